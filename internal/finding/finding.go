@@ -1,0 +1,66 @@
+// Package finding holds what a validation says: findings, unresolved questions
+// and the report that gathers them. It sorts and prints them, and judges nothing.
+package finding
+
+// Severity of a finding.
+type Severity string
+
+// The severities: an error means that Flux will fail, drift, leak or let a
+// tenant out; a warning is likely wrong or fragile; an info is advice.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+// Object names the Kubernetes object that a finding is about.
+type Object struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+}
+
+// Finding is one thing that is wrong, with the place to mend it.
+type Finding struct {
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	// File is relative to the repository's root, with forward slashes; Line
+	// and Column start at 1 and are 0 where there is none.
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Object  Object `json:"object"`
+	Cluster string `json:"cluster"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+	Fixable bool   `json:"fixable"`
+}
+
+// Unresolved is a question that cannot be decided offline.
+type Unresolved struct {
+	Rule   string `json:"rule"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
+}
+
+// Summary counts what was looked at and found.
+type Summary struct {
+	Files          int `json:"files"`
+	Documents      int `json:"documents"`
+	Kustomizations int `json:"kustomizations"`
+	HelmReleases   int `json:"helmReleases"`
+	Errors         int `json:"errors"`
+	Warnings       int `json:"warnings"`
+	Infos          int `json:"infos"`
+}
+
+// Report is the result of a validation; its JSON form is stable.
+type Report struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Findings   []Finding    `json:"findings"`
+	Unresolved []Unresolved `json:"unresolved"`
+	Summary    Summary      `json:"summary"`
+}
