@@ -1,0 +1,116 @@
+// Package emit is what generators write with: objects go in, files of a tree
+// come out.
+package emit
+
+import (
+	"fmt"
+	"slices"
+
+	kustypes "sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// Names that Flux gives to its own parts.
+const (
+	FluxNamespace = "flux-system" // namespace of the controllers
+	FluxSync      = "flux-system" // root source and Kustomization of a cluster
+	// LabelTenant marks the objects of a tenant, as `flux create tenant` does.
+	LabelTenant = "toolkit.fluxcd.io/tenant"
+	// AnnotationPrune set to "disabled" keeps Flux from deleting an object.
+	AnnotationPrune = "kustomize.toolkit.fluxcd.io/prune"
+	// AnnotationSubstitute set to "disabled" keeps Flux from substituting
+	// variables in an object.
+	AnnotationSubstitute = "kustomize.toolkit.fluxcd.io/substitute"
+	// Disabled is the value of both annotations.
+	Disabled = "disabled"
+	// ClusterVars is the ConfigMap with a cluster's variables.
+	ClusterVars = "cluster-vars"
+)
+
+// Files collects generated files. The first error sticks: callers write on and
+// check Err once at the end.
+type Files struct {
+	Tree *tree.Tree
+	err  error
+}
+
+// New returns an empty collection.
+func New() *Files { return &Files{Tree: &tree.Tree{}} }
+
+// Err is the first error, if any.
+func (f *Files) Err() error { return f.err }
+
+// Objects writes a managed file of objects under the usual header; comment
+// lines, where given, follow the header.
+func (f *Files) Objects(path, comment string, objects ...any) {
+	f.YAML(path, tree.Managed, comment, objects...)
+}
+
+// YAML writes a file of objects with the given mode. Managed files name their
+// origin in the first line.
+func (f *Files) YAML(path string, mode tree.Mode, comment string, objects ...any) {
+	if mode == tree.Managed {
+		comment = header(comment)
+	}
+	content, err := manifest.YAML(comment, objects...)
+	if err != nil {
+		f.fail(fmt.Errorf("%s: %w", path, err))
+		return
+	}
+	f.Text(path, mode, content)
+}
+
+// Text writes a file as it is.
+func (f *Files) Text(path string, mode tree.Mode, content []byte) {
+	f.fail(f.Tree.Add(tree.File{Path: path, Mode: mode, Content: content}))
+}
+
+// Kustomization writes dir/kustomization.yaml. Resources and components keep
+// the order they are given in.
+func (f *Files) Kustomization(dir string, k Kustomization) {
+	k.APIVersion, k.Kind = kustypes.KustomizationVersion, kustypes.KustomizationKind
+	f.Objects(dir+"/kustomization.yaml", "", k)
+}
+
+// Merge adds the files of another collection.
+func (f *Files) Merge(other *Files) {
+	f.fail(other.err)
+	for file := range other.Tree.All() {
+		f.fail(f.Tree.Add(file))
+	}
+}
+
+func (f *Files) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func header(comment string) string {
+	if comment == "" {
+		return manifest.Header
+	}
+	return manifest.Header + "\n" + comment
+}
+
+// Kustomization is a kustomization.yaml, its fields in the order in which
+// people write them (kustomize.config.k8s.io/v1beta1; the types of kustomize
+// itself declare resources after patches).
+type Kustomization struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Namespace  string           `json:"namespace,omitempty"`
+	Resources  []string         `json:"resources,omitempty"`
+	Components []string         `json:"components,omitempty"`
+	Patches    []kustypes.Patch `json:"patches,omitempty"`
+}
+
+// Sorted returns the distinct names in order: the form in which lists of files
+// stand in a kustomization.
+func Sorted(names []string) []string {
+	out := slices.Clone(names)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,62 @@
+// Package generators turns a specification into file trees. It is pure: it does
+// no I/O, reads no clock, and the same specification gives the same bytes.
+package generators
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/encryption"
+	"github.com/fleetwright/fleetwright/generators/fleet"
+	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/tenant"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// Options are what a render knows beside the specification.
+type Options struct {
+	// FluxComponents is the content for gotk-components.yaml (Flux's own
+	// manifests); nil keeps what is there.
+	FluxComponents []byte
+	// Adopted is the content of the adopted files that are already in the
+	// platform repository (see AdoptedPaths).
+	Adopted map[string][]byte
+}
+
+// PlatformTarget is the name of the platform's target.
+const PlatformTarget = "platform"
+
+// Render generates all targets of a specification: the platform's first, then
+// those of the tenants by name. It fails when Flux's manifests are needed and
+// are neither given nor there.
+func Render(spec *v1alpha1.Spec, opts Options) ([]tree.Target, error) {
+	platform, err := Platform(spec, opts)
+	if err != nil {
+		return nil, err
+	}
+	tenants, err := tenant.Targets(spec)
+	if err != nil {
+		return nil, fmt.Errorf("generating the tenants' repositories: %w", err)
+	}
+	return append([]tree.Target{platform}, tenants...), nil
+}
+
+// Platform generates the platform's target alone.
+func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
+	lay := layout.For(spec.Fleet.Spec.Layout)
+	out := emit.New()
+	fleet.Generate(out, spec, lay, fleet.Options{FluxComponents: opts.FluxComponents, Adopted: opts.Adopted})
+	tenant.Platform(out, spec, lay)
+	encryption.Platform(out, spec, lay)
+	fleet.Ignore(out)
+	if err := out.Err(); err != nil {
+		return tree.Target{}, fmt.Errorf("generating the platform repository: %w", err)
+	}
+	repository := spec.Fleet.Spec.Repository
+	return tree.Target{Name: PlatformTarget, URL: repository.URL, Branch: repository.Branch, Tree: out.Tree}, nil
+}
+
+// AdoptedPaths are the files of the platform's target that another tool writes
+// too; a caller reads those that exist into Options.Adopted.
+func AdoptedPaths(spec *v1alpha1.Spec) []string { return fleet.AdoptedPaths(spec) }
