@@ -1,0 +1,76 @@
+# Each target calls commands; what they print is theirs.
+
+GO        ?= go
+BIN       := $(CURDIR)/bin
+TOOLS     := $(BIN)/tools
+OUT       := $(CURDIR)/out
+FUZZTIME  ?= 10s
+export CGO_ENABLED ?= 0
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## the command, as bin/fleetwright
+	$(GO) build -trimpath -ldflags='-s -w' -o $(BIN)/fleetwright ./cmd/fleetwright
+
+.PHONY: install
+install: ## the command, where go install puts it
+	$(GO) install -trimpath -ldflags='-s -w' ./cmd/fleetwright
+
+.PHONY: demo
+demo: build ## the main job on the examples, in a page
+	$(GO) run ./examples/demo -fleetwright $(BIN)/fleetwright -flux-manifests "$(FLUX_MANIFESTS)" -out $(OUT)/demo
+
+# Flux's own manifests, as the Flux Operator carries them; the module is none of
+# the product's.
+FLUX_OPERATOR  = $(shell $(GO) -C tools/schemas mod download -json github.com/controlplaneio-fluxcd/flux-operator | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+FLUX_MANIFESTS = $(FLUX_OPERATOR)/config/data/flux/v2.9.4
+
+.PHONY: test
+test: ## all tests; those that compare with a tool that isn't on PATH say so and are skipped
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test ./...
+
+.PHONY: race
+race: ## all tests with the race detector
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: lint
+lint: ## golangci-lint
+	@mkdir -p $(TOOLS)
+	$(GO) -C tools/lint build -o $(TOOLS)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	$(TOOLS)/golangci-lint run ./...
+
+.PHONY: peers
+peers: ## the real kustomize, helm and helmfile, in bin/tools, for the tests to compare with
+	@mkdir -p $(TOOLS)
+	$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
+	$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
+	$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
+
+.PHONY: bench
+bench: build ## the benchmarks, as ratios against an empty program and against each other
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright
+
+.PHONY: golden
+golden: ## rewrite the golden files, schemas and docs from the code
+	$(GO) -C tools/schemas run .
+	$(GO) -C tools/specschema run .
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test ./... -update
+
+.PHONY: docs
+docs: ## the generated pages of docs/
+	$(GO) -C tools/specschema run .
+	$(GO) test ./cmd/... ./validators/... -update
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; done
+
+.PHONY: clean
+clean: ## what the other targets built
+	rm -rf $(BIN) $(OUT)
