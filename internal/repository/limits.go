@@ -1,0 +1,77 @@
+package repository
+
+// Limits bound what loading may cost. A zero field takes its default.
+type Limits struct {
+	// FileBytes is the size up to which a YAML file is parsed.
+	FileBytes int64
+	// ReadBytes is the size up to which ReadFile reads any file.
+	ReadBytes int64
+	// TotalBytes is the size of all YAML files together.
+	TotalBytes int64
+	// FileNodes bounds the YAML nodes of one file, estimated before it is
+	// parsed; a node takes 160 bytes of memory.
+	FileNodes int64
+	// TotalNodes bounds the YAML nodes of all files.
+	TotalNodes int64
+	// Files is the number of files and folders that are visited.
+	Files int
+	// Documents is the number of documents in one file.
+	Documents int
+	// Depth is how deep a document may nest, aliases followed.
+	Depth int
+	// AliasNodes bounds the nodes of one document after its aliases expand.
+	AliasNodes int64
+}
+
+// defaultLimits leave an order of magnitude above what real repositories hold:
+// the largest known YAML files are CRD bundles of 4 MB and 120,000 nodes.
+func defaultLimits() Limits {
+	return Limits{
+		FileBytes:  10 << 20,
+		ReadBytes:  10 << 20,
+		TotalBytes: 256 << 20,
+		FileNodes:  2_000_000,
+		TotalNodes: 8_000_000,
+		Files:      400_000,
+		Documents:  10_000,
+		Depth:      200,
+		AliasNodes: 1_000_000,
+	}
+}
+
+func (l Limits) withDefaults() Limits {
+	or := func(v *int64, d int64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	orInt := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	d := defaultLimits()
+	or(&l.FileBytes, d.FileBytes)
+	or(&l.ReadBytes, d.ReadBytes)
+	or(&l.TotalBytes, d.TotalBytes)
+	or(&l.FileNodes, d.FileNodes)
+	or(&l.TotalNodes, d.TotalNodes)
+	or(&l.AliasNodes, d.AliasNodes)
+	orInt(&l.Files, d.Files)
+	orInt(&l.Documents, d.Documents)
+	orInt(&l.Depth, d.Depth)
+	return l
+}
+
+// nodeEstimate is an upper bound (but for a constant) of the YAML nodes in a
+// text: each byte that can start, end or separate one counts.
+func nodeEstimate(data []byte) int64 {
+	var n int64
+	for _, b := range data {
+		switch b {
+		case '\n', ',', ':', '[', '{', '-', '?':
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,318 @@
+package repository
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Options of a load.
+type Options struct {
+	// Limits of what loading may cost; the zero value is the defaults.
+	Limits Limits
+}
+
+// source reads files of a repository: from a folder or from memory.
+type source interface {
+	read(path string, limit int64) ([]byte, error)
+}
+
+// Load reads the folder at root. Files that cannot be read, are no YAML or go
+// beyond a limit are recorded in File.Err. It fails when the folder itself
+// cannot be read or holds more files than the limit.
+func Load(root string, opts Options) (*Repository, error) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%q is not a folder", root)
+	}
+	limits := opts.Limits.withDefaults()
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	found, err := walk(dir, limits)
+	if err != nil {
+		return nil, err
+	}
+	return load(found, folder{root}, folderAt{dir}, limits)
+}
+
+// FromFiles loads files that are in memory: path (relative, with forward
+// slashes) and content. The content is kept and must not be changed.
+func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, error) {
+	limits := opts.Limits.withDefaults()
+	m := memory{}
+	var found []entry
+	for p, data := range files {
+		if !fs.ValidPath(p) || p == "." || strings.Contains(p, `\`) {
+			return nil, fmt.Errorf("%q is not a path inside of a repository: it must be relative, without \"..\"", p)
+		}
+		if _, twice := m[p]; twice {
+			return nil, fmt.Errorf("%q is given twice", p)
+		}
+		m[p] = data
+		found = append(found, entry{path: p, size: int64(len(data))})
+	}
+	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
+	if len(found) > limits.Files {
+		return nil, fmt.Errorf("more than %d files", limits.Files)
+	}
+	return load(found, m, m, limits)
+}
+
+// entry is a regular file that was found.
+type entry struct {
+	path string
+	size int64
+	err  error
+}
+
+// walk lists the regular files of a folder, sorted. It doesn't follow symlinks,
+// since source-controller leaves them out of an artifact.
+func walk(dir *os.Root, limits Limits) ([]entry, error) {
+	var found []entry
+	seen := 0
+	err := fs.WalkDir(dir.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if seen++; seen > limits.Files {
+			return fmt.Errorf("%s: more than %d files and folders", dir.Name(), limits.Files)
+		}
+		switch {
+		case err != nil && p == ".":
+			return err
+		case err != nil:
+			found = append(found, entry{path: p, err: err})
+			return nil
+		case d.Name() == ".git":
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			found = append(found, entry{path: p, err: err})
+			return nil
+		}
+		found = append(found, entry{path: p, size: info.Size()})
+		return nil
+	})
+	return found, err
+}
+
+// load parses the documents among the files found. Keep is what ReadFile will
+// read from, src what the load reads from.
+func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
+	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}}
+	ignore := newIgnore()
+	for _, e := range found {
+		if e.err != nil {
+			continue
+		}
+		r.paths[e.path] = e.size
+		switch path.Base(e.path) {
+		case ".sourceignore":
+			if data, err := src.read(e.path, 1<<20); err == nil {
+				ignore.add(path.Dir(e.path), data)
+			}
+		case "Chart.yaml":
+			r.charts[path.Dir(e.path)] = true
+		}
+	}
+	jobs := documents(found, limits)
+	budget := nodeBudget{left: limits.TotalNodes}
+	parallel(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
+	for _, j := range jobs {
+		if j.skip {
+			continue
+		}
+		j.file.Excluded = ignore.matches(j.file.Path)
+		r.files = append(r.files, j.file)
+	}
+	r.index()
+	return r, nil
+}
+
+// job is a file to parse.
+type job struct {
+	file *File
+	skip bool
+}
+
+// documents picks the files that hold documents and refuses those beyond the
+// limits by their size alone.
+func documents(found []entry, limits Limits) []*job {
+	var jobs []*job
+	total := int64(0)
+	for _, e := range found {
+		if !holdsDocuments(e.path) {
+			continue
+		}
+		f := &File{Path: e.path, Size: e.size}
+		switch {
+		case e.err != nil:
+			f.Err = &Error{Reason: Unreadable, Path: e.path, Message: e.err.Error()}
+		case e.size > limits.FileBytes:
+			f.Err = &Error{Reason: TooLarge, Path: e.path,
+				Message: fmt.Sprintf("is %s; files up to %s are read", megabytes(e.size), megabytes(limits.FileBytes))}
+		case total+e.size > limits.TotalBytes:
+			f.Err = &Error{Reason: TooLarge, Path: e.path,
+				Message: fmt.Sprintf("is not read: the YAML files before it come to %s, the limit", megabytes(limits.TotalBytes))}
+		default:
+			total += e.size
+		}
+		jobs = append(jobs, &job{file: f})
+	}
+	return jobs
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
+
+// holdsDocuments says whether a file is YAML by its name. JSON files are looked
+// into for an object.
+func holdsDocuments(p string) bool {
+	switch path.Ext(p) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return path.Base(p) == "Kustomization"
+}
+
+func (j *job) load(src source, limits Limits, budget *nodeBudget) {
+	f := j.file
+	isJSON := path.Ext(f.Path) == ".json"
+	if f.Err != nil {
+		j.skip = isJSON
+		return
+	}
+	data, err := src.read(f.Path, limits.FileBytes)
+	if err != nil {
+		f.Err = &Error{Reason: Unreadable, Path: f.Path, Message: err.Error()}
+		return
+	}
+	if isJSON && !(bytes.Contains(data, []byte(`"apiVersion"`)) && bytes.Contains(data, []byte(`"kind"`))) {
+		j.skip = true
+		return
+	}
+	estimate := nodeEstimate(data)
+	if estimate > limits.FileNodes || !budget.take(estimate) {
+		f.Err = &Error{Reason: TooLarge, Path: f.Path,
+			Message: fmt.Sprintf("holds up to %d values; files up to %d, and %d in all files, are read",
+				estimate, limits.FileNodes, limits.TotalNodes)}
+		return
+	}
+	parse(f, data, limits)
+}
+
+// nodeBudget is what is left of Limits.TotalNodes. Files are loaded side by
+// side, so that which of them exceeds it may differ between runs; a repository
+// that large is refused file by file, not silently.
+type nodeBudget struct {
+	mu   sync.Mutex
+	left int64
+}
+
+func (b *nodeBudget) take(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > b.left {
+		return false
+	}
+	b.left -= n
+	return true
+}
+
+// parallel runs work for 0…n-1 on all processors.
+func parallel(n int, work func(int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				work(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// memory holds files by path.
+type memory map[string][]byte
+
+func (m memory) read(p string, limit int64) ([]byte, error) {
+	data, ok := m[p]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	if int64(len(data)) > limit {
+		return nil, tooLarge(p, int64(len(data)), limit)
+	}
+	return data, nil
+}
+
+// folder reads from a folder that it opens anew each time, so that a Repository
+// holds no file open.
+type folder struct{ path string }
+
+func (f folder) read(p string, limit int64) ([]byte, error) {
+	dir, err := os.OpenRoot(f.path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return folderAt{dir}.read(p, limit)
+}
+
+// folderAt reads from an open folder. os.Root refuses what leads out of it.
+type folderAt struct{ root *os.Root }
+
+func (f folderAt) read(p string, limit int64) ([]byte, error) {
+	// Non-blocking, since opening a named pipe would wait for ever.
+	file, err := f.root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &Error{Reason: Unreadable, Path: p, Message: "is not a regular file"}
+	}
+	if info.Size() > limit {
+		return nil, tooLarge(p, info.Size(), limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, tooLarge(p, int64(len(data)), limit)
+	}
+	return data, nil
+}
+
+func tooLarge(p string, size, limit int64) *Error {
+	return &Error{Reason: TooLarge, Path: p,
+		Message: fmt.Sprintf("is %s; files up to %s are read", megabytes(size), megabytes(limit))}
+}

@@ -1,0 +1,316 @@
+package repository
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parse turns the text of a file into documents. What cannot be read is told in
+// f.Err; the documents that can be are kept, since a bootstrap may read one of
+// them although kustomize refuses the whole file.
+func parse(f *File, data []byte, limits Limits) {
+	nodes, err := decode(data, 0, limits)
+	if err != nil && err.Reason == NotYAML {
+		nodes = decodeApart(data, limits)
+	}
+	if err != nil {
+		err.Path, err.Template = f.Path, bytes.Contains(data, []byte("{{"))
+		f.Err = err
+	}
+	for _, n := range nodes {
+		if n.node == nil {
+			continue
+		}
+		doc := &Document{File: f, Index: n.index, Node: n.node}
+		if e := checkNode(doc.Node, limits); e != nil {
+			e.Path = f.Path
+			f.Err = firstError(f.Err, e)
+			continue
+		}
+		doc.Node = resolve(doc.Node)
+		doc.Encrypted = isEncrypted(doc.Node)
+		doc.Objects = objectsOf(doc)
+		f.Documents = append(f.Documents, doc)
+	}
+}
+
+func firstError(a, b *Error) *Error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+type indexed struct {
+	index int
+	node  *yaml.Node
+}
+
+// decode reads a stream of documents whose first line is offset+1. One decoder
+// for the whole stream gives absolute lines.
+func decode(data []byte, offset int, limits Limits) (nodes []indexed, failed *Error) {
+	// The parser of yaml/v3 has panicked on hostile input before, and turns
+	// only its own errors into errors.
+	defer func() {
+		if p := recover(); p != nil {
+			failed = &Error{Reason: NotYAML, Line: offset + 1, Message: "is not YAML: the parser gave up"}
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for i := 0; ; i++ {
+		var doc yaml.Node
+		err := decoder.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return nodes, nil
+		}
+		if err != nil {
+			return nodes, syntaxError(data, err, offset)
+		}
+		if i >= limits.Documents {
+			return nodes, &Error{Reason: TooLarge, Line: doc.Line + offset,
+				Message: fmt.Sprintf("has more than %d documents", limits.Documents)}
+		}
+		entry := indexed{index: i}
+		if root := rootOf(&doc); root != nil {
+			shift(root, offset)
+			entry.node = root
+		}
+		nodes = append(nodes, entry)
+	}
+}
+
+// rootOf is a document's content, or nil where it is empty.
+func rootOf(doc *yaml.Node) *yaml.Node {
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
+		return nil
+	}
+	root := doc.Content[0]
+	if root.Kind == yaml.ScalarNode && root.ShortTag() == nullTag {
+		return nil
+	}
+	return root
+}
+
+// shift moves the lines of a part that was parsed by itself to where it stands.
+func shift(n *yaml.Node, offset int) {
+	if offset == 0 {
+		return
+	}
+	n.Line += offset
+	for _, c := range n.Content {
+		shift(c, offset)
+	}
+}
+
+// decodeApart parses each document of a broken stream by itself and keeps those
+// that are whole. It splits where kyaml does, at a line that starts with "---".
+func decodeApart(data []byte, limits Limits) []indexed {
+	var all []indexed
+	offset := 0
+	for i, part := range splitDocuments(data) {
+		if i >= limits.Documents {
+			return all
+		}
+		if nodes, err := decode(part, offset, limits); err == nil {
+			for _, n := range nodes {
+				n.index = i
+				all = append(all, n)
+			}
+		}
+		offset += bytes.Count(part, []byte("\n"))
+	}
+	return all
+}
+
+func splitDocuments(data []byte) [][]byte {
+	var parts [][]byte
+	start := 0
+	for at := 0; at < len(data); {
+		end := bytes.IndexByte(data[at:], '\n')
+		next := len(data)
+		if end >= 0 {
+			next = at + end + 1
+		}
+		if at > start && bytes.HasPrefix(data[at:next], []byte("---")) {
+			parts = append(parts, data[start:at])
+			start = at
+		}
+		at = next
+	}
+	return append(parts, data[start:])
+}
+
+var (
+	lineInError   = regexp.MustCompile(`^yaml: line (\d+): `)
+	anchorInError = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+)
+
+// syntaxError gives the library's error a position. The library names the line
+// of most errors (at times the one before), and none for an undefined alias.
+func syntaxError(data []byte, err error, offset int) *Error {
+	text := err.Error()
+	e := &Error{Reason: NotYAML, Line: offset + 1, Column: 1}
+	if m := lineInError.FindStringSubmatch(text); m != nil {
+		if n, convErr := strconv.Atoi(m[1]); convErr == nil {
+			e.Line = n + offset
+		}
+		text = text[len(m[0]):]
+	} else if m := anchorInError.FindStringSubmatch(text); m != nil {
+		if at := aliasAt(data, m[1]); at >= 0 {
+			before := data[:at]
+			e.Line = offset + 1 + bytes.Count(before, []byte("\n"))
+			e.Column = at - bytes.LastIndexByte(before, '\n')
+		}
+		text = fmt.Sprintf("the alias %q has no anchor; quote it if it is text", "*"+m[1])
+	}
+	e.Message = "is not YAML: " + strings.TrimPrefix(text, "yaml: ")
+	if strings.Contains(text, "exceeded max depth") {
+		e.Reason = TooDeep
+	}
+	return e
+}
+
+// aliasAt finds the alias of that name in the text, where it is a whole one.
+func aliasAt(data []byte, name string) int {
+	token := []byte("*" + name)
+	for from := 0; ; {
+		i := bytes.Index(data[from:], token)
+		if i < 0 {
+			return -1
+		}
+		at, end := from+i, from+i+len(token)
+		if end == len(data) || strings.IndexByte(" \r\n,]}", data[end]) >= 0 {
+			return at
+		}
+		from = end
+	}
+}
+
+// checkNode refuses documents that nest deeper than the limit, whose aliases
+// contain themselves, or expand above the limit: every later walk over the
+// document then ends, and costs what the limit says.
+func checkNode(root *yaml.Node, limits Limits) *Error {
+	c := checker{limits: limits, size: map[*yaml.Node]expanded{}, active: map[*yaml.Node]bool{}}
+	size, err := c.walk(root, 0)
+	if err == nil && size.nodes > limits.AliasNodes && len(c.size) > 0 {
+		return &Error{Reason: TooManyAliases, Line: root.Line, Column: root.Column,
+			Message: fmt.Sprintf("the document's aliases expand to more than %d values", limits.AliasNodes)}
+	}
+	return err
+}
+
+type expanded struct {
+	nodes int64
+	depth int
+}
+
+type checker struct {
+	limits Limits
+	size   map[*yaml.Node]expanded
+	active map[*yaml.Node]bool
+}
+
+func (c *checker) walk(n *yaml.Node, depth int) (expanded, *Error) {
+	if depth > c.limits.Depth {
+		return expanded{}, c.tooDeep(n)
+	}
+	if n.Kind == yaml.AliasNode {
+		return c.alias(n, depth)
+	}
+	total := expanded{nodes: 1}
+	for _, child := range n.Content {
+		size, err := c.walk(child, depth+1)
+		if err != nil {
+			return total, err
+		}
+		total.nodes = min(total.nodes+size.nodes, 1<<40)
+		total.depth = max(total.depth, size.depth+1)
+	}
+	return total, nil
+}
+
+func (c *checker) alias(n *yaml.Node, depth int) (expanded, *Error) {
+	target := n.Alias
+	if c.active[target] {
+		return expanded{}, &Error{Reason: TooManyAliases, Line: n.Line, Column: n.Column,
+			Message: fmt.Sprintf("the alias %q contains itself", "*"+n.Value)}
+	}
+	size, known := c.size[target]
+	if !known {
+		c.active[target] = true
+		var err *Error
+		if size, err = c.walk(target, 0); err != nil {
+			return size, err
+		}
+		delete(c.active, target)
+		c.size[target] = size
+	}
+	if depth+size.depth > c.limits.Depth {
+		return size, c.tooDeep(n)
+	}
+	return size, nil
+}
+
+func (c *checker) tooDeep(n *yaml.Node) *Error {
+	return &Error{Reason: TooDeep, Line: n.Line, Column: n.Column,
+		Message: fmt.Sprintf("is nested deeper than %d levels", c.limits.Depth)}
+}
+
+// isEncrypted recognises the metadata that SOPS adds to a document.
+func isEncrypted(root *yaml.Node) bool {
+	meta := Lookup(root, "sops")
+	if meta == nil || meta.Kind != yaml.MappingNode {
+		return false
+	}
+	for _, name := range []string{"mac", "lastmodified", "encrypted_regex", "unencrypted_regex"} {
+		if Lookup(meta, name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// objectsOf finds the Kubernetes objects of a document: itself, or the items
+// when it is a List. A kind that is itself encrypted names nothing.
+func objectsOf(d *Document) []*Object {
+	o := newObject(d, d.Node)
+	if o == nil {
+		return nil
+	}
+	items := o.Lookup("items")
+	if !strings.HasSuffix(o.Kind, "List") || items == nil || items.Kind != yaml.SequenceNode {
+		return []*Object{o}
+	}
+	var objects []*Object
+	for _, item := range items.Content {
+		if io := newObject(d, resolve(item)); io != nil {
+			objects = append(objects, io)
+		}
+	}
+	if len(objects) == 0 && o.Kind != "List" {
+		return []*Object{o}
+	}
+	return objects
+}
+
+func newObject(d *Document, n *yaml.Node) *Object {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	o := &Object{Document: d, Node: n}
+	o.APIVersion, _ = o.Text("apiVersion")
+	o.Kind, _ = o.Text("kind")
+	if o.APIVersion == "" || o.Kind == "" || strings.HasPrefix(o.Kind, "ENC[") {
+		return nil
+	}
+	o.Namespace, _ = o.Text("metadata", "namespace")
+	o.Name, _ = o.Text("metadata", "name")
+	return o
+}

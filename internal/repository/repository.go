@@ -1,0 +1,241 @@
+// Package repository loads a folder, a set of files in memory or the items of a
+// KRM ResourceList into documents and objects that know their file, line and
+// column, indexed by kind, namespace and name.
+//
+// A repository is hostile input. Nothing of it is executed, nothing outside of
+// its root is read, and the time and memory that it can take are bounded by
+// [Limits]. What cannot be loaded is recorded in [File.Err]; it is no error.
+//
+// A loaded Repository is never changed and is safe for concurrent use.
+package repository
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Repository is a loaded folder.
+type Repository struct {
+	files      []*File
+	byPath     map[string]*File
+	paths      map[string]int64
+	objects    []*Object
+	byKind     map[groupKind][]*Object
+	kustomizes []*Kustomize
+	byDir      map[string]*Kustomize
+	uses       map[string]Use
+	charts     map[string]bool
+	src        source
+	limits     Limits
+}
+
+type groupKind struct{ group, kind string }
+
+// File is a file that holds, or should hold, YAML or JSON documents.
+type File struct {
+	// Path from the root, with forward slashes.
+	Path string
+	// Size in bytes.
+	Size int64
+	// Documents that could be read, empty ones left out.
+	Documents []*Document
+	// Err says why the file, or a part of it, could not be read; nil if all was.
+	Err *Error
+	// Excluded says that Flux doesn't see the file: a .sourceignore, or a
+	// default of source-controller's, leaves it out of the artifact. Its
+	// documents are parsed, but its objects are not in the index.
+	Excluded bool
+	// FromItems says that the file came as items of a ResourceList, so that it
+	// has no lines: every position in it is 0.
+	FromItems bool
+
+	chart bool
+}
+
+// Reason says why a file could not be read.
+type Reason string
+
+// The reasons.
+const (
+	// NotYAML is a file that the YAML parser refuses.
+	NotYAML Reason = "not YAML"
+	// TooLarge is a file, or a repository, above one of the limits.
+	TooLarge Reason = "too large"
+	// TooDeep is a document nested deeper than the limit.
+	TooDeep Reason = "nested too deep"
+	// TooManyAliases is a document whose aliases expand above the limit, or
+	// contain themselves.
+	TooManyAliases Reason = "too many aliases"
+	// Unreadable is a file that the operating system refuses.
+	Unreadable Reason = "unreadable"
+)
+
+// Error says why a file could not be read, and where.
+type Error struct {
+	Reason  Reason
+	Path    string
+	Line    int
+	Column  int
+	Message string
+	// Template says that the file looks like a Go template, which explains why
+	// it is not YAML.
+	Template bool
+}
+
+// Error gives file:line:column: message, leaving out what is 0.
+func (e *Error) Error() string {
+	at := e.Path
+	if e.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", e.Path, e.Line, max(e.Column, 1))
+	}
+	return at + ": " + e.Message
+}
+
+// Document is one YAML document of a file.
+type Document struct {
+	File *File
+	// Index of the document in its file, from 0, empty ones counted.
+	Index int
+	// Node is the document's root, never a document or alias node.
+	Node *yaml.Node
+	// Encrypted says that the document carries SOPS metadata.
+	Encrypted bool
+	// Objects of the document: one, the items of a List, or none.
+	Objects []*Object
+}
+
+// Object is a light view of a Kubernetes object in a document.
+type Object struct {
+	Document   *Document
+	Node       *yaml.Node
+	APIVersion string
+	Kind       string
+	Namespace  string
+	Name       string
+}
+
+// Group is the API group: "" for v1.
+func (o *Object) Group() string {
+	group, _, found := strings.Cut(o.APIVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// Version is the API version without its group.
+func (o *Object) Version() string {
+	_, version, found := strings.Cut(o.APIVersion, "/")
+	if !found {
+		return o.APIVersion
+	}
+	return version
+}
+
+// File is the path of the object's file.
+func (o *Object) File() string { return o.Document.File.Path }
+
+// String gives kind namespace/name, as messages name an object.
+func (o *Object) String() string {
+	if o.Namespace == "" {
+		return o.Kind + " " + o.Name
+	}
+	return o.Kind + " " + o.Namespace + "/" + o.Name
+}
+
+// Files that hold YAML or JSON documents, in the order of their paths.
+func (r *Repository) Files() []*File { return r.files }
+
+// File returns the file at a path, if it holds documents.
+func (r *Repository) File(path string) (*File, bool) {
+	f, ok := r.byPath[path]
+	return f, ok
+}
+
+// Paths of all regular files, documents or not, sorted.
+func (r *Repository) Paths() []string {
+	paths := make([]string, 0, len(r.paths))
+	for p := range r.paths {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Exists says whether there is a regular file at a path.
+func (r *Repository) Exists(path string) bool {
+	_, ok := r.paths[path]
+	return ok
+}
+
+// Objects yields every object that Flux could see, in the order of files and
+// documents.
+func (r *Repository) Objects() iter.Seq[*Object] { return slices.Values(r.objects) }
+
+// ByKind returns the objects of a group and kind, whatever their version, in
+// the order of files and documents.
+func (r *Repository) ByKind(group, kind string) []*Object {
+	return r.byKind[groupKind{group, kind}]
+}
+
+// Find returns the objects of a group, kind, namespace and name. The namespace
+// is the one written in the file: a kustomization may set another.
+func (r *Repository) Find(group, kind, namespace, name string) []*Object {
+	var found []*Object
+	for _, o := range r.ByKind(group, kind) {
+		if o.Namespace == namespace && o.Name == name {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// ReadFile reads a regular file of the repository, documents or not. The path
+// is relative to the root, with forward slashes. It never leaves the root,
+// neither by "..", nor by an absolute path, nor by a symlink, and refuses a
+// file above Limits.ReadBytes with an [*Error].
+func (r *Repository) ReadFile(path string) ([]byte, error) {
+	if !fs.ValidPath(path) || path == "." || strings.Contains(path, `\`) {
+		return nil, &Error{Reason: Unreadable, Path: path,
+			Message: "is not a path inside of the repository: it must be relative, without \"..\""}
+	}
+	data, err := r.src.read(path, r.limits.ReadBytes)
+	var typed *Error
+	switch {
+	case err == nil || errors.As(err, &typed):
+		return data, err
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	default:
+		return nil, &Error{Reason: Unreadable, Path: path, Message: err.Error()}
+	}
+}
+
+// index sorts the files and builds the look-ups. The files are complete.
+func (r *Repository) index() {
+	slices.SortFunc(r.files, func(a, b *File) int { return cmp.Compare(a.Path, b.Path) })
+	r.byPath = make(map[string]*File, len(r.files))
+	r.byKind = map[groupKind][]*Object{}
+	for _, f := range r.files {
+		r.byPath[f.Path] = f
+		f.chart = r.inChart(f.Path)
+		if f.Excluded || f.chart {
+			continue
+		}
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				r.objects = append(r.objects, o)
+				key := groupKind{o.Group(), o.Kind}
+				r.byKind[key] = append(r.byKind[key], o)
+			}
+		}
+	}
+	r.indexKustomizes()
+}

@@ -1,0 +1,140 @@
+// Package rule holds what a validation rule is: a value with its id, its
+// explanation, examples that run as tests, and the function that looks at a
+// repository. The rules themselves stand in the packages beside it, and in one
+// visible list in package validators.
+package rule
+
+import (
+	"context"
+	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Rule is one thing that can be wrong with a repository.
+type Rule struct {
+	// ID is kebab-case with a domain first, and stable for ever: it is what a
+	// report, an ignore and the documentation call the rule.
+	ID string
+	// Title says in one line what is wrong, without a full stop.
+	Title    string
+	Severity finding.Severity
+	// Why it matters: what Flux does when it is so. Fix: how to mend it. Both
+	// are plain text in paragraphs.
+	Why string
+	Fix string
+	// Bad and Good examples, at least one of each. They run as tests: a bad one
+	// gives this rule's findings and no other's at its marked lines, a good one
+	// gives no finding of any rule.
+	Bad  []Example
+	Good []Example
+	// Run looks at the repository and reports to the pass. It may run at the
+	// same time as other rules.
+	Run func(*Pass)
+}
+
+// Example is a small repository.
+type Example struct {
+	// Files in txtar form (-- path -- lines). In a bad example a line that is to
+	// be found ends in the comment "# <-- here".
+	Files string
+}
+
+// Marker ends a line of a bad example that a finding must point at.
+const Marker = "# <-- here"
+
+// Pass is one rule's look at one repository.
+type Pass struct {
+	Context context.Context
+	Repo    *repository.Repository
+	// Cluster that is validated, "" for all.
+	Cluster string
+
+	rule   *Rule
+	shared *Shared
+	mu     sync.Mutex
+	report finding.Report
+}
+
+// NewPass prepares a rule's look at a repository. Passes of the same repository
+// share what Analysis computes through one Shared.
+func NewPass(ctx context.Context, r *Rule, repo *repository.Repository, cluster string, shared *Shared) *Pass {
+	return &Pass{Context: ctx, Repo: repo, Cluster: cluster, rule: r, shared: shared}
+}
+
+// Report adds a finding. Its rule, and its severity where it has none, are the
+// rule's.
+func (p *Pass) Report(f finding.Finding) {
+	f.Rule = p.rule.ID
+	if f.Severity == "" {
+		f.Severity = p.rule.Severity
+	}
+	if f.Cluster == "" {
+		f.Cluster = p.Cluster
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Findings = append(p.report.Findings, f)
+}
+
+// Unresolved adds a question that cannot be decided offline.
+func (p *Pass) Unresolved(file string, line int, reason string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Unresolved = append(p.report.Unresolved,
+		finding.Unresolved{Rule: p.rule.ID, File: file, Line: line, Reason: reason})
+}
+
+// Results are what was reported so far, in no order.
+func (p *Pass) Results() ([]finding.Finding, []finding.Unresolved) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.report.Findings, p.report.Unresolved
+}
+
+// ObjectOf names an object in a finding.
+func ObjectOf(o *repository.Object) finding.Object {
+	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// Analysis is a computation over a repository that several rules draw findings
+// from. It runs once for each repository, whichever rule asks first.
+//
+// Declare it as a package variable and ask with Of; its result must not be
+// changed.
+type Analysis[T any] struct {
+	Name string
+	Run  func(context.Context, *repository.Repository) T
+}
+
+// Of returns the analysis of the pass's repository.
+func (a *Analysis[T]) Of(p *Pass) T {
+	once := p.shared.once(a)
+	once.do.Do(func() { once.value = a.Run(p.Context, p.Repo) })
+	value, _ := once.value.(T)
+	return value
+}
+
+// Shared keeps the analyses of one repository. The zero value is ready to use.
+type Shared struct {
+	mu      sync.Mutex
+	results map[any]*result
+}
+
+type result struct {
+	do    sync.Once
+	value any
+}
+
+func (s *Shared) once(key any) *result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.results == nil {
+		s.results = map[any]*result{}
+	}
+	if s.results[key] == nil {
+		s.results[key] = &result{}
+	}
+	return s.results[key]
+}
