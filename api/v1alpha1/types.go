@@ -483,4 +483,8 @@ type Spec struct {
 	Addons     []*Addon
 	Tenants    []*Tenant
 	Encryption *Encryption // nil when there is none
+
+	// states are the places of the tenants' states, for CheckTransitions; no
+	// part of the specification itself.
+	states map[string]Error
 }

@@ -1,0 +1,352 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// decoder decodes one object from its YAML nodes, strictly: what it does not
+// understand is an error, and it goes on to the next field.
+type decoder struct {
+	*object
+	report *report
+	table  map[reflect.Type]*structFields
+}
+
+// fail reports an error at a node.
+func (d *decoder) fail(n *yaml.Node, p *fieldPath, hint, format string, args ...any) {
+	d.broken = true
+	d.report.add(d.object.errorAt(n, p, hint, fmt.Sprintf(format, args...)))
+}
+
+// subject names a field in a message.
+func subject(p *fieldPath) string {
+	if p == nil {
+		return "the object"
+	}
+	return p.String()
+}
+
+// value decodes a node into v, which must be settable.
+func (d *decoder) value(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
+	node := dereference(n)
+	switch v.Kind() {
+	case reflect.Pointer:
+		target := reflect.New(v.Type().Elem())
+		d.value(n, p, target.Elem(), b)
+		v.Set(target)
+	case reflect.Struct:
+		d.structure(n, p, v)
+	case reflect.Map:
+		d.mapping(n, p, v)
+	case reflect.Slice:
+		d.list(n, p, v, b)
+	case reflect.String:
+		d.text(n, p, v, b)
+	case reflect.Bool:
+		if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!bool" {
+			d.fail(n, p, "write true or false", "%s is %s, want true or false", subject(p), describe(node))
+			return
+		}
+		v.SetBool(strings.EqualFold(node.Value, "true"))
+	case reflect.Interface:
+		if plain := d.plain(n, p); plain != nil {
+			v.Set(reflect.ValueOf(plain))
+		}
+	}
+}
+
+// structure decodes a mapping into the fields of a struct.
+func (d *decoder) structure(n *yaml.Node, p *fieldPath, v reflect.Value) {
+	pairs, ok := d.pairs(n, p)
+	if !ok {
+		return
+	}
+	fields := d.table[v.Type()]
+	present := make([]bool, len(fields.list))
+	for _, pair := range pairs {
+		name := dereference(pair.key).Value
+		i, known := fields.byName[name]
+		if !known {
+			d.fail(pair.key, p.child(name), suggest(name, "field", fields.names), "unknown field %s%s", quote(name), inside(p))
+			continue
+		}
+		if isNull(pair.value) {
+			continue
+		}
+		present[i] = true
+		f := fields.list[i]
+		d.value(pair.value, p.child(name), v.FieldByIndex(f.index), f.bounds)
+	}
+	for i, f := range fields.list {
+		if f.bounds.required && !present[i] {
+			d.fail(d.node(p), p.child(f.name), "", "missing required field %q%s", f.name, inside(p))
+		}
+	}
+}
+
+func inside(p *fieldPath) string {
+	if p == nil {
+		return ""
+	}
+	return " in " + p.String()
+}
+
+// pairs returns the pairs of a mapping, after checking that its keys are
+// distinct strings and its merges mappings.
+func (d *decoder) pairs(n *yaml.Node, p *fieldPath) ([]pair, bool) {
+	node := dereference(n)
+	if node.Kind != yaml.MappingNode {
+		d.fail(n, p, "", "%s is %s, want a mapping", subject(p), describe(node))
+		return nil, false
+	}
+	d.checkKeys(node, p)
+	return slices.DeleteFunc(flatten(node), func(p pair) bool { return !isString(p.key) }), true
+}
+
+func isString(n *yaml.Node) bool {
+	n = dereference(n)
+	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str"
+}
+
+// checkKeys reports keys of a mapping that are not strings or stand twice, and
+// merges of what is no mapping.
+func (d *decoder) checkKeys(node *yaml.Node, p *fieldPath) {
+	first := make(map[string]int, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := dereference(node.Content[i])
+		if isMerge(key) {
+			d.checkMerge(node.Content[i+1], p)
+			continue
+		}
+		if !isString(key) {
+			d.fail(node.Content[i], p, quotedHint(key), "a key of %s is %s, want a string", subject(p), describe(key))
+			continue
+		}
+		if line, taken := first[key.Value]; taken {
+			d.fail(node.Content[i], p.child(key.Value), fmt.Sprintf("the first stands in line %d", line),
+				"duplicate key %s%s", quote(key.Value), inside(p))
+			continue
+		}
+		first[key.Value] = node.Content[i].Line
+	}
+}
+
+func (d *decoder) checkMerge(n *yaml.Node, p *fieldPath) {
+	from := []*yaml.Node{n}
+	if list := dereference(n); list.Kind == yaml.SequenceNode {
+		from = list.Content
+	}
+	for _, m := range from {
+		if target := dereference(m); target.Kind != yaml.MappingNode {
+			d.fail(m, p, "", "<< merges %s, want a mapping or a list of mappings", describe(target))
+		} else {
+			d.checkKeys(target, p)
+		}
+	}
+}
+
+// quotedHint tells how to write a scalar so that YAML reads it as a string.
+func quotedHint(n *yaml.Node) string {
+	n = dereference(n)
+	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
+		return ""
+	}
+	return fmt.Sprintf("YAML reads this as %s; quote it: %s", kindOf(n), quote(n.Value))
+}
+
+func kindOf(n *yaml.Node) string {
+	kind, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(describe(n), "the "), "a "), " ")
+	return "a " + kind
+}
+
+// mapping decodes a mapping into a Go map with string keys.
+func (d *decoder) mapping(n *yaml.Node, p *fieldPath, v reflect.Value) {
+	pairs, ok := d.pairs(n, p)
+	if !ok {
+		return
+	}
+	out := reflect.MakeMapWithSize(v.Type(), len(pairs))
+	for _, pair := range pairs {
+		name := dereference(pair.key).Value
+		item := reflect.New(v.Type().Elem()).Elem()
+		d.value(pair.value, p.child(name), item, bounds{})
+		out.SetMapIndex(reflect.ValueOf(name), item)
+	}
+	v.Set(out)
+}
+
+// list decodes a sequence into a slice, which is never nil.
+func (d *decoder) list(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
+	node := dereference(n)
+	if node.Kind != yaml.SequenceNode {
+		d.fail(n, p, "", "%s is %s, want a list", subject(p), describe(node))
+		return
+	}
+	if len(node.Content) < b.minItems {
+		d.fail(n, p, "", "%s has %d items, want at least %d", subject(p), len(node.Content), b.minItems)
+	}
+	out := reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content))
+	for i, item := range node.Content {
+		d.value(item, p.item(i), out.Index(i), b)
+	}
+	v.Set(out)
+}
+
+// text decodes a scalar into a string and checks its bounds.
+func (d *decoder) text(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
+	if !isString(n) {
+		hint := quotedHint(n)
+		if v.Type() == reflect.TypeFor[Duration]() {
+			hint = durationHint
+		}
+		d.fail(n, p, hint, "%s is %s, want a string", subject(p), describe(n))
+		return
+	}
+	s := dereference(n).Value
+	v.SetString(s)
+	length := utf8.RuneCountInString(s)
+	switch {
+	case len(b.enum) > 0 && !slices.Contains(b.enum, s):
+		d.fail(n, p, suggest(s, "value", b.enum), "%s is %s, want %s", subject(p), quote(s), oneOf(b.enum))
+	case length < b.minLength:
+		d.fail(n, p, "", "%s is empty", subject(p))
+	case b.maxLength > 0 && length > b.maxLength:
+		d.fail(n, p, "", "%s has %d characters, at most %d are allowed", subject(p), length, b.maxLength)
+	case b.pattern != nil && !b.pattern.MatchString(s):
+		d.fail(n, p, patternHint(b.pattern.String()), "%s is %s, which does not match %s", subject(p), quote(s), b.pattern)
+	case v.Type() == reflect.TypeFor[Duration]():
+		if problem := durationProblem(s); problem != "" {
+			d.fail(n, p, durationHint, "%s is %s, %s", subject(p), quote(s), problem)
+		}
+	}
+}
+
+const durationHint = "write a duration such as 30s, 10m or 1h"
+
+// durationProblem says why a string is no duration for Flux; empty when it is.
+func durationProblem(s string) string {
+	parsed, err := time.ParseDuration(s)
+	switch {
+	case err == nil && parsed <= 0:
+		return "want more than nothing"
+	case err != nil || !durationPattern.MatchString(s):
+		return "which is not a duration"
+	}
+	return ""
+}
+
+// dnsLabelPattern is the pattern of names in the types' tags.
+const dnsLabelPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+
+// patternHint says in words what a pattern of the types' tags wants.
+func patternHint(pattern string) string {
+	switch {
+	case pattern == dnsLabelPattern:
+		return "write a DNS label: lower-case letters, digits and -, with a letter or digit at both ends"
+	case strings.HasSuffix(pattern, "://"):
+		return "write a URL with one of the schemes " + strings.NewReplacer("^", "", "(", "", ")", "", "|", ", ", "s?", "(s)", "://", "").Replace(pattern) +
+			"; git@host:path is written ssh://git@host/path"
+	}
+	return ""
+}
+
+// oneOf lists the allowed values: a, b or c.
+func oneOf(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
+// plain decodes a node into nil, bool, int64, uint64, float64, string, []any and
+// map[string]any. A number has one form however it was written (1.0 and 1 are
+// int64): kustomize passes specifications on as JSON, which forgets the
+// difference.
+func (d *decoder) plain(n *yaml.Node, p *fieldPath) any {
+	node := dereference(n)
+	switch node.Kind {
+	case yaml.MappingNode:
+		pairs, _ := d.pairs(n, p)
+		out := make(map[string]any, len(pairs))
+		for _, pair := range pairs {
+			name := dereference(pair.key).Value
+			out[name] = d.plain(pair.value, p.child(name))
+		}
+		return out
+	case yaml.SequenceNode:
+		out := make([]any, len(node.Content))
+		for i, item := range node.Content {
+			out[i] = d.plain(item, p.item(i))
+		}
+		return out
+	}
+	switch node.ShortTag() {
+	case "!!null":
+		return nil
+	case "!!str", "!!timestamp":
+		return node.Value
+	case "!!bool":
+		return strings.EqualFold(node.Value, "true")
+	case "!!int", "!!float":
+		return d.number(n, p)
+	}
+	d.fail(n, p, "", "%s has the tag %s, which is not supported", subject(p), quote(node.Tag))
+	return nil
+}
+
+// number decodes a number into int64, uint64 or, when it is not whole or too
+// large, float64.
+func (d *decoder) number(n *yaml.Node, p *fieldPath) any {
+	node := dereference(n)
+	var v any
+	if err := node.Decode(&v); err != nil {
+		d.fail(n, p, quotedHint(n), "%s is %s, which is not a number", subject(p), quote(node.Value))
+		return nil
+	}
+	switch x := v.(type) {
+	case int:
+		return int64(x)
+	case int64, uint64:
+		return x
+	case float64:
+		switch {
+		case math.IsNaN(x) || math.IsInf(x, 0):
+			d.fail(n, p, quotedHint(n), "%s is %s, which JSON cannot hold", subject(p), node.Value)
+		case x == math.Trunc(x) && x >= math.MinInt64 && x < math.MaxInt64:
+			return int64(x)
+		case x == math.Trunc(x) && x > 0 && x < math.MaxUint64:
+			return uint64(x)
+		}
+		return x
+	}
+	d.fail(n, p, quotedHint(n), "%s is %s, want a number", subject(p), describe(node))
+	return nil
+}
+
+// tooled are the prefixes of annotations that kpt and kustomize put on an
+// object on its way through them.
+var tooled = []string{"config.kubernetes.io/", "internal.config.kubernetes.io/", "config.k8s.io/", "kustomize.config.k8s.io/"}
+
+// canonicalMeta drops what tools add to metadata, so that a specification is
+// the same through whichever door it came.
+func canonicalMeta(m *ObjectMeta) {
+	maps.DeleteFunc(m.Annotations, func(name, _ string) bool {
+		return slices.ContainsFunc(tooled, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
+	if len(m.Annotations) == 0 {
+		m.Annotations = nil
+	}
+	if len(m.Labels) == 0 {
+		m.Labels = nil
+	}
+}

@@ -1,0 +1,237 @@
+package v1alpha1
+
+import (
+	"maps"
+	"path"
+	"strings"
+)
+
+// What a field holds when a specification leaves it out. Defaults that need
+// more than a constant are in the apply functions below; there is no other
+// place that fills in a field.
+const (
+	defaultBranch           = "main"
+	defaultLayout           = LayoutFleet
+	defaultInstall          = InstallOperator
+	defaultOperatorVersion  = "2.9.x"
+	defaultBootstrapVersion = "2.9.4"
+	defaultRegistry         = "ghcr.io/fluxcd"
+	defaultInterval         = Duration("10m")
+	defaultRetryInterval    = Duration("1m")
+	defaultTimeout          = Duration("5m")
+	defaultSyncInterval     = Duration("1m")
+	defaultStage            = StageControllers
+	defaultProvider         = "cosign"
+	defaultSourceKind       = SourceGit
+	defaultSourcePath       = "./"
+	defaultProfile          = "restricted"
+	defaultTenantSecurity   = PodSecurityRestricted
+	defaultState            = StateActive
+	defaultEncryptedRegex   = "^(data|stringData)$"
+	defaultAgeSecret        = "sops-age"
+)
+
+// Kinds of a tenant's source.
+const (
+	SourceGit = "GitRepository"
+	SourceOCI = "OCIRepository"
+)
+
+// defaultComponents are the controllers that `flux install` brings.
+func defaultComponents() []string {
+	return []string{"source-controller", "kustomize-controller", "helm-controller", "notification-controller"}
+}
+
+// defaultQuota is enough for a few small services, and bounds the objects that
+// cost the control plane or the controllers most.
+func defaultQuota() map[string]string {
+	return map[string]string{
+		"requests.cpu":           "4",
+		"requests.memory":        "8Gi",
+		"limits.cpu":             "8",
+		"limits.memory":          "16Gi",
+		"requests.storage":       "100Gi",
+		"persistentvolumeclaims": "10",
+		"pods":                   "50",
+		"services":               "20",
+		"services.loadbalancers": "0",
+		"services.nodeports":     "0",
+		"configmaps":             "100",
+		"secrets":                "100",
+		"count/deployments.apps": "30",
+		"count/jobs.batch":       "50",
+		"count/cronjobs.batch":   "20",
+		"count/helmreleases.helm.toolkit.fluxcd.io":        "20",
+		"count/kustomizations.kustomize.toolkit.fluxcd.io": "20",
+		"count/gitrepositories.source.toolkit.fluxcd.io":   "10",
+		"count/ocirepositories.source.toolkit.fluxcd.io":   "20",
+		"count/helmrepositories.source.toolkit.fluxcd.io":  "10",
+		"count/buckets.source.toolkit.fluxcd.io":           "5",
+		"count/externalartifacts.source.toolkit.fluxcd.io": "10",
+	}
+}
+
+// defaultLimits are those of a container that names none.
+func defaultLimits() Limits {
+	return Limits{
+		Default:        map[string]string{"cpu": "500m", "memory": "512Mi"},
+		DefaultRequest: map[string]string{"cpu": "50m", "memory": "128Mi"},
+		Max:            map[string]string{"cpu": "4", "memory": "8Gi"},
+	}
+}
+
+// set fills in a field that holds nothing.
+func set[T comparable](field *T, value T) {
+	var nothing T
+	if *field == nothing {
+		*field = value
+	}
+}
+
+// over is a map with the defaults that it does not name itself.
+func over(own, defaults map[string]string) map[string]string {
+	maps.Copy(defaults, own)
+	return defaults
+}
+
+// applyDefaults fills in what a specification leaves out.
+func applyDefaults(s *Spec) {
+	if s.Fleet == nil {
+		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption}
+	}
+	defaultFleet(&s.Fleet.Spec)
+	for _, c := range s.Clusters {
+		defaultCluster(c, s.Fleet.Spec.Layout)
+	}
+	addons := make(map[string]*Addon, len(s.Addons))
+	for _, a := range s.Addons {
+		addons[a.Metadata.Name] = a
+	}
+	for _, a := range s.Addons {
+		defaultAddon(a, addons, s.Fleet.Spec.Defaults)
+	}
+	everywhere := environmentPaths(s.Clusters)
+	for _, t := range s.Tenants {
+		defaultTenant(t, s.Fleet.Spec.Repository, everywhere)
+	}
+	if s.Encryption != nil {
+		defaultEncryption(&s.Encryption.Spec)
+	}
+}
+
+func defaultFleet(f *FleetSpec) {
+	set(&f.Repository.Branch, defaultBranch)
+	set(&f.Layout, defaultLayout)
+	set(&f.Flux.Install, defaultInstall)
+	if f.Flux.Install == InstallBootstrap {
+		set(&f.Flux.Version, defaultBootstrapVersion)
+	}
+	set(&f.Flux.Version, defaultOperatorVersion)
+	if f.Flux.Components == nil {
+		f.Flux.Components = defaultComponents()
+	}
+	set(&f.Flux.Registry, defaultRegistry)
+	if f.MultiTenancy.Lockdown == nil {
+		f.MultiTenancy.Lockdown = new(true)
+	}
+	set(&f.Defaults.Interval, defaultInterval)
+	set(&f.Defaults.RetryInterval, defaultRetryInterval)
+	set(&f.Defaults.Timeout, defaultTimeout)
+}
+
+func defaultCluster(c *Cluster, layout Layout) {
+	set(&c.Spec.Sync.Interval, defaultSyncInterval)
+	if c.Spec.Path == "" && layout == LayoutApps {
+		c.Spec.Path = "kubernetes/flux/cluster"
+	}
+	set(&c.Spec.Path, "clusters/"+c.Metadata.Name)
+	// One spelling, since others build on it.
+	if p := path.Clean(c.Spec.Path); isInside(p) {
+		c.Spec.Path = p
+	}
+}
+
+func defaultAddon(a *Addon, addons map[string]*Addon, d Defaults) {
+	set(&a.Spec.Stage, defaultStage)
+	set(&a.Spec.ReleaseName, a.Metadata.Name)
+	set(&a.Spec.Interval, d.Interval)
+	set(&a.Spec.Timeout, d.Timeout)
+	if c := a.Spec.Chart; c != nil {
+		if !strings.HasPrefix(c.URL, "oci://") {
+			set(&c.Name, a.Metadata.Name)
+		}
+		defaultVerify(c.Verify)
+	}
+	if b := a.Spec.Bootstrap; b != nil && b.Needs == nil {
+		for _, ref := range a.Spec.DependsOn {
+			if on := addons[ref.Name]; on != nil && on.Spec.Bootstrap != nil {
+				b.Needs = append(b.Needs, ref.Name)
+			}
+		}
+	}
+}
+
+func defaultVerify(v *Verify) {
+	if v != nil {
+		set(&v.Provider, defaultProvider)
+	}
+}
+
+// environmentPaths are the environments of a tenant that names none: every
+// cluster, each with a path named after its environment or itself.
+func environmentPaths(clusters []*Cluster) map[string]string {
+	paths := map[string]string{}
+	for _, c := range clusters {
+		key := c.Spec.Environment
+		set(&key, c.Metadata.Name)
+		paths[key] = "./" + key
+	}
+	return paths
+}
+
+func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string) {
+	name := t.Metadata.Name
+	if t.Spec.Namespaces == nil {
+		t.Spec.Namespaces = []string{name}
+	}
+	set(&t.Spec.SyncNamespace, name+"-flux")
+	defaultSource(&t.Spec.Source, name, platform)
+	if t.Spec.Environments == nil {
+		t.Spec.Environments = maps.Clone(everywhere)
+	}
+	set(&t.Spec.Access.Profile, defaultProfile)
+	set(&t.Spec.PodSecurity, defaultTenantSecurity)
+	t.Spec.Quota = over(t.Spec.Quota, defaultQuota())
+	limits := defaultLimits()
+	t.Spec.Limits.Default = over(t.Spec.Limits.Default, limits.Default)
+	t.Spec.Limits.DefaultRequest = over(t.Spec.Limits.DefaultRequest, limits.DefaultRequest)
+	t.Spec.Limits.Max = over(t.Spec.Limits.Max, limits.Max)
+	set(&t.Spec.State, defaultState)
+}
+
+func defaultSource(s *TenantSource, tenant string, platform Repository) {
+	set(&s.Kind, defaultSourceKind)
+	set(&s.Path, defaultSourcePath)
+	defaultVerify(s.Verify)
+	if s.Kind != SourceGit {
+		return
+	}
+	set(&s.URL, platform.URL)
+	if s.Branch != "" || s.Tag != "" || s.SemVer != "" {
+		return
+	}
+	s.Branch = defaultBranch
+	if sameRepository(s.URL, platform.URL) {
+		s.Branch = "tenant/" + tenant
+	}
+}
+
+func defaultEncryption(e *EncryptionSpec) {
+	set(&e.EncryptedRegex, defaultEncryptedRegex)
+	if e.SecretRef == nil {
+		e.SecretRef = &SecretRef{Name: defaultAgeSecret}
+	}
+	for i := range e.Rules {
+		set(&e.Rules[i].EncryptedRegex, e.EncryptedRegex)
+	}
+}

@@ -1,0 +1,230 @@
+package v1alpha1
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// MaxFileSize is the largest specification file that Load reads, in bytes.
+const MaxFileSize = 10 << 20
+
+// File is one file of a specification.
+type File struct {
+	// Path is what errors call the file; nothing is read from it.
+	Path string
+	// Content is YAML, one or several documents.
+	Content []byte
+}
+
+// Load decodes the files of a specification, applies the defaults and checks the
+// whole. It does no I/O. The order and the names of the files, and which object
+// stands in which, do not change the Spec. A kustomization.yaml or Kptfile among
+// the files is skipped; any other object that is not of the specification is an
+// error. The error is nil or [Errors], with everything that is wrong.
+func Load(files []File) (*Spec, error) {
+	l, err := newLoader()
+	if err != nil {
+		return nil, err
+	}
+	files = slices.SortedFunc(slices.Values(files), func(a, b File) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), bytes.Compare(a.Content, b.Content))
+	})
+	for _, f := range files {
+		l.file(f)
+	}
+	return l.finish()
+}
+
+// LoadNodes is Load for the items of a KRM function, which are one object each.
+// Objects that are not of the specification are skipped. Errors name the object
+// and the field, and the file where an item has a path annotation, but no line:
+// the items' lines are not those of the user's file.
+func LoadNodes(items []*yaml.Node) (*Spec, error) {
+	l, err := newLoader()
+	if err != nil {
+		return nil, err
+	}
+	l.fromItems = true
+	for _, item := range items {
+		if item.Kind == yaml.DocumentNode && len(item.Content) == 1 {
+			item = item.Content[0]
+		}
+		if name := itemFile(item); l.sound(name, item) {
+			l.document(name, item)
+		}
+	}
+	return l.finish()
+}
+
+// object is one object of the specification with where it came from.
+type object struct {
+	file     string
+	kind     string
+	name     string
+	root     *yaml.Node
+	unplaced bool // the nodes' lines mean nothing to the user
+	broken   bool // something of it could not be decoded
+	decoded  any  // *Fleet, *Cluster, *Addon, *Tenant or *Encryption
+	meta     *ObjectMeta
+}
+
+// errorAt makes an error at a node of the object.
+func (o *object) errorAt(n *yaml.Node, p *fieldPath, hint, message string) Error {
+	e := Error{File: o.file, Object: strings.TrimSpace(o.kind + " " + o.name), Field: p.String(), Message: message, Hint: hint}
+	if !o.unplaced {
+		e.Line, e.Column = n.Line, n.Column
+	}
+	return e
+}
+
+// node returns the node that stands for a field in an error: its value, or its
+// key where the value begins on a line of its own or is absent.
+func (o *object) node(p *fieldPath) *yaml.Node {
+	key, value, found := p.find(o.root)
+	block := value.Style&yaml.FlowStyle == 0 && (value.Kind == yaml.MappingNode || value.Kind == yaml.SequenceNode)
+	if !found || block {
+		return key
+	}
+	return value
+}
+
+// place names where the object stands, for a hint.
+func (o *object) place() string {
+	switch {
+	case o.file != "" && !o.unplaced:
+		return fmt.Sprintf("%s:%d", o.file, o.root.Line)
+	case o.file != "":
+		return o.file
+	}
+	return o.kind + " " + o.name
+}
+
+// loader gathers the objects of a specification and what is wrong with them.
+type loader struct {
+	table     map[reflect.Type]*structFields
+	report    report
+	objects   []*object
+	fromItems bool
+	// incomplete says that a file could not be read: what it may define is
+	// not reported as missing.
+	incomplete bool
+}
+
+func newLoader() (*loader, error) {
+	table, err := fieldTable()
+	if err != nil {
+		return nil, fmt.Errorf("struct tags of the input kinds: %w", err)
+	}
+	return &loader{table: table}, nil
+}
+
+// file parses one file and decodes its documents.
+func (l *loader) file(f File) {
+	switch path.Base(f.Path) {
+	case "kustomization.yaml", "kustomization.yml", "Kustomization", "Kptfile":
+		return
+	}
+	if len(f.Content) > MaxFileSize {
+		l.incomplete = true
+		l.report.add(Error{File: f.Path, Message: fmt.Sprintf("larger than %d MB", MaxFileSize>>20), Hint: "a specification is small; move other data out of its folder"})
+		return
+	}
+	l.privateKeys(f)
+	reader := yaml.NewDecoder(bytes.NewReader(f.Content))
+	for {
+		var doc yaml.Node
+		err := reader.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			l.incomplete = true
+			l.report.add(syntaxError(f, err))
+			return
+		}
+		if len(doc.Content) == 1 && !isNull(doc.Content[0]) && l.sound(f.Path, doc.Content[0]) {
+			l.document(f.Path, doc.Content[0])
+		}
+	}
+}
+
+var (
+	yamlLine      = regexp.MustCompile(`line (\d+): `)
+	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)' referenced`)
+)
+
+// syntaxError turns an error of the YAML parser into one with a position.
+func syntaxError(f File, err error) Error {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = strings.Replace(message, m[0], "", 1)
+	} else if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		if i := bytes.Index(f.Content, []byte("*"+m[1])); i >= 0 {
+			line += bytes.Count(f.Content[:i], []byte("\n"))
+		}
+	}
+	return Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + message}
+}
+
+// sound checks the shape of a document before anything walks it.
+func (l *loader) sound(file string, root *yaml.Node) bool {
+	n, problem, hint := checkShape(root)
+	if n == nil {
+		return true
+	}
+	l.incomplete = true
+	o := &object{file: file, unplaced: l.fromItems}
+	l.report.add(o.errorAt(n, nil, hint, problem))
+	return false
+}
+
+const keyHint = "a private key never stands in a specification, which is committed to Git: take it out and replace the key"
+
+// privateKeys reports private keys anywhere in a file, comments included.
+func (l *loader) privateKeys(f File) {
+	for _, secret := range []*regexp.Regexp{agePrivateKey, pemPrivateKey} {
+		for _, m := range secret.FindAllIndex(f.Content, maxErrors) {
+			before := f.Content[:m[0]]
+			l.report.add(Error{
+				File: f.Path, Line: 1 + bytes.Count(before, []byte("\n")), Column: m[0] - bytes.LastIndexByte(before, '\n'),
+				Message: "this is a private key", Hint: keyHint,
+			})
+		}
+	}
+}
+
+// itemKeys reports private keys in an item.
+func (l *loader) itemKeys(o *object, n *yaml.Node) {
+	for _, text := range []string{n.Value, n.HeadComment, n.LineComment, n.FootComment} {
+		if agePrivateKey.MatchString(text) || pemPrivateKey.MatchString(text) {
+			l.report.add(o.errorAt(n, nil, keyHint, "it holds a private key"))
+			return
+		}
+	}
+	for _, child := range n.Content {
+		l.itemKeys(o, child)
+	}
+}
+
+// itemFile reads the file of a KRM function's item from its annotations.
+func itemFile(root *yaml.Node) string {
+	for _, name := range []string{"internal.config.kubernetes.io/path", "config.kubernetes.io/path"} {
+		if _, value, found := at("metadata", "annotations", name).find(root); found {
+			return dereference(value).Value
+		}
+	}
+	return ""
+}

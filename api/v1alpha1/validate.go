@@ -1,0 +1,273 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// checker checks what one field cannot say of itself: references between
+// objects, what they may not share, and bounds that depend on other fields.
+type checker struct {
+	report  *report
+	spec    *Spec
+	all     []*object
+	objects map[any]*object // by *Fleet, *Cluster, *Addon, *Tenant, *Encryption
+	// incomplete says that some object could not be read, so that a name that
+	// is not found may yet exist.
+	incomplete bool
+	on         map[*Addon]map[string]bool // the clusters of each add-on
+}
+
+// fail reports an error at a field of an object.
+func (c *checker) fail(of any, p *fieldPath, hint, format string, args ...any) {
+	o := c.objects[of]
+	c.report.add(o.errorAt(o.node(p), p, hint, fmt.Sprintf(format, args...)))
+}
+
+// failKey is fail at the key of a mapping's entry rather than at its value.
+func (c *checker) failKey(of any, p *fieldPath, hint, format string, args ...any) {
+	o := c.objects[of]
+	key, _, _ := p.find(o.root)
+	c.report.add(o.errorAt(key, p, hint, fmt.Sprintf(format, args...)))
+}
+
+// whole says whether objects were decoded without an error. What two objects
+// may not share is not judged of one that was misread.
+func (c *checker) whole(objects ...any) bool {
+	return !slices.ContainsFunc(objects, func(of any) bool { return c.objects[of].broken })
+}
+
+// check runs every check. Each adds what it finds to the report.
+func (c *checker) check() {
+	c.on = make(map[*Addon]map[string]bool, len(c.spec.Addons))
+	for _, a := range c.spec.Addons {
+		c.on[a] = map[string]bool{}
+		for _, cluster := range c.spec.Selected(a.Spec.Clusters) {
+			c.on[a][cluster.Metadata.Name] = true
+		}
+	}
+	for _, o := range c.all {
+		c.labels(o.decoded, at("metadata", "labels"), o.meta.Labels)
+		c.annotations(o.decoded, o.meta.Annotations)
+	}
+	c.fleet()
+	c.clusters()
+	c.addons()
+	c.order()
+	c.resources()
+	c.variables()
+	c.tenants()
+	c.namespaces()
+	c.encryption()
+}
+
+// labels checks keys and values as the API server does.
+func (c *checker) labels(of any, p *fieldPath, labels map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		for _, problem := range validation.IsQualifiedName(key) {
+			c.failKey(of, p.child(key), problem, "%s is not a label's name", quote(key))
+		}
+		for _, problem := range validation.IsValidLabelValue(labels[key]) {
+			c.fail(of, p.child(key), problem, "%s is not a label's value", quote(labels[key]))
+		}
+	}
+}
+
+func (c *checker) annotations(of any, annotations map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		for _, problem := range validation.IsQualifiedName(strings.ToLower(key)) {
+			c.failKey(of, at("metadata", "annotations", key), problem, "%s is not an annotation's name", quote(key))
+		}
+	}
+}
+
+// exactVersion is a Flux version that names one release.
+var exactVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
+
+func (c *checker) fleet() {
+	f := c.spec.Fleet
+	if f == nil {
+		if !c.incomplete {
+			c.report.add(Error{Message: "the specification has no Fleet", Hint: "add one object of kind Fleet; fleetwright init writes one"})
+		}
+		return
+	}
+	c.url(f, at("spec", "repository", "url"), f.Spec.Repository.URL)
+	c.branch(f, at("spec", "repository", "branch"), f.Spec.Repository.Branch)
+	flux := f.Spec.Flux
+	if flux.Install == InstallBootstrap && !exactVersion.MatchString(flux.Version) && c.whole(f) {
+		c.fail(f, at("spec", "flux", "version"), "write an exact version such as "+defaultBootstrapVersion+"; a range needs install: operator",
+			"spec.flux.version is %s, which install: bootstrap cannot pin", quote(flux.Version))
+	}
+	needed := []string{"source-controller", "kustomize-controller"}
+	if slices.ContainsFunc(c.spec.Addons, func(a *Addon) bool { return a.Spec.Chart != nil }) {
+		needed = append(needed, "helm-controller")
+	}
+	for _, name := range needed {
+		if c.whole(f) && !slices.Contains(flux.Components, name) {
+			c.fail(f, at("spec", "flux", "components"), "add "+name, "spec.flux.components lacks %s, which the generated objects need", name)
+		}
+	}
+	if f.Spec.Layout == LayoutApps && len(c.spec.Clusters) > 1 {
+		c.fail(f, at("spec", "layout"), "write layout: fleet, which holds several clusters", "layout apps has exactly one cluster, the specification has %d", len(c.spec.Clusters))
+	}
+}
+
+func (c *checker) clusters() {
+	if len(c.spec.Clusters) == 0 && !c.incomplete {
+		c.report.add(Error{Message: "the specification has no Cluster", Hint: "add an object of kind Cluster for each cluster"})
+	}
+	for i, cluster := range c.spec.Clusters {
+		if c.spec.Fleet != nil && c.spec.Fleet.Spec.Layout == LayoutFleet && cluster.Metadata.Name == "base" {
+			c.fail(cluster, at("metadata", "name"), "choose another name", "a cluster cannot be named %q: tenants/base holds what all clusters share", "base")
+		}
+		for _, name := range slices.Sorted(maps.Keys(cluster.Spec.Variables)) {
+			if !variableName.MatchString(name) {
+				c.failKey(cluster, at("spec", "variables", name), "use letters, digits and _, and no digit first", "%s is not a variable's name", quote(name))
+			}
+		}
+		c.clusterPath(cluster)
+		for _, other := range c.spec.Clusters[:i] {
+			if nested(cluster.Spec.Path, other.Spec.Path) && c.whole(cluster, other) {
+				c.fail(cluster, at("spec", "path"), "give each cluster a folder of its own",
+					"path %s of the cluster overlaps %s of Cluster %s", quote(cluster.Spec.Path), quote(other.Spec.Path), quote(other.Metadata.Name))
+			}
+		}
+	}
+}
+
+// variableName is the pattern that kustomize-controller puts on variables.
+var variableName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+
+// ownFolders are folders of the platform repository that hold other things than
+// a cluster's own files.
+var ownFolders = []string{"fleet", "infrastructure", "tenants", "kubernetes/apps", "bootstrap", ".fleetwright"}
+
+func (c *checker) clusterPath(cluster *Cluster) {
+	p := cluster.Spec.Path
+	if problem := pathProblem(p); problem != "" {
+		c.fail(cluster, at("spec", "path"), "write a path from the repository's root, such as clusters/"+cluster.Metadata.Name, "path %s %s", quote(p), problem)
+		return
+	}
+	if p == "." {
+		c.fail(cluster, at("spec", "path"), "write a path such as clusters/"+cluster.Metadata.Name, "path %s is the whole repository", quote(p))
+		return
+	}
+	for _, folder := range ownFolders {
+		if nested(p, folder) {
+			c.fail(cluster, at("spec", "path"), "write a path such as clusters/"+cluster.Metadata.Name, "path %s overlaps the folder %s", quote(p), quote(folder))
+		}
+	}
+}
+
+// nested says whether one clean path is the other or lies inside of it.
+func nested(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+}
+
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/@+-]*$`)
+
+// pathProblem says why a path does not stay inside of a repository; empty when
+// it does.
+func pathProblem(p string) string {
+	segments := strings.Split(p, "/")
+	switch {
+	case strings.Contains(p, `\`):
+		return "has a backslash"
+	case path.IsAbs(p):
+		return "is absolute"
+	case slices.Contains(segments, ".."):
+		return "leaves the repository"
+	case slices.ContainsFunc(segments, func(s string) bool { return strings.EqualFold(s, ".git") }):
+		return "reaches into .git"
+	case !plainPath.MatchString(p):
+		return "has other characters than letters, digits and . _ - + @ /"
+	}
+	return ""
+}
+
+// isInside says whether a path stays inside of a repository.
+func isInside(p string) bool { return pathProblem(p) == "" }
+
+// url checks a URL that Flux fetches from: it has a host, or a path for file://,
+// and no password.
+func (c *checker) url(of any, p *fieldPath, raw string) {
+	if raw == "" {
+		return
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		c.fail(of, p, "", "%s is %s, which is not a URL", p, quote(raw))
+		return
+	case u.Host == "" && u.Scheme != "file":
+		c.fail(of, p, "", "%s is %s, which has no host", p, quote(raw))
+	case strings.ContainsAny(raw, "${} \t\n"):
+		c.fail(of, p, "", "%s is %s, which has characters that no URL has", p, quote(raw))
+	}
+	if _, has := u.User.Password(); has {
+		c.fail(of, p, "take it out, put the credentials into a Secret of the cluster and name that in secretRef", "%s holds a password", p)
+	}
+}
+
+var gitBranch = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+@#-]*$`)
+
+// branch checks the name of a branch, more strictly than git does.
+func (c *checker) branch(of any, p *fieldPath, name string) {
+	bad := !gitBranch.MatchString(name) || strings.Contains(name, "..") || strings.Contains(name, "//") || strings.Contains(name, "@{") ||
+		strings.HasSuffix(name, "/") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") || strings.Contains(name, "/.")
+	if name != "" && bad {
+		c.fail(of, p, "", "%s is %s, which is not a branch's name", p, quote(name))
+	}
+}
+
+// selector reports each part of a selector that matches no cluster.
+func (c *checker) selector(of any, p *fieldPath, sel ClusterSelector) {
+	if c.incomplete || len(c.spec.Clusters) == 0 {
+		return
+	}
+	var names, environments []string
+	values := map[string][]string{}
+	for _, cluster := range c.spec.Clusters {
+		names = append(names, cluster.Metadata.Name)
+		if e := cluster.Spec.Environment; e != "" {
+			environments = append(environments, e)
+		}
+		for key, value := range cluster.Metadata.Labels {
+			values[key] = append(values[key], value)
+		}
+	}
+	dangling := c.eachIn(of, p.child("names"), "cluster", sel.Names, names)
+	dangling = c.eachIn(of, p.child("environments"), "environment", sel.Environments, environments) || dangling
+	for _, key := range slices.Sorted(maps.Keys(sel.MatchLabels)) {
+		switch value := sel.MatchLabels[key]; {
+		case values[key] == nil:
+			dangling = true
+			c.failKey(of, p.child("matchLabels").child(key), suggest(key, "label", slices.Collect(maps.Keys(values))), "no cluster has the label %s", quote(key))
+		case !slices.Contains(values[key], value):
+			dangling = true
+			c.fail(of, p.child("matchLabels").child(key), suggest(value, "value", values[key]), "no cluster has the label %s: %s", key, quote(value))
+		}
+	}
+	if !dangling && len(c.spec.Selected(sel)) == 0 {
+		c.fail(of, p, "its parts are ANDed: each matches a cluster, but no cluster matches all", "%s selects no cluster", p)
+	}
+}
+
+// eachIn reports the names of a list that are not among the valid ones.
+func (c *checker) eachIn(of any, p *fieldPath, what string, names, valid []string) (dangling bool) {
+	for i, name := range names {
+		if !slices.Contains(valid, name) {
+			dangling = true
+			c.fail(of, p.item(i), suggest(name, what, valid), "there is no %s %s", what, quote(name))
+		}
+	}
+	return dangling
+}

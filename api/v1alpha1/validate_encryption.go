@@ -1,0 +1,79 @@
+package v1alpha1
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"filippo.io/age"
+	"filippo.io/age/plugin"
+)
+
+func (c *checker) encryption() {
+	e := c.spec.Encryption
+	if e == nil {
+		return
+	}
+	p := at("spec", "recipients")
+	var clusters, tenants []string
+	for _, cluster := range c.spec.Clusters {
+		clusters = append(clusters, cluster.Metadata.Name)
+	}
+	for _, t := range c.spec.Tenants {
+		tenants = append(tenants, t.Metadata.Name)
+	}
+	r := e.Spec.Recipients
+	c.scopes(e, p.child("clusters"), "cluster", r.Clusters, clusters)
+	c.scopes(e, p.child("tenants"), "tenant", r.Tenants, tenants)
+	c.recipients(e, p.child("platform"), r.Platform)
+	if len(r.Platform.Age)+len(r.Clusters)+len(r.Tenants) == 0 && c.whole(e) {
+		c.fail(e, p, "add the platform team's recipients and those of each cluster", "there is no recipient: nobody could decrypt a secret")
+	}
+	c.regex(e, at("spec", "encryptedRegex"), e.Spec.EncryptedRegex)
+	for i, rule := range e.Spec.Rules {
+		p := at("spec", "rules").item(i)
+		c.regex(e, p.child("pathRegex"), rule.PathRegex)
+		if rule.EncryptedRegex != e.Spec.EncryptedRegex {
+			c.regex(e, p.child("encryptedRegex"), rule.EncryptedRegex)
+		}
+		c.nonEmpty(e, p.child("recipients"), rule.Recipients)
+	}
+}
+
+// scopes checks the recipients of each scope, which names a cluster or tenant.
+func (c *checker) scopes(e *Encryption, p *fieldPath, what string, scopes map[string]Recipients, names []string) {
+	for _, name := range slices.Sorted(maps.Keys(scopes)) {
+		if !slices.Contains(names, name) && !c.incomplete {
+			c.failKey(e, p.child(name), suggest(name, what, names), "there is no %s %s", what, quote(name))
+		}
+		c.nonEmpty(e, p.child(name), scopes[name])
+	}
+}
+
+func (c *checker) nonEmpty(e *Encryption, p *fieldPath, r Recipients) {
+	if len(r.Age) == 0 && c.whole(e) {
+		c.fail(e, p, "add a recipient, or take it out", "%s has no recipient: nobody could decrypt the secret", p)
+	}
+	c.recipients(e, p, r)
+}
+
+func (c *checker) recipients(e *Encryption, p *fieldPath, r Recipients) {
+	for i, s := range r.Age {
+		if !isRecipient(s) && !strings.Contains(s, "AGE-SECRET-KEY-") {
+			c.fail(e, p.child("age").item(i), "write the public key, age1…, that age-keygen -y prints", "%s is not an age recipient", quote(s))
+		}
+	}
+}
+
+// isRecipient says whether a string is a public key of age: X25519, hybrid
+// post-quantum or a plugin's.
+func isRecipient(s string) bool {
+	if _, err := age.ParseX25519Recipient(s); err == nil {
+		return true
+	}
+	if _, err := age.ParseHybridRecipient(s); err == nil {
+		return true
+	}
+	_, _, err := plugin.ParseRecipient(s)
+	return err == nil
+}
