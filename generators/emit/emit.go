@@ -4,7 +4,9 @@ package emit
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
@@ -44,27 +46,27 @@ func (f *Files) Err() error { return f.err }
 
 // Objects writes a managed file of objects under the usual header; comment
 // lines, where given, follow the header.
-func (f *Files) Objects(path, comment string, objects ...any) {
-	f.YAML(path, tree.Managed, comment, objects...)
+func (f *Files) Objects(file, comment string, objects ...any) {
+	f.YAML(file, tree.Managed, comment, objects...)
 }
 
 // YAML writes a file of objects with the given mode. Managed files name their
 // origin in the first line.
-func (f *Files) YAML(path string, mode tree.Mode, comment string, objects ...any) {
+func (f *Files) YAML(file string, mode tree.Mode, comment string, objects ...any) {
 	if mode == tree.Managed {
 		comment = header(comment)
 	}
 	content, err := manifest.YAML(comment, objects...)
 	if err != nil {
-		f.fail(fmt.Errorf("%s: %w", path, err))
+		f.Fail(fmt.Errorf("%s: %w", file, err))
 		return
 	}
-	f.Text(path, mode, content)
+	f.Text(file, mode, content)
 }
 
 // Text writes a file as it is.
-func (f *Files) Text(path string, mode tree.Mode, content []byte) {
-	f.fail(f.Tree.Add(tree.File{Path: path, Mode: mode, Content: content}))
+func (f *Files) Text(file string, mode tree.Mode, content []byte) {
+	f.Fail(f.Tree.Add(tree.File{Path: file, Mode: mode, Content: content}))
 }
 
 // Kustomization writes dir/kustomization.yaml. Resources and components keep
@@ -76,13 +78,14 @@ func (f *Files) Kustomization(dir string, k Kustomization) {
 
 // Merge adds the files of another collection.
 func (f *Files) Merge(other *Files) {
-	f.fail(other.err)
+	f.Fail(other.err)
 	for file := range other.Tree.All() {
-		f.fail(f.Tree.Add(file))
+		f.Fail(f.Tree.Add(file))
 	}
 }
 
-func (f *Files) fail(err error) {
+// Fail keeps an error; nil and later ones are dropped.
+func (f *Files) Fail(err error) {
 	if f.err == nil {
 		f.err = err
 	}
@@ -113,4 +116,14 @@ func Sorted(names []string) []string {
 	out := slices.Clone(names)
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Relative is the way from one folder of a tree to a path in it.
+func Relative(from, to string) string {
+	f, t := strings.Split(from, "/"), strings.Split(to, "/")
+	n := 0
+	for n < len(f) && n < len(t) && f[n] == t[n] {
+		n++
+	}
+	return path.Join(strings.Repeat("../", len(f)-n), path.Join(t[n:]...))
 }

@@ -4,8 +4,6 @@
 package layout
 
 import (
-	"path"
-
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
@@ -18,9 +16,13 @@ type Layout interface {
 	TenantBase(tenant string) string
 	// TenantOverlay is the folder that a cluster's tenants Kustomization applies.
 	TenantOverlay(cluster string) string
-	// Units are the Flux Kustomizations that install a cluster's add-ons, in
-	// the order of their dependencies.
-	Units(spec *v1alpha1.Spec, c *v1alpha1.Cluster) []Unit
+	// Tenants is the unit that applies a cluster's tenants, after its add-ons.
+	Tenants(c *v1alpha1.Cluster, addons []Unit) Unit
+	// Addons are the units that install a cluster's add-ons, in the order of
+	// their dependencies.
+	Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit
+	// Namespace places the Namespace object of a cluster's add-ons.
+	Namespace(c *v1alpha1.Cluster, namespace string) Place
 	// Home is where an add-on's release lives on clusters.
 	Home(a *v1alpha1.Addon) Home
 }
@@ -40,55 +42,74 @@ type Home struct {
 	Namespace string
 	// ServiceAccount that helm-controller impersonates under lockdown.
 	ServiceAccount string
-	// OwnAccount says that the account is generated in the namespace and bound
+	// Bound says that the account is generated beside the namespace and bound
 	// to cluster-admin; otherwise it is one that Flux brings.
-	OwnAccount bool
+	Bound bool
+}
+
+// Place is a file and the kustomization that lists it.
+type Place struct {
+	// File that is written; several objects may share it.
+	File string
+	// Index is the folder whose kustomization.yaml lists the file; empty where
+	// Flux lists it itself.
+	Index string
 }
 
 // Unit is one Flux Kustomization and what it applies.
 type Unit struct {
 	// Name of the Kustomization in flux-system.
 	Name string
-	// File that the Kustomization object is written to. Units that name one
-	// file share it.
-	File string
+	// Place of the Kustomization object; without a file there is none, and the
+	// cluster's root Kustomization applies Dir.
+	Place Place
 	// Dir is the Kustomization's path.
 	Dir string
 	// DependsOn names Kustomizations that must be ready first.
 	DependsOn []string
 	// TargetNamespace, if any, is set on every object.
 	TargetNamespace string
-	// Substitute says that the cluster's variables are filled in.
+	// Wait for all objects to be ready.
+	Wait bool
+	// DeletionPolicy of the Kustomization (kustomize.toolkit.fluxcd.io/v1).
+	DeletionPolicy string
+	// Substitute the cluster's variables.
 	Substitute bool
-	// Parts that the unit applies.
+	// Parts that the unit applies; without any, Dir has no kustomization.yaml
+	// of ours.
 	Parts []Part
 }
 
 // Part is an add-on's share of a unit.
 type Part struct {
 	Addon *v1alpha1.Addon
-	// Dir holds the part's files: the unit's own Dir, or a base that the unit's
-	// kustomization refers to.
+	// Dir holds the part's files. It is the unit's own Dir, a folder below it,
+	// or a base that clusters share (then OwnDir is set).
 	Dir string
-	// OwnDir is used in place of Dir where the cluster needs files of its own
-	// (see addon.Whole); empty when Dir serves one cluster alone.
+	// OwnDir takes the part's files where a cluster can't use the shared ones.
 	OwnDir string
 	// Release says that the chart's release and source are in the part.
 	Release bool
+	// DependsOn names HelmReleases of the same namespace that must be ready
+	// before the part's.
+	DependsOn []string
 	// Resources are the add-on's resources in the part.
 	Resources []v1alpha1.ResourceFile
 }
 
-// fleet is clusters/, infrastructure/ and tenants/.
-type fleet struct{}
+// Shared says that several clusters use the part's files.
+func (p Part) Shared() bool { return p.OwnDir != "" }
 
-func (fleet) Bootstrap(c *v1alpha1.Cluster) string { return path.Join("bootstrap", c.Metadata.Name) }
-func (fleet) TenantBase(t string) string           { return path.Join("tenants/base", t) }
-func (fleet) TenantOverlay(c string) string        { return path.Join("tenants", c) }
+// FluxNamespace is the namespace of Flux's controllers.
+const FluxNamespace = "flux-system"
 
-// apps is kubernetes/apps/<namespace>/<app>/, for one cluster.
-type apps struct{}
+// Names of the add-ons that are Flux itself.
+const (
+	FluxOperator = "flux-operator"
+	FluxInstance = "flux-instance"
+)
 
-func (apps) Bootstrap(*v1alpha1.Cluster) string { return "bootstrap" }
-func (apps) TenantBase(t string) string         { return path.Join("kubernetes/tenants/base", t) }
-func (apps) TenantOverlay(c string) string      { return path.Join("kubernetes/tenants", c) }
+// IsFlux says that an add-on is Flux itself.
+func IsFlux(a *v1alpha1.Addon) bool {
+	return a.Metadata.Name == FluxOperator || a.Metadata.Name == FluxInstance
+}

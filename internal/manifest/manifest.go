@@ -53,7 +53,8 @@ func YAML(comment string, objects ...any) ([]byte, error) {
 
 // Node encodes one object as a YAML node. Struct fields keep their order,
 // omitempty and omitzero are honoured, and fields that encode to nothing
-// (`status: {}`, `creationTimestamp: null`) are dropped; map keys are sorted.
+// (`status: {}`, `creationTimestamp: null`) are dropped; map keys are sorted, those that
+// identify an object first.
 func Node(object any) (*yaml.Node, error) {
 	n, err := encode(reflect.ValueOf(object))
 	if err != nil {
@@ -226,7 +227,7 @@ func encodeMap(v reflect.Value) (*yaml.Node, error) {
 	}
 	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	keys := v.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return compareKeys(a.String(), b.String()) })
 	for _, key := range keys {
 		n, err := encode(v.MapIndex(key))
 		if err != nil {
@@ -241,6 +242,22 @@ func encodeMap(v reflect.Value) (*yaml.Node, error) {
 		m.Style = yaml.FlowStyle
 	}
 	return m, nil
+}
+
+// firstKeys stand before all others in a map, as in a Kubernetes object.
+var firstKeys = []string{"apiVersion", "kind", "metadata", "name", "namespace"}
+
+func compareKeys(a, b string) int {
+	i, j := slices.Index(firstKeys, a), slices.Index(firstKeys, b)
+	switch {
+	case i >= 0 && j >= 0:
+		return i - j
+	case i >= 0:
+		return -1
+	case j >= 0:
+		return 1
+	}
+	return strings.Compare(a, b)
 }
 
 func encodeList(v reflect.Value) (*yaml.Node, error) {

@@ -1,0 +1,219 @@
+// Package addon generates the infrastructure of each cluster: HelmReleases with
+// their sources, plain resources, namespaces, and the Flux Kustomizations that
+// apply them in order.
+package addon
+
+import (
+	"path"
+	"slices"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kustypes "sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/encryption"
+	"github.com/fleetwright/fleetwright/generators/layout"
+)
+
+// Generate writes the add-ons of all clusters.
+func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
+	g := &generator{out: out, spec: spec, lay: lay, written: map[string]bool{}, index: map[string]*emit.Kustomization{}, objects: map[string][]any{}}
+	for _, c := range spec.Clusters {
+		g.cluster(c)
+	}
+	g.flush()
+}
+
+type generator struct {
+	out  *emit.Files
+	spec *v1alpha1.Spec
+	lay  layout.Layout
+	// written are the folders of parts that stand already (shared bases).
+	written map[string]bool
+	// index gathers the kustomization of each folder, objects those of each
+	// file that several things share.
+	index   map[string]*emit.Kustomization
+	objects map[string][]any
+}
+
+func (g *generator) cluster(c *v1alpha1.Cluster) {
+	addons := On(g.spec, c)
+	units := g.lay.Addons(c, addons)
+	for _, u := range units {
+		for _, p := range u.Parts {
+			g.part(c, u, p)
+		}
+		g.unit(c, u)
+	}
+	if slices.ContainsFunc(g.spec.Tenants, func(t *v1alpha1.Tenant) bool { return g.hasTenant(t, c) }) {
+		g.unit(c, g.lay.Tenants(c, units))
+	}
+	g.namespaces(c, addons)
+	if len(c.Spec.Variables) > 0 {
+		g.out.Objects(path.Join(c.Spec.Path, "cluster-vars.yaml"),
+			"The variables of cluster "+c.Metadata.Name+", used as ${NAME} by the add-ons.",
+			variables(c))
+	}
+}
+
+func (g *generator) hasTenant(t *v1alpha1.Tenant, c *v1alpha1.Cluster) bool {
+	return slices.ContainsFunc(g.spec.TenantClusters(t), func(on v1alpha1.TenantCluster) bool {
+		return on.Cluster == c.Metadata.Name
+	})
+}
+
+// part writes a part's files, or refers to the base that another cluster has
+// written already.
+func (g *generator) part(c *v1alpha1.Cluster, u layout.Unit, p layout.Part) {
+	dir, change := folderOf(g.spec, c, p)
+	base := *p.Addon
+	if p.Shared() && dir == p.Dir {
+		base.Spec.Values = baseValues(g.spec, p.Addon)
+	}
+	if !g.written[dir] {
+		g.written[dir] = true
+		for _, name := range g.files(dir, p, &base) {
+			g.list(dir, name)
+		}
+	}
+	if dir != u.Dir {
+		g.list(u.Dir, emit.Relative(u.Dir, dir))
+	}
+	if change != nil {
+		g.patch(u.Dir, p.Addon, change)
+	}
+}
+
+// folderOf is the folder of a part's files on a cluster, and the values that the
+// cluster changes in them (nil for none).
+func folderOf(spec *v1alpha1.Spec, c *v1alpha1.Cluster, p layout.Part) (string, map[string]any) {
+	if !p.Shared() || !p.Release {
+		return p.Dir, nil
+	}
+	change := overrides(spec, p.Addon.Metadata.Name, c)
+	if change != nil && p.Addon.Spec.Bootstrap != nil {
+		return p.OwnDir, nil // a whole file, which the bootstrap reads as Flux does
+	}
+	return p.Dir, change
+}
+
+// files writes the files of a part and returns their names.
+func (g *generator) files(dir string, p layout.Part, a *v1alpha1.Addon) []string {
+	var names []string
+	if p.Release {
+		source := Source(g.spec, a, g.lay.Home(a))
+		g.out.Objects(path.Join(dir, "helmrelease.yaml"), "", Release(g.spec, a, g.lay.Home(a), p.DependsOn))
+		g.out.Objects(path.Join(dir, SourceFile(a)), "", source)
+		names = append(names, "helmrelease.yaml", SourceFile(a))
+	}
+	for _, r := range p.Resources {
+		objects := make([]any, len(r.Manifests))
+		for i, m := range r.Manifests {
+			objects[i] = manifestOf(a, r, m)
+		}
+		g.out.Objects(path.Join(dir, r.Name+".yaml"), "", objects...)
+		names = append(names, r.Name+".yaml")
+	}
+	return emit.Sorted(names)
+}
+
+// patch writes a cluster's overrides as a kustomize patch of the release.
+func (g *generator) patch(dir string, a *v1alpha1.Addon, values map[string]any) {
+	name := a.Metadata.Name + "-patch.yaml"
+	g.out.Objects(path.Join(dir, name), "", struct {
+		APIVersion string         `json:"apiVersion"`
+		Kind       string         `json:"kind"`
+		Metadata   map[string]any `json:"metadata"`
+		Spec       map[string]any `json:"spec"`
+	}{
+		"helm.toolkit.fluxcd.io/v2", "HelmRelease",
+		map[string]any{"name": a.Metadata.Name, "namespace": g.lay.Home(a).Namespace},
+		map[string]any{"values": values},
+	})
+	g.folder(dir).Patches = append(g.folder(dir).Patches, kustypes.Patch{Path: name})
+}
+
+// unit adds a Flux Kustomization to its file.
+func (g *generator) unit(c *v1alpha1.Cluster, u layout.Unit) {
+	if u.Place.File == "" {
+		return
+	}
+	d := g.spec.Fleet.Spec.Defaults
+	k := &kustomizev1.Kustomization{
+		TypeMeta:   metav1.TypeMeta{APIVersion: kustomizev1.GroupVersion.String(), Kind: kustomizev1.KustomizationKind},
+		ObjectMeta: metav1.ObjectMeta{Name: u.Name, Namespace: layout.FluxNamespace},
+		Spec: kustomizev1.KustomizationSpec{
+			Interval:        duration(d.Interval),
+			RetryInterval:   new(duration(d.RetryInterval)),
+			Timeout:         new(duration(d.Timeout)),
+			Path:            "./" + u.Dir,
+			Prune:           true,
+			Wait:            u.Wait,
+			TargetNamespace: u.TargetNamespace,
+			DeletionPolicy:  u.DeletionPolicy,
+			Decryption:      encryption.Decryption(g.spec),
+			SourceRef:       kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: emit.FluxSync},
+		},
+	}
+	for _, name := range u.DependsOn {
+		k.Spec.DependsOn = append(k.Spec.DependsOn, kustomizev1.DependencyReference{Name: name})
+	}
+	if *g.spec.Fleet.Spec.MultiTenancy.Lockdown {
+		k.Spec.ServiceAccountName = "kustomize-controller"
+	}
+	if u.Substitute && len(c.Spec.Variables) > 0 {
+		k.Spec.PostBuild = &kustomizev1.PostBuild{SubstituteFrom: []kustomizev1.SubstituteReference{
+			{Kind: "ConfigMap", Name: emit.ClusterVars},
+		}}
+	}
+	g.object(u.Place, k)
+}
+
+// object adds an object to a file that several share.
+func (g *generator) object(at layout.Place, object any) {
+	if at.Index != "" {
+		g.list(at.Index, emit.Relative(at.Index, at.File))
+	}
+	g.objects[at.File] = append(g.objects[at.File], object)
+}
+
+// list names a file in a folder's kustomization.
+func (g *generator) list(dir, name string) {
+	k := g.folder(dir)
+	k.Resources = append(k.Resources, name)
+}
+
+func (g *generator) folder(dir string) *emit.Kustomization {
+	if g.index[dir] == nil {
+		g.index[dir] = &emit.Kustomization{}
+	}
+	return g.index[dir]
+}
+
+// flush writes what was gathered.
+func (g *generator) flush() {
+	for file, objects := range g.objects {
+		g.out.Objects(file, "", objects...)
+	}
+	for dir, k := range g.index {
+		k.Resources = emit.Sorted(k.Resources)
+		g.out.Kustomization(dir, *k)
+	}
+}
+
+func secretRef(ref *v1alpha1.SecretRef) *meta.LocalObjectReference {
+	if ref == nil {
+		return nil
+	}
+	return &meta.LocalObjectReference{Name: ref.Name}
+}
+
+// duration reads a duration that validation has let through.
+func duration(d v1alpha1.Duration) metav1.Duration {
+	parsed, _ := time.ParseDuration(string(d))
+	return metav1.Duration{Duration: parsed}
+}

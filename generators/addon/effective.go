@@ -1,0 +1,175 @@
+package addon
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/encryption"
+	"github.com/fleetwright/fleetwright/generators/layout"
+)
+
+// The Flux Operator's chart that is installed where the specification names
+// none (https://fluxoperator.dev/docs/charts/flux-operator/).
+const (
+	operatorChart   = "oci://ghcr.io/controlplaneio-fluxcd/charts/flux-operator"
+	operatorVersion = "0.58.0"
+)
+
+// On returns the add-ons of a cluster as it gets them, by name: overrides are
+// merged into the values, and with `flux.install: operator` the Flux Operator
+// and its FluxInstance are among them, also where the specification names none.
+// The add-ons are copies; those of the specification are not changed.
+func On(spec *v1alpha1.Spec, c *v1alpha1.Cluster) []*v1alpha1.Addon {
+	var out []*v1alpha1.Addon
+	has := map[string]bool{}
+	for _, a := range spec.AddonsOn(c) {
+		effective := *a
+		effective.Spec.Values = spec.EffectiveValues(a, c)
+		if a.Metadata.Name == layout.FluxInstance && a.Spec.Chart != nil {
+			effective.Spec.Values = overlay(map[string]any{"instance": instance(spec, c)}, effective.Spec.Values)
+		}
+		has[a.Metadata.Name] = true
+		out = append(out, &effective)
+	}
+	if spec.Fleet.Spec.Flux.Install != v1alpha1.InstallOperator {
+		return out
+	}
+	if !has[layout.FluxOperator] {
+		out = append(out, operator())
+	}
+	if !has[layout.FluxInstance] {
+		withInstance(out, spec, c)
+	}
+	slices.SortFunc(out, func(a, b *v1alpha1.Addon) int { return cmp.Compare(a.Metadata.Name, b.Metadata.Name) })
+	return out
+}
+
+// operator is the Flux Operator where the specification does not name it.
+func operator() *v1alpha1.Addon {
+	return &v1alpha1.Addon{
+		Metadata: v1alpha1.ObjectMeta{Name: layout.FluxOperator},
+		Spec: v1alpha1.AddonSpec{
+			Namespace:   layout.FluxNamespace,
+			ReleaseName: layout.FluxOperator,
+			Chart:       &v1alpha1.Chart{URL: operatorChart, Version: operatorVersion},
+			Stage:       v1alpha1.StageControllers,
+			Bootstrap:   &v1alpha1.Bootstrap{},
+		},
+	}
+}
+
+// withInstance gives the FluxInstance to the operator's add-on, as a resource
+// that the bootstrap applies once its definition is there.
+func withInstance(addons []*v1alpha1.Addon, spec *v1alpha1.Spec, c *v1alpha1.Cluster) {
+	for _, a := range addons {
+		if a.Metadata.Name != layout.FluxOperator {
+			continue
+		}
+		a.Spec.Resources = append(slices.Clone(a.Spec.Resources), v1alpha1.ResourceFile{
+			Name: layout.FluxInstance,
+			Manifests: []map[string]any{{
+				"apiVersion": "fluxcd.controlplane.io/v1",
+				"kind":       "FluxInstance",
+				// The operator watches this name alone.
+				"metadata": map[string]any{"name": "flux", "namespace": layout.FluxNamespace},
+				"spec":     instance(spec, c),
+			}},
+		})
+		if a.Spec.Bootstrap != nil {
+			b := *a.Spec.Bootstrap
+			b.Hooks = append(slices.Clone(b.Hooks), v1alpha1.BootstrapHook{
+				WaitForCRDs: []string{"fluxinstances.fluxcd.controlplane.io"},
+				Apply:       layout.FluxInstance,
+			})
+			a.Spec.Bootstrap = &b
+		}
+	}
+}
+
+// instance is the spec of a cluster's FluxInstance, also the `instance` values
+// of the flux-instance chart (flux-operator v0.58, api/v1 FluxInstanceSpec).
+func instance(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]any {
+	f := spec.Fleet.Spec
+	sync := map[string]any{
+		"kind":     "GitRepository",
+		"url":      f.Repository.URL,
+		"ref":      "refs/heads/" + f.Repository.Branch,
+		"path":     c.Spec.Path,
+		"interval": string(c.Spec.Sync.Interval),
+	}
+	if f.Repository.SecretRef != nil {
+		sync["pullSecret"] = f.Repository.SecretRef.Name
+	}
+	components := make([]any, len(f.Flux.Components))
+	for i, name := range f.Flux.Components {
+		components[i] = name
+	}
+	out := map[string]any{
+		"distribution": map[string]any{
+			"version":  strings.TrimPrefix(f.Flux.Version, "v"),
+			"registry": f.Flux.Registry,
+		},
+		"components": components,
+		"cluster": map[string]any{
+			"type":          "kubernetes",
+			"multitenant":   *f.MultiTenancy.Lockdown,
+			"networkPolicy": true,
+		},
+		"sync": sync,
+	}
+	if d := encryption.Decryption(spec); d != nil {
+		// The operator writes the root Kustomization itself; this is how it
+		// learns to decrypt.
+		out["kustomize"] = map[string]any{"patches": []any{map[string]any{
+			"target": map[string]any{"kind": "Kustomization", "name": layout.FluxNamespace},
+			"patch": "- op: add\n  path: /spec/decryption\n  value:\n    provider: " + d.Provider +
+				"\n    secretRef:\n      name: " + d.SecretRef.Name + "\n",
+		}}}
+	}
+	return out
+}
+
+// baseValues are an add-on's values before any cluster's overrides.
+func baseValues(spec *v1alpha1.Spec, a *v1alpha1.Addon) map[string]any {
+	if d := spec.Addon(a.Metadata.Name); d != nil {
+		return d.Spec.Values
+	}
+	return a.Spec.Values
+}
+
+// overrides are the override values of an add-on on a cluster, merged; nil when
+// there are none.
+func overrides(spec *v1alpha1.Spec, name string, c *v1alpha1.Cluster) map[string]any {
+	d := spec.Addon(name)
+	if d == nil {
+		return nil
+	}
+	var merged map[string]any
+	for _, o := range d.Spec.Overrides {
+		if o.Clusters.Matches(c) {
+			merged = overlay(merged, o.Values)
+		}
+	}
+	return merged
+}
+
+// overlay merges patches: unlike in values, a null stays, since it deletes.
+func overlay(base, over map[string]any) map[string]any {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for key, value := range over {
+		below, both := out[key].(map[string]any)
+		above, ok := value.(map[string]any)
+		if both && ok {
+			out[key] = overlay(below, above)
+			continue
+		}
+		out[key] = value
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package addon
+
+import (
+	"path"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/layout"
+)
+
+// Placed says where the files of an add-on stand for one cluster.
+type Placed struct {
+	Addon *v1alpha1.Addon
+	// Release is the folder of the HelmRelease and its source; empty without a
+	// chart.
+	Release string
+	// Resources maps the name of a resource to its file.
+	Resources map[string]string
+}
+
+// Places returns where the add-ons of a cluster stand, by the add-ons' names.
+func Places(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) map[string]*Placed {
+	out := map[string]*Placed{}
+	for _, u := range lay.Addons(c, On(spec, c)) {
+		for _, p := range u.Parts {
+			placed := out[p.Addon.Metadata.Name]
+			if placed == nil {
+				placed = &Placed{Addon: p.Addon, Resources: map[string]string{}}
+				out[p.Addon.Metadata.Name] = placed
+			}
+			dir, _ := folderOf(spec, c, p)
+			if p.Release {
+				placed.Release = dir
+			}
+			for _, r := range p.Resources {
+				placed.Resources[r.Name] = path.Join(dir, r.Name+".yaml")
+			}
+		}
+	}
+	return out
+}

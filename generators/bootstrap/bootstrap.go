@@ -1,0 +1,184 @@
+// Package bootstrap generates the helmfile that prepares a cluster for Flux.
+//
+// Nothing of a release is written twice: chart, version and values are read at
+// run time from the HelmRelease and its source in Git, so that the bootstrap
+// cannot drift from them. The template text is proven with the real helmfile: a
+// plain helmfile.yaml renders chart, version and values of a release, with
+// readFile relative to the helmfile, and values templates with readFile relative
+// to their own folder.
+package bootstrap
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/addon"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// valuesTemplate is shared by all helmfiles.
+const valuesTemplate = "bootstrap/templates/values.yaml.gotmpl"
+
+// Generate writes a helmfile for each cluster that has bootstrapped add-ons.
+func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
+	written := false
+	for _, c := range spec.Clusters {
+		written = cluster(out, spec, lay, c) || written
+	}
+	if written {
+		out.Text(valuesTemplate, tree.Managed, []byte(
+			"{{ readFile (printf \""+up(path.Dir(valuesTemplate))+"%s\" .Release.Labels.helmrelease) | fromYaml | get \"spec.values\" (dict) | toYaml }}\n"))
+	}
+}
+
+// cluster writes a cluster's helmfiles and says whether there was anything to
+// write.
+func cluster(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) bool {
+	places := addon.Places(spec, lay, c)
+	var releases, crds []release
+	repositories := map[string]repository{}
+	dir := lay.Bootstrap(c)
+	for _, name := range slices.Sorted(maps.Keys(places)) {
+		p := places[name]
+		if p.Addon.Spec.Bootstrap == nil || p.Release == "" {
+			continue
+		}
+		if !isOCI(p.Addon) {
+			repositories[name] = repository{Name: name, URL: p.Addon.Spec.Chart.URL}
+		}
+		releases = append(releases, newRelease(p, places, dir))
+		if p.Addon.Spec.Bootstrap.CRDs {
+			crd := newRelease(p, places, dir)
+			crd.Needs, crd.Hooks = nil, nil
+			crds = append(crds, crd)
+		}
+	}
+	if len(releases) == 0 {
+		return false
+	}
+	file := helmfile{
+		HelmDefaults: helmDefaults{CleanupOnFail: true, ForceConflicts: true, Wait: true, WaitForJobs: true},
+		Repositories: slices.Collect(maps.Values(repositories)),
+		Releases:     order(releases),
+	}
+	slices.SortFunc(file.Repositories, func(a, b repository) int { return cmp.Compare(a.Name, b.Name) })
+	file.Templates = templates(dir, releases)
+	title := "Prepares cluster " + c.Metadata.Name + " for Flux, which then takes the releases over:\n" +
+		"chart, version and values are read from the manifests that Flux applies.\n"
+	write(out, path.Join(dir, "helmfile.yaml"), title+
+		"Run: helmfile --file "+path.Join(dir, "helmfile.yaml")+" sync", file)
+	if len(crds) > 0 {
+		file.HelmDefaults = helmDefaults{Args: []string{"--include-crds", "--no-hooks"}}
+		file.Releases, file.Templates = crds, templates(dir, crds)
+		write(out, path.Join(dir, "crds.yaml"), "The custom resource definitions of the charts, before any release of helmfile.yaml.\n"+
+			"Run: helmfile --file "+path.Join(dir, "crds.yaml")+" template --quiet | yq 'select(.kind == \"CustomResourceDefinition\")' | kubectl apply --server-side --filename -", file)
+	}
+	return true
+}
+
+func write(out *emit.Files, file, comment string, content helmfile) {
+	data, err := manifest.YAML(manifest.Header+"\n"+comment, content)
+	if err != nil {
+		out.Fail(err)
+		return
+	}
+	out.Text(file, tree.Managed, data)
+}
+
+func newRelease(p *addon.Placed, places map[string]*addon.Placed, dir string) release {
+	a := p.Addon
+	r := release{
+		Name:      a.Spec.ReleaseName,
+		Namespace: a.Spec.Namespace,
+		Labels:    map[string]string{"helmrelease": path.Join(p.Release, "helmrelease.yaml")},
+		Inherit:   []inherit{{Template: "repository"}},
+	}
+	if isOCI(a) {
+		r.Labels["source"] = path.Join(p.Release, addon.SourceFile(a))
+		r.Inherit = []inherit{{Template: "oci"}}
+	}
+	for _, name := range a.Spec.Bootstrap.Needs {
+		if need := places[name]; need != nil {
+			r.Needs = append(r.Needs, need.Addon.Spec.Namespace+"/"+need.Addon.Spec.ReleaseName)
+		}
+	}
+	for _, h := range a.Spec.Bootstrap.Hooks {
+		for _, crd := range h.WaitForCRDs {
+			r.Hooks = append(r.Hooks, kubectl("wait", "--for=create", "--timeout=5m", "crd/"+crd),
+				kubectl("wait", "--for=condition=Established", "--timeout=5m", "crd/"+crd))
+		}
+		if h.Apply != "" {
+			r.Hooks = append(r.Hooks, kubectl("apply", "--server-side", "--force-conflicts",
+				"--field-manager=kustomize-controller", "--filename="+up(dir)+p.Resources[h.Apply]))
+		}
+	}
+	return r
+}
+
+// kubectl is a hook that runs when a release is installed, in the folder of the
+// helmfile.
+func kubectl(args ...string) hook {
+	return hook{Events: []string{"postsync"}, Command: "kubectl", Args: args, ShowLogs: true}
+}
+
+// templates say how a release reads its chart and version, for OCI charts and
+// for those of Helm repositories.
+func templates(dir string, releases []release) map[string]template {
+	values := []string{emit.Relative(dir, valuesTemplate)}
+	read := func(label, field string) string {
+		return "{{ readFile (printf \"" + up(dir) + "%s\" .Release.Labels." + label + ") | fromYaml | get \"" + field + "\" }}"
+	}
+	all := map[string]template{
+		"oci": {
+			Chart: read("source", "spec.url"), Version: read("source", "spec.ref.tag"), Values: values,
+		},
+		"repository": {
+			Chart:   read("helmrelease", "spec.chart.spec.sourceRef.name") + "/" + read("helmrelease", "spec.chart.spec.chart"),
+			Version: read("helmrelease", "spec.chart.spec.version"), Values: values,
+		},
+	}
+	used := map[string]template{}
+	for _, r := range releases {
+		used[r.Inherit[0].Template] = all[r.Inherit[0].Template]
+	}
+	return used
+}
+
+// order sorts releases so that each stands after those it needs; validation has
+// refused cycles.
+func order(releases []release) []release {
+	byID := map[string]release{}
+	for _, r := range releases {
+		byID[r.Namespace+"/"+r.Name] = r
+	}
+	var out []release
+	placed := map[string]bool{}
+	var place func(id string)
+	place = func(id string) {
+		r, known := byID[id]
+		if placed[id] || !known {
+			return
+		}
+		placed[id] = true
+		for _, need := range r.Needs {
+			place(need)
+		}
+		out = append(out, r)
+	}
+	for _, r := range releases {
+		place(r.Namespace + "/" + r.Name)
+	}
+	return out
+}
+
+func isOCI(a *v1alpha1.Addon) bool { return strings.HasPrefix(a.Spec.Chart.URL, "oci://") }
+
+// up is the way from a folder to the root.
+func up(dir string) string { return strings.Repeat("../", strings.Count(dir, "/")+1) }

@@ -1,0 +1,93 @@
+package layout
+
+import (
+	"path"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// apps is kubernetes/apps/<namespace>/<app>/{ks.yaml,app/…}, for one cluster.
+//
+// Each add-on is installed by a Kustomization of its own, which stands in
+// flux-system (a source may not be referred to across namespaces under lockdown)
+// and puts its objects into the add-on's namespace. The HelmRelease stands in
+// that namespace and runs as an account that is bound there.
+type apps struct{}
+
+// folder holds the namespaces of the apps.
+const folder = "kubernetes/apps"
+
+func (apps) Bootstrap(*v1alpha1.Cluster) string { return "bootstrap" }
+func (apps) TenantBase(t string) string         { return path.Join("kubernetes/tenants/base", t) }
+func (apps) TenantOverlay(c string) string      { return path.Join("kubernetes/tenants", c) }
+
+func (apps) Home(a *v1alpha1.Addon) Home {
+	return Home{Namespace: a.Spec.Namespace, ServiceAccount: "helm-installer", Bound: true}
+}
+
+func (apps) Namespace(_ *v1alpha1.Cluster, namespace string) Place {
+	dir := path.Join(folder, namespace)
+	return Place{File: path.Join(dir, "namespace.yaml"), Index: dir}
+}
+
+func (l apps) Tenants(c *v1alpha1.Cluster, _ []Unit) Unit {
+	return Unit{
+		Name:      "tenants",
+		Place:     Place{File: path.Join(c.Spec.Path, "tenants.yaml")},
+		Dir:       l.TenantOverlay(c.Metadata.Name),
+		DependsOn: []string{rootUnit},
+	}
+}
+
+// rootUnit is the Kustomization that applies all others.
+const rootUnit = "cluster-apps"
+
+func (apps) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
+	units := []Unit{{
+		Name:           rootUnit,
+		Place:          Place{File: path.Join(c.Spec.Path, "ks.yaml")},
+		Dir:            folder,
+		DeletionPolicy: "WaitForTermination",
+	}}
+	for _, a := range addons {
+		dir := path.Join(folder, a.Spec.Namespace, a.Metadata.Name)
+		place := Place{File: path.Join(dir, "ks.yaml"), Index: path.Dir(dir)}
+		app := Part{Addon: a, Dir: path.Join(dir, "app"), Release: a.Spec.Chart != nil}
+		config := Part{Addon: a, Dir: path.Join(dir, "config")}
+		for _, r := range a.Spec.Resources {
+			// What a bootstrap hook applies has its definitions before Flux
+			// runs; everything else waits for the chart.
+			if !app.Release || appliedByHook(a, r.Name) {
+				app.Resources = append(app.Resources, r)
+			} else {
+				config.Resources = append(config.Resources, r)
+			}
+		}
+		units = append(units, Unit{
+			Name: a.Metadata.Name, Place: place, Dir: app.Dir, DependsOn: appDependencies(a),
+			TargetNamespace: a.Spec.Namespace, Wait: true, Substitute: true, Parts: []Part{app},
+		})
+		if len(config.Resources) > 0 {
+			units = append(units, Unit{
+				Name: a.Metadata.Name + "-config", Place: place, Dir: config.Dir, DependsOn: []string{a.Metadata.Name},
+				TargetNamespace: a.Spec.Namespace, Wait: true, Substitute: true, Parts: []Part{config},
+			})
+		}
+	}
+	return units
+}
+
+func appDependencies(a *v1alpha1.Addon) []string {
+	var names []string
+	for _, dep := range a.Spec.DependsOn {
+		names = append(names, dep.Name)
+	}
+	return names
+}
+
+func appliedByHook(a *v1alpha1.Addon, resource string) bool {
+	return a.Spec.Bootstrap != nil && slices.ContainsFunc(a.Spec.Bootstrap.Hooks, func(h v1alpha1.BootstrapHook) bool {
+		return h.Apply == resource
+	})
+}
