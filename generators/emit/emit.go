@@ -102,12 +102,13 @@ func header(comment string) string {
 // people write them (kustomize.config.k8s.io/v1beta1; the types of kustomize
 // itself declare resources after patches).
 type Kustomization struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	Namespace  string           `json:"namespace,omitempty"`
-	Resources  []string         `json:"resources,omitempty"`
-	Components []string         `json:"components,omitempty"`
-	Patches    []kustypes.Patch `json:"patches,omitempty"`
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   map[string]string `json:"metadata,omitempty"`
+	Namespace  string            `json:"namespace,omitempty"`
+	Resources  []string          `json:"resources,omitempty"`
+	Components []string          `json:"components,omitempty"`
+	Patches    []kustypes.Patch  `json:"patches,omitempty"`
 }
 
 // Sorted returns the distinct names in order: the form in which lists of files

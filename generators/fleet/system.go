@@ -61,14 +61,16 @@ func system(out *emit.Files, spec *v1alpha1.Spec, c *v1alpha1.Cluster, opts Opti
 
 	k := emit.Kustomization{
 		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind,
-		Resources: []string{componentsFile, syncFile},
+		Resources: []string{componentsFile, syncFile}, Components: []string{settings},
 	}
-	if patches := patches(spec); len(patches) > 0 {
-		k.Components = []string{settings}
-		out.Objects(path.Join(dir, settings, "kustomization.yaml"),
-			"What the specification changes in Flux: multi-tenancy lockdown and decryption.",
-			emit.Kustomization{APIVersion: kustypes.ComponentVersion, Kind: kustypes.ComponentKind, Patches: patches})
-	}
+	// The component always stands, since the user's kustomization names it, and
+	// always has a name, since kustomize refuses an empty one.
+	out.Objects(path.Join(dir, settings, "kustomization.yaml"),
+		"What the specification changes in Flux: multi-tenancy lockdown and decryption.",
+		emit.Kustomization{
+			APIVersion: kustypes.ComponentVersion, Kind: kustypes.ComponentKind,
+			Metadata: map[string]string{"name": settings}, Patches: patches(spec),
+		})
 	out.YAML(path.Join(dir, "kustomization.yaml"), tree.Once,
 		"This file is yours: neither Fleetwright nor `flux bootstrap` writes it again.\nPut your patches of Flux here.", k)
 }

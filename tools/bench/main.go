@@ -1,0 +1,165 @@
+// Bench times whole processes and prints ratios, which hold where absolute times
+// drift with the machine. Each row names what it is measured against, in the same
+// run.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+)
+
+func main() {
+	log.SetFlags(0)
+	command := flag.String("fleetwright", "bin/fleetwright", "the command to measure")
+	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
+	flag.Parse()
+	binary, err := filepath.Abs(*command)
+	check(err)
+	work, err := os.MkdirTemp("", "fleetwright-bench-")
+	check(err)
+	defer os.RemoveAll(work)
+
+	fmt.Printf("%s/%s, %d CPUs, %s; medians\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	start(binary, work, *runs)
+	render(binary, work)
+}
+
+// start compares the start of the process, and a small function call, with an
+// empty program that links the same modules.
+func start(binary, work string, runs int) {
+	empty := filepath.Join(work, "empty")
+	check(exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", empty, "./tools/bench/empty").Run())
+	list, err := os.ReadFile("functions/testdata/kpt-validator.yaml")
+	check(err)
+	list = bytes.Replace(list, []byte("data: {strict: \"true\"}"), []byte("data: {function: ValidateFleet}"), 1)
+
+	floor := measure(runs, nil, work, empty)
+	fmt.Println("| process | wall | against the empty program |\n|---|---|---|")
+	fmt.Printf("| empty program, same modules | %s | 1.0 |\n", ms(floor.wall))
+	for _, c := range []struct {
+		name  string
+		input []byte
+		args  []string
+	}{
+		{"fleetwright version", nil, []string{"version"}},
+		{"fleetwright fn, small ResourceList", list, []string{"fn"}},
+	} {
+		got := measure(runs, c.input, work, binary, c.args...)
+		fmt.Printf("| %s | %s | %.1f |\n", c.name, ms(got.wall), ratio(got.wall, floor.wall))
+	}
+	fmt.Println()
+}
+
+// render shows how the cost of a render grows with the tenants.
+func render(binary, work string) {
+	fmt.Println("| render, 10 clusters | files | wall | against ten times fewer tenants | peak memory | render again |\n|---|---|---|---|---|---|")
+	var before time.Duration
+	for _, tenants := range []int{10, 100, 1000} {
+		dir := filepath.Join(work, fmt.Sprint(tenants))
+		writeSpec(filepath.Join(dir, "fleet"), tenants, 10)
+		out := filepath.Join(dir, "out")
+		runs := 3
+		var fresh []sample
+		for range runs {
+			check(os.RemoveAll(out))
+			fresh = append(fresh, once(nil, dir, binary, "render", dir, "--out", out))
+		}
+		cold, again := median(fresh), measure(runs, nil, dir, binary, "render", dir, "--out", out)
+		growth := "–"
+		if before > 0 {
+			growth = fmt.Sprintf("%.1f", ratio(cold.wall, before))
+		}
+		fmt.Printf("| %d tenants | %d | %s | %s | %d MB | %s |\n", tenants, count(out), ms(cold.wall), growth, cold.rss>>20, ms(again.wall))
+		before = cold.wall
+	}
+}
+
+// writeSpec writes a specification of the given size.
+func writeSpec(dir string, tenants, clusters int) {
+	check(os.MkdirAll(dir, 0o755))
+	var b bytes.Buffer
+	b.WriteString(header("Fleet", "bench") + "spec:\n  repository: {url: https://github.com/example/platform, secretRef: {name: flux-system}}\n")
+	for i := range clusters {
+		fmt.Fprintf(&b, "---\n%sspec:\n  environment: %s\n  variables: {DOMAIN: c%d.example.com}\n",
+			header("Cluster", fmt.Sprintf("cluster-%d", i)), []string{"staging", "production"}[min(i, 1)], i)
+	}
+	for i := range 12 {
+		fmt.Fprintf(&b, "---\n%sspec:\n  namespace: addon-%d\n  chart: {url: oci://ghcr.io/example/charts/addon-%d, version: 1.2.3}\n"+
+			"  values: {host: \"${DOMAIN}\", replicas: 2, image: {tag: v1}, resources: {requests: {cpu: 10m}}, list: [a, b]}\n", header("Addon", fmt.Sprintf("addon-%d", i)), i, i)
+	}
+	for i := range tenants {
+		fmt.Fprintf(&b, "---\n%sspec:\n  source: {url: https://github.com/example/tenant-%d}\n", header("Tenant", fmt.Sprintf("tenant-%d", i)), i)
+	}
+	check(os.WriteFile(filepath.Join(dir, "fleet.yaml"), b.Bytes(), 0o644))
+}
+
+func header(kind, name string) string {
+	return fmt.Sprintf("apiVersion: fleetwright.dev/v1alpha1\nkind: %s\nmetadata: {name: %s}\n", kind, name)
+}
+
+// sample is what one run of a process took.
+type sample struct {
+	wall time.Duration
+	rss  int64 // bytes
+}
+
+// measure runs a command once unmeasured, then runs times, and returns the median.
+func measure(runs int, input []byte, dir, name string, args ...string) sample {
+	once(input, dir, name, args...)
+	samples := make([]sample, runs)
+	for i := range samples {
+		samples[i] = once(input, dir, name, args...)
+	}
+	return median(samples)
+}
+
+func once(input []byte, dir, name string, args ...string) sample {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(input)
+	begin := time.Now()
+	output, err := cmd.CombinedOutput()
+	wall := time.Since(begin)
+	if err != nil {
+		log.Fatalf("%s %v: %v\n%s", name, args, err, output)
+	}
+	s := sample{wall: wall}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		s.rss = usage.Maxrss << 10 // kilobytes on Linux
+	}
+	return s
+}
+
+func median(samples []sample) sample {
+	slices.SortFunc(samples, func(a, b sample) int { return int(a.wall - b.wall) })
+	return samples[len(samples)/2]
+}
+
+func count(dir string) int {
+	n := 0
+	check(filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return err
+	}))
+	return n
+}
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.0f ms", float64(d)/1e6) }
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
