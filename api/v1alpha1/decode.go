@@ -250,6 +250,10 @@ const dnsLabelPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 // patternHint says in words what a pattern of the types' tags wants.
 func patternHint(pattern string) string {
 	switch {
+	case strings.HasPrefix(pattern, `^v?(0|`):
+		return "write an exact version such as 1.2.3 or v1.2.3: what is installed is what Git says"
+	case pattern == "^age1":
+		return recipientHint
 	case pattern == dnsLabelPattern:
 		return "write a DNS label: lower-case letters, digits and -, with a letter or digit at both ends"
 	case strings.HasSuffix(pattern, "://"):

@@ -37,7 +37,7 @@ type TypeMeta struct {
 // ObjectMeta is the part of Kubernetes' metadata that specifications use.
 type ObjectMeta struct {
 	// Name is a DNS label, unique among the objects of its kind.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,example=staging,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Labels of the object; those of a Cluster are matched by selectors.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Annotations of the object. config.kubernetes.io/local-config: "true"
@@ -51,7 +51,7 @@ type Duration string
 // SecretRef names a Secret in the namespace of the object that refers to it.
 type SecretRef struct {
 	// Name of the Secret.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
 }
 
 // NameRef names another object of the specification.
@@ -87,7 +87,7 @@ type FleetSpec struct {
 type Repository struct {
 	// URL of the repository: https://, ssh:// (scp-like git@host:path is not
 	// accepted by Flux).
-	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh|file)://"`
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh|file)://,example=https://github.com/acme/fleet,example=ssh://git@github.com/acme/fleet"`
 	// Branch that the clusters follow.
 	Branch string `json:"branch,omitempty" jsonschema:"default=main"`
 	// SecretRef names the Secret with the repository's credentials in the
@@ -109,11 +109,11 @@ type Flux struct {
 	// Install is bootstrap (manifests in Git, as `flux bootstrap` writes them)
 	// or operator (the Flux Operator and a FluxInstance).
 	Install Install `json:"install,omitempty" jsonschema:"enum=bootstrap,enum=operator,default=operator"`
-	// Version of the Flux distribution: exact (2.9.4) for bootstrap; exact or
-	// a range (2.9.x) for operator.
+	// Version of the Flux distribution: exact (2.9.4, the default) for
+	// bootstrap; exact or a range (2.9.x, the default) for operator.
 	Version string `json:"version,omitempty" jsonschema:"default=2.9.x,pattern=^v?[0-9]+\\.[0-9x*]+(\\.[0-9x*]+)?$"`
 	// Components are the controllers that are installed.
-	Components []string `json:"components,omitempty"`
+	Components []string `json:"components,omitempty" jsonschema:"minItems=1,enum=source-controller,enum=kustomize-controller,enum=helm-controller,enum=notification-controller,enum=image-reflector-controller,enum=image-automation-controller,enum=source-watcher,default=source-controller,default=kustomize-controller,default=helm-controller,default=notification-controller"`
 	// Registry that the controllers' images are pulled from.
 	Registry string `json:"registry,omitempty" jsonschema:"default=ghcr.io/fluxcd"`
 }
@@ -163,7 +163,7 @@ type ClusterSpec struct {
 	Sync Sync `json:"sync,omitempty"`
 	// Path of the cluster's folder in the platform repository: by default
 	// clusters/<name> (layout fleet) or kubernetes/flux/cluster (layout apps).
-	Path string `json:"path,omitempty"`
+	Path string `json:"path,omitempty" jsonschema:"example=clusters/staging"`
 }
 
 // Sync sets the pace of a cluster's root Kustomization.
@@ -176,10 +176,10 @@ type Sync struct {
 // selects all.
 type ClusterSelector struct {
 	// Names of clusters.
-	Names []string `json:"names,omitempty"`
+	Names []string `json:"names,omitempty" jsonschema:"minItems=1"`
 	// Environments of clusters.
-	Environments []string `json:"environments,omitempty"`
-	// MatchLabels are labels that a cluster carries.
+	Environments []string `json:"environments,omitempty" jsonschema:"minItems=1"`
+	// MatchLabels are labels that a cluster carries, each with its value.
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }
 
@@ -218,9 +218,10 @@ type AddonSpec struct {
 	// Bootstrap installs the add-on before Flux runs, with the chart, version
 	// and values that Flux then takes over.
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
-	// Interval between two reconciliations of the release.
+	// Interval between two reconciliations of the release; the Fleet's default
+	// one by default.
 	Interval Duration `json:"interval,omitempty"`
-	// Timeout of one Helm action.
+	// Timeout of one Helm action; the Fleet's default one by default.
 	Timeout Duration `json:"timeout,omitempty"`
 }
 
@@ -247,11 +248,11 @@ const (
 type Chart struct {
 	// URL is the chart itself in an OCI registry (oci://host/path/chart), or
 	// an HTTP(S) Helm repository.
-	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(oci|https?)://"`
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(oci|https?)://,example=oci://quay.io/jetstack/charts/cert-manager"`
 	// Name of the chart in an HTTP(S) repository; the add-on's name by default.
 	Name string `json:"name,omitempty"`
 	// Version of the chart, exact.
-	Version string `json:"version" jsonschema:"required,minLength=1"`
+	Version string `json:"version" jsonschema:"required,minLength=1,example=1.2.3,pattern=^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$"`
 	// SecretRef names the Secret with the registry's credentials.
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 	// Verify checks the signature of an OCI chart.
@@ -288,9 +289,9 @@ type AddonOverride struct {
 // ResourceFile is a file of plain Kubernetes objects.
 type ResourceFile struct {
 	// Name of the file, without its ending.
-	Name string `json:"name" jsonschema:"required,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Manifests are the file's objects.
-	Manifests []map[string]any `json:"manifests" jsonschema:"required"`
+	Manifests []map[string]any `json:"manifests" jsonschema:"required,minItems=1"`
 }
 
 // Bootstrap puts an add-on into the helmfile that prepares a cluster for Flux.
@@ -323,24 +324,27 @@ type Tenant struct {
 // TenantSpec is the specification of a Tenant.
 type TenantSpec struct {
 	// Namespaces of the tenant's workloads; one named as the tenant by default.
-	Namespaces []string `json:"namespaces,omitempty"`
+	Namespaces []string `json:"namespaces,omitempty" jsonschema:"minItems=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// SyncNamespace holds the tenant's source, Kustomization and keys, where
 	// the tenant itself may write nothing; <name>-flux by default.
 	SyncNamespace string `json:"syncNamespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	// Source that the tenant deploys from.
-	Source TenantSource `json:"source" jsonschema:"required"`
-	// Environments maps a cluster's name, or an environment's, to the path in
-	// the source which is applied there. By default the tenant is on every
-	// cluster, with the path ./<environment>.
+	// Source that the tenant deploys from; by default a branch of the platform
+	// repository.
+	Source TenantSource `json:"source,omitempty"`
+	// Environments maps a cluster's name, or an environment's, to the path below
+	// source.path which is applied there; the cluster's entry wins where both
+	// are named, and a name that is a cluster's and an environment's stands for
+	// both. By default the tenant is on every cluster, with the path
+	// ./<environment>, or ./<cluster> where the cluster has no environment.
 	Environments map[string]string `json:"environments,omitempty"`
 	// Access of the tenant's accounts in its namespaces.
 	Access Access `json:"access,omitempty"`
 	// PodSecurity is the level that the tenant's namespaces enforce.
 	PodSecurity PodSecurity `json:"podSecurity,omitempty" jsonschema:"enum=privileged,enum=baseline,enum=restricted,default=restricted"`
 	// Quota is the hard limit of each workload namespace's ResourceQuota,
-	// merged over the default one.
+	// merged over the default one, which is listed below.
 	Quota map[string]string `json:"quota,omitempty"`
-	// Limits are the defaults of each container.
+	// Limits are those of each container, merged over the default ones.
 	Limits Limits `json:"limits,omitempty"`
 	// NetworkPolicy opens the namespaces, which are closed but for DNS and
 	// traffic inside the namespace.
@@ -348,7 +352,7 @@ type TenantSpec struct {
 	// AllowedSources are URL prefixes, beside its own source, that the
 	// tenant's GitRepositories, OCIRepositories, HelmRepositories and Buckets
 	// may use.
-	AllowedSources []string `json:"allowedSources,omitempty"`
+	AllowedSources []string `json:"allowedSources,omitempty" jsonschema:"pattern=^(https?|ssh|file|oci)://,example=oci://ghcr.io/acme/charts/"`
 	// State is Active; Draining removes the sync, so that Flux prunes the
 	// workloads; Removed then removes the rest.
 	State State `json:"state,omitempty" jsonschema:"enum=Active,enum=Draining,enum=Removed,default=Active"`
@@ -389,11 +393,11 @@ type Access struct {
 // PolicyRule is a rule of an RBAC Role (rbac.authorization.k8s.io/v1).
 type PolicyRule struct {
 	// APIGroups of the resources; "" is the core group.
-	APIGroups []string `json:"apiGroups" jsonschema:"required"`
+	APIGroups []string `json:"apiGroups" jsonschema:"required,minItems=1"`
 	// Resources that are granted.
-	Resources []string `json:"resources" jsonschema:"required"`
+	Resources []string `json:"resources" jsonschema:"required,minItems=1"`
 	// Verbs that are granted.
-	Verbs []string `json:"verbs" jsonschema:"required"`
+	Verbs []string `json:"verbs" jsonschema:"required,minItems=1"`
 }
 
 // Limits are the LimitRange of each workload namespace, merged over the default.
@@ -409,11 +413,11 @@ type Limits struct {
 // NetworkPolicy opens a tenant's namespaces.
 type NetworkPolicy struct {
 	// IngressFrom are namespaces whose pods may call the tenant's.
-	IngressFrom []string `json:"ingressFrom,omitempty"`
+	IngressFrom []string `json:"ingressFrom,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// EgressTo are namespaces whose pods the tenant's may call.
-	EgressTo []string `json:"egressTo,omitempty"`
+	EgressTo []string `json:"egressTo,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// EgressCIDRs are address ranges that the tenant's pods may call.
-	EgressCIDRs []string `json:"egressCIDRs,omitempty"`
+	EgressCIDRs []string `json:"egressCIDRs,omitempty" jsonschema:"example=10.0.0.0/8"`
 }
 
 // State of a tenant.
@@ -444,7 +448,7 @@ type EncryptionSpec struct {
 	// EncryptedRegex chooses the keys that are encrypted.
 	EncryptedRegex string `json:"encryptedRegex,omitempty" jsonschema:"default=^(data|stringData)$"`
 	// SecretRef names the Secret with the age key, key age.agekey, beside each
-	// Kustomization that decrypts.
+	// Kustomization that decrypts; sops-age by default.
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 }
 
@@ -462,14 +466,15 @@ type ScopedRecipients struct {
 // Recipients are public keys.
 type Recipients struct {
 	// Age recipients (age1…).
-	Age []string `json:"age,omitempty"`
+	Age []string `json:"age,omitempty" jsonschema:"minItems=1,pattern=^age1"`
 }
 
 // EncryptionRule is a creation rule of SOPS.
 type EncryptionRule struct {
 	// PathRegex matches the file's path from the repository's root.
 	PathRegex string `json:"pathRegex" jsonschema:"required,minLength=1"`
-	// EncryptedRegex chooses the keys that are encrypted.
+	// EncryptedRegex chooses the keys that are encrypted; the one of the
+	// Encryption by default.
 	EncryptedRegex string `json:"encryptedRegex,omitempty"`
 	// Recipients who can decrypt.
 	Recipients Recipients `json:"recipients" jsonschema:"required"`
