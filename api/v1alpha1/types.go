@@ -37,7 +37,7 @@ type TypeMeta struct {
 // ObjectMeta is the part of Kubernetes' metadata that specifications use.
 type ObjectMeta struct {
 	// Name is a DNS label, unique among the objects of its kind.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,example=staging,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Labels of the object; those of a Cluster are matched by selectors.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Annotations of the object. config.kubernetes.io/local-config: "true"

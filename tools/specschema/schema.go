@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+const (
+	// Editors' YAML servers know draft-07 best.
+	draft = "http://json-schema.org/draft-07/schema#"
+	// base is where the schemas are published.
+	base         = "https://raw.githubusercontent.com/fleetwright/fleetwright/main/schemas/"
+	combinedName = v1alpha1.Group + "_" + v1alpha1.Version + ".json"
+	apiPackage   = "github.com/fleetwright/fleetwright/api/v1alpha1"
+	// thisPackage with the folder of the types joined to it is apiPackage.
+	thisPackage = "github.com/fleetwright/fleetwright/tools/specschema"
+)
+
+// kind is an input kind with its schema.
+type kind struct {
+	name   string
+	schema *jsonschema.Schema
+}
+
+func (k kind) fileName() string { return strings.ToLower(k.name) + "_" + v1alpha1.Version + ".json" }
+
+// reflectKinds makes the schemas of the input kinds out of their types, tags and
+// comments, in the order in which a specification is usually written.
+func reflectKinds(types string) ([]kind, error) {
+	r := &jsonschema.Reflector{
+		Anonymous:                  true,
+		DoNotReference:             true, // draft-07 ignores a description beside a $ref
+		RequiredFromJSONSchemaTags: true,
+		Mapper:                     mapType,
+	}
+	if err := r.AddGoComments(thisPackage, types, jsonschema.WithFullComment()); err != nil {
+		return nil, fmt.Errorf("comments of the types: %w", err)
+	}
+	for name, comment := range r.CommentMap {
+		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
+	}
+	var kinds []kind
+	for _, value := range []any{&v1alpha1.Fleet{}, &v1alpha1.Cluster{}, &v1alpha1.Addon{}, &v1alpha1.Tenant{}, &v1alpha1.Encryption{}} {
+		name := reflect.TypeOf(value).Elem().Name()
+		s := r.Reflect(value)
+		if s.Description == "" {
+			return nil, fmt.Errorf("type %s.%s has no comment", apiPackage, name)
+		}
+		s.Version = ""
+		property(s, "apiVersion").Const = v1alpha1.APIVersion
+		property(s, "kind").Const = name
+		kinds = append(kinds, kind{name: name, schema: s})
+	}
+	return kinds, nil
+}
+
+// mapType gives the types that are more than their Go type says a schema.
+func mapType(t reflect.Type) *jsonschema.Schema {
+	if t == reflect.TypeFor[v1alpha1.Duration]() {
+		return &jsonschema.Schema{Type: "string", Pattern: v1alpha1.DurationPattern, Examples: []any{"30s", "10m", "1h"}}
+	}
+	return nil
+}
+
+func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
+	p, ok := s.Properties.Get(name)
+	if !ok {
+		return &jsonschema.Schema{}
+	}
+	return p
+}
+
+// document is the schema file of one kind.
+func (k kind) document() ([]byte, error) {
+	s := *k.schema
+	s.Version, s.ID, s.Title = draft, jsonschema.ID(base+k.fileName()), k.name+" ("+v1alpha1.APIVersion+")"
+	return write(&s)
+}
+
+// combined is one schema for all kinds, which a file of several documents can
+// name once: the kind chooses what else holds.
+func combined(kinds []kind) ([]byte, error) {
+	all := &jsonschema.Schema{
+		Version:     draft,
+		ID:          jsonschema.ID(base + combinedName),
+		Title:       "A specification of Fleetwright (" + v1alpha1.APIVersion + ")",
+		Type:        "object",
+		Required:    []string{"apiVersion", "kind"},
+		Properties:  jsonschema.NewProperties(),
+		Description: "An object of a specification: a Fleet, Cluster, Addon, Tenant or Encryption.",
+	}
+	names := &jsonschema.Schema{Type: "string", Description: "The object's kind."}
+	for _, k := range kinds {
+		names.Enum = append(names.Enum, k.name)
+		is := jsonschema.NewProperties()
+		is.Set("kind", &jsonschema.Schema{Const: k.name})
+		all.AllOf = append(all.AllOf, &jsonschema.Schema{
+			If:   &jsonschema.Schema{Properties: is, Required: []string{"kind"}},
+			Then: k.schema,
+		})
+	}
+	all.Properties.Set("apiVersion", &jsonschema.Schema{Const: v1alpha1.APIVersion, Description: "The version of the object's kind."})
+	all.Properties.Set("kind", names)
+	return write(all)
+}
+
+func write(s *jsonschema.Schema) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(s); err != nil {
+		return nil, err
+	}
+	// The schemas' own MarshalJSON escapes what only HTML needs.
+	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(out.String())
+	return []byte(plain), nil
+}
