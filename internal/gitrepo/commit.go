@@ -1,0 +1,163 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+type treeEntry = object.TreeEntry
+
+// CommitOptions say what stands in the commit. The same changes on top of the
+// same commit with the same options give the same commit hash.
+type CommitOptions struct {
+	// Message of the commit; its first line goes to the reference's log.
+	Message string
+	// Author and Committer, see ResolveAuthor. A Committer without name is the
+	// Author.
+	Author, Committer Signature
+	// DryRun builds the commit and checks what would refuse it, and writes
+	// nothing.
+	DryRun bool
+}
+
+// Result says what a commit did, or would do in a dry run.
+type Result struct {
+	// Commit is the branch's head afterwards, Parent what it was built on; empty
+	// for none.
+	Commit, Parent string
+	// Changed says that there is a new commit or that the branch was created or
+	// moved forward; without it nothing had to be done.
+	Changed bool
+	// Created says that the branch did not exist.
+	Created bool
+	// Pushed says that the remote took the commit.
+	Pushed bool
+}
+
+// Commit applies changes to the branch, all or nothing. It makes no commit when
+// the tree stays as it is. With a remote the commit is pushed before the local
+// branch moves: a rejected push changes nothing here, and the caller opens the
+// branch again and repeats.
+//
+// It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress or
+// ErrOccupied and the branch unchanged. When it fails after the reference moved
+// (a full disk while the work tree is written) the error says so, and the next
+// Open completes it.
+func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) (Result, error) {
+	e := newEditor(b.store)
+	result, err := b.build(e, changes, o)
+	if err != nil {
+		return Result{}, err
+	}
+	push := b.remote != nil && b.remote.head != result.Commit && result.Commit != ""
+	move := b.temp == "" && b.local != result.Commit
+	result.Changed = move || push
+	if !result.Changed {
+		return result, nil
+	}
+	t, err := b.newTransaction(e, result.Commit, o)
+	if err != nil {
+		return Result{}, err
+	}
+	if move {
+		if err := t.preflight(); err != nil {
+			return Result{}, err
+		}
+	}
+	if o.DryRun {
+		return result, nil
+	}
+	if err := e.writeObjects(b.disk, b.layout.common); err != nil {
+		return Result{}, fmt.Errorf("writing objects: %w", err)
+	}
+	b.store.Reindex()
+	if push {
+		if err := b.remote.send(ctx, b.store, b.ref, result.Commit); err != nil {
+			return Result{}, err
+		}
+		b.remote.head, result.Pushed = result.Commit, true
+	}
+	if b.temp == "" {
+		if err := t.run(ctx); err != nil {
+			return result, pushedButStuck(err, result.Pushed)
+		}
+		b.local = result.Commit
+	}
+	b.base = result.Commit
+	return result, nil
+}
+
+// pushedButStuck adds that the remote has the commit already.
+func pushedButStuck(err error, pushed bool) error {
+	if !pushed {
+		return err
+	}
+	return fmt.Errorf("the remote has the commit, but the local branch could not follow (\"git pull\" brings it): %w", err)
+}
+
+// build makes the tree and the commit in memory.
+func (b *Branch) build(e *editor, changes []Change, o CommitOptions) (Result, error) {
+	sorted, err := sortChanges(changes)
+	if err != nil {
+		return Result{}, err
+	}
+	before, err := b.store.rootOf(b.base)
+	if err != nil {
+		return Result{}, err
+	}
+	after, err := e.apply(before, "", sorted)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Commit: b.base, Parent: b.base, Created: !b.Exists()}
+	if after == before {
+		result.Created = result.Created && b.base != ""
+		return result, nil
+	}
+	if after.IsZero() { // git's empty tree, which is an object like others
+		if after, err = e.addEncoded(&object.Tree{}); err != nil {
+			return Result{}, err
+		}
+	}
+	commit, err := b.newCommit(after, o)
+	if err != nil {
+		return Result{}, err
+	}
+	hash, err := e.addEncoded(commit)
+	result.Commit = hash.String()
+	return result, err
+}
+
+func (b *Branch) newCommit(tree plumbing.Hash, o CommitOptions) (*object.Commit, error) {
+	committer := o.Committer
+	if committer.Name == "" {
+		committer = o.Author
+	}
+	if err := errors.Join(o.Author.check("author"), committer.check("committer")); err != nil {
+		return nil, err
+	}
+	message := strings.TrimSpace(o.Message)
+	if message == "" || strings.ContainsRune(message, 0) {
+		return nil, fmt.Errorf("the commit needs a message without NUL")
+	}
+	c := &object.Commit{
+		Author:    object.Signature(o.Author),
+		Committer: object.Signature(committer),
+		Message:   message + "\n",
+		TreeHash:  tree,
+	}
+	if b.base != "" {
+		c.ParentHashes = []plumbing.Hash{plumbing.NewHash(b.base)}
+	}
+	return c, nil
+}
+
+// isLink says that an item is a symlink, isGitlink that it is a submodule.
+func (x *item) isLink() bool    { return x != nil && x.mode == filemode.Symlink }
+func (x *item) isGitlink() bool { return x != nil && x.mode == filemode.Submodule }

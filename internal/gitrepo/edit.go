@@ -1,0 +1,261 @@
+package gitrepo
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// Change is what happens to one file of the branch.
+type Change struct {
+	// Path from the branch's root, with forward slashes, clean and relative.
+	Path string
+	// Content is what the file holds afterwards. A file that is there keeps its
+	// mode; a new one is a regular file that is not executable.
+	Content []byte
+	// Delete removes the file; deleting one that isn't there is fine.
+	Delete bool
+}
+
+// checkPath refuses what git wouldn't check out: absolute and unclean paths,
+// and names that a file system may take for .git.
+func checkPath(path string) error {
+	for part := range strings.SplitSeq(path, "/") {
+		if err := checkComponent(part); err != nil {
+			return fmt.Errorf("path %q: %w", path, err)
+		}
+	}
+	if strings.ContainsAny(path, "\x00\\") {
+		return fmt.Errorf("path %q has a NUL or a backslash: want forward slashes", path)
+	}
+	return nil
+}
+
+// checkComponent answers git's verify_path for HFS and NTFS (CVE-2014-9390).
+func checkComponent(name string) error {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1 // HFS ignores them
+		}
+		return r
+	}, name)
+	plain, _, _ = strings.Cut(plain, ":") // an NTFS stream
+	plain = strings.ToLower(strings.TrimRight(plain, " ."))
+	switch {
+	case name == "" || name == "." || name == "..":
+		return fmt.Errorf("%q is not a file name: want a clean path relative to the root", name)
+	case plain == ".git" || plain == "git~1":
+		return fmt.Errorf("%q reaches into the git folder", name)
+	}
+	return nil
+}
+
+// memBlob is a blob that shares its bytes with the change it comes from: a
+// plumbing.MemoryObject would copy them.
+type memBlob struct {
+	plumbing.MemoryObject
+	content []byte
+	hash    plumbing.Hash
+}
+
+func newMemBlob(content []byte) *memBlob {
+	b := &memBlob{content: content, hash: plumbing.ComputeHash(plumbing.BlobObject, content)}
+	b.SetType(plumbing.BlobObject)
+	return b
+}
+
+func (b *memBlob) Hash() plumbing.Hash { return b.hash }
+func (b *memBlob) Size() int64         { return int64(len(b.content)) }
+func (b *memBlob) Reader() (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(b.content)), nil
+}
+
+// editor builds the trees of a commit on top of existing ones, in memory.
+type editor struct {
+	store objects
+	fresh *memory.Storage
+	// order is the order in which fresh objects were made.
+	order []plumbing.Hash
+}
+
+func newEditor(store objects) *editor {
+	return &editor{store: store, fresh: memory.NewStorage()}
+}
+
+// add keeps an object that the repository may lack.
+func (e *editor) add(o plumbing.EncodedObject) (plumbing.Hash, error) {
+	hash := o.Hash()
+	if e.fresh.HasEncodedObject(hash) == nil {
+		return hash, nil
+	}
+	e.order = append(e.order, hash)
+	return e.fresh.SetEncodedObject(o)
+}
+
+// encoder is a tree or commit of go-git.
+type encoder interface {
+	Encode(plumbing.EncodedObject) error
+}
+
+func (e *editor) addEncoded(x encoder) (plumbing.Hash, error) {
+	o := &plumbing.MemoryObject{}
+	if err := x.Encode(o); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return e.add(o)
+}
+
+// sortChanges checks the paths and orders them; each path comes once.
+func sortChanges(changes []Change) ([]Change, error) {
+	sorted := slices.Clone(changes)
+	slices.SortFunc(sorted, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	for i, c := range sorted {
+		if err := checkPath(c.Path); err != nil {
+			return nil, err
+		}
+		if i > 0 && sorted[i-1].Path == c.Path {
+			return nil, fmt.Errorf("path %q is changed twice", c.Path)
+		}
+	}
+	return sorted, nil
+}
+
+// apply returns the tree after the changes, all of which are below dir. The zero
+// hash stands for an empty tree on both sides.
+func (e *editor) apply(tree plumbing.Hash, dir string, changes []Change) (plumbing.Hash, error) {
+	entries, err := e.store.entries(tree)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	byName := make(map[string]item, len(entries))
+	for _, x := range entries {
+		byName[x.Name] = item{x.Mode, x.Hash}
+	}
+	var errs []error
+	for name, group := range groups(dir, changes) {
+		now, err := e.applyName(byName[name], dir+name, group)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if now.hash.IsZero() {
+			delete(byName, name)
+		} else {
+			byName[name] = now
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return e.makeTree(byName)
+}
+
+func (e *editor) makeTree(byName map[string]item) (plumbing.Hash, error) {
+	if len(byName) == 0 {
+		return plumbing.ZeroHash, nil
+	}
+	t := &object.Tree{}
+	for name, x := range byName {
+		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: x.mode, Hash: x.hash})
+	}
+	sort.Sort(object.TreeEntrySorter(t.Entries))
+	return e.addEncoded(t)
+}
+
+// group is the changes at a name: to the name itself, and below it.
+type group struct {
+	self  *Change
+	below []Change
+}
+
+// groups splits sorted changes below dir by the next name, in order.
+func groups(dir string, changes []Change) func(yield func(string, group) bool) {
+	return func(yield func(string, group) bool) {
+		var names []string
+		byName := map[string]*group{}
+		for i, c := range changes {
+			name, _, deeper := strings.Cut(c.Path[len(dir):], "/")
+			g := byName[name]
+			if g == nil {
+				g = &group{}
+				byName[name], names = g, append(names, name)
+			}
+			if deeper {
+				g.below = append(g.below, c)
+			} else {
+				g.self = &changes[i]
+			}
+		}
+		for _, name := range names {
+			if !yield(name, *byName[name]) {
+				return
+			}
+		}
+	}
+}
+
+// writes returns a change that isn't a deletion.
+func (g group) writes() bool {
+	return slices.ContainsFunc(g.below, func(c Change) bool { return !c.Delete })
+}
+
+// applyName brings one name of a tree to what the changes say.
+func (e *editor) applyName(was item, path string, g group) (item, error) {
+	kind := ""
+	if !was.hash.IsZero() {
+		kind = kindOf(was.mode)
+	}
+	if kind == "symlink" || kind == "submodule" {
+		return item{}, &OccupiedError{Path: path, Kind: kind}
+	}
+	if g.self != nil && !g.self.Delete && g.writes() {
+		return item{}, fmt.Errorf("path %q is written both as a file and as a folder", path)
+	}
+	now := was
+	if kind == "file" {
+		if g.writes() && (g.self == nil || !g.self.Delete) {
+			return item{}, &OccupiedError{Path: path, Kind: kind}
+		}
+		if g.self != nil && g.self.Delete {
+			now = item{}
+		}
+	}
+	if len(g.below) > 0 && (kind == "folder" || now.hash.IsZero()) {
+		hash, err := e.apply(now.hash, path+"/", g.below)
+		if err != nil {
+			return item{}, err
+		}
+		now = item{mode: filemode.Dir, hash: hash}
+	}
+	if g.self == nil || g.self.Delete {
+		return now, nil
+	}
+	if kind == "folder" && !now.hash.IsZero() {
+		return item{}, &OccupiedError{Path: path, Kind: kind}
+	}
+	return e.writeFile(was, kind, g.self.Content)
+}
+
+func (e *editor) writeFile(was item, kind string, content []byte) (item, error) {
+	blob := newMemBlob(content)
+	mode := filemode.Regular
+	if kind == "file" {
+		if was.hash == blob.hash {
+			return was, nil
+		}
+		mode = was.mode
+	}
+	hash, err := e.add(blob)
+	return item{mode: mode, hash: hash}, err
+}

@@ -1,0 +1,113 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The kinds of failure that callers tell apart with errors.Is.
+var (
+	// ErrMoved: the branch is no longer at the commit that was read. Nothing
+	// was changed; open the branch again and repeat.
+	ErrMoved = errors.New("the branch moved")
+	// ErrRejected: the remote did not take the push. The local branch was not
+	// changed; open the branch again and repeat.
+	ErrRejected = errors.New("the push was rejected")
+	// ErrBusy: another process holds a lock of the repository.
+	ErrBusy = errors.New("another process is writing to the repository")
+	// ErrDirty: the work tree holds changes of the user's at touched paths;
+	// the error is a *DirtyError.
+	ErrDirty = errors.New("the work tree has changes of its own")
+	// ErrInProgress: the checked-out branch is in the middle of a rebase, merge,
+	// cherry-pick, revert or bisect.
+	ErrInProgress = errors.New("an operation of git is in progress")
+	// ErrOccupied: something that is not a regular file stands at a path; the
+	// error is an *OccupiedError.
+	ErrOccupied = errors.New("the path is occupied")
+	// ErrDiverged: the local branch and the remote's each have commits that the
+	// other lacks.
+	ErrDiverged = errors.New("the branch has diverged from its remote")
+	// ErrNotRepository: there is no git repository at the location.
+	ErrNotRepository = errors.New("not a git repository")
+	// ErrUnsupported: the repository uses a format that this package does not
+	// write.
+	ErrUnsupported = errors.New("unsupported repository format")
+	// ErrNoIdentity: neither flags, environment nor git's configuration say who
+	// commits.
+	ErrNoIdentity = errors.New("who commits is unknown")
+)
+
+// OccupiedError says that a path of the branch holds something that is never
+// followed or replaced.
+type OccupiedError struct {
+	// Path of the thing in the way: the path asked for or one of its folders.
+	Path string
+	// Kind is "symlink", "submodule", "file" or "folder".
+	Kind string
+}
+
+func (e *OccupiedError) Error() string {
+	return fmt.Sprintf("%q is a %s in the branch, and is not replaced: move it away, or render to another path", e.Path, e.Kind)
+}
+
+// Is makes errors.Is(err, ErrOccupied) true.
+func (e *OccupiedError) Is(target error) bool { return target == ErrOccupied }
+
+// DirtyError lists the paths that a commit would write and that hold changes of
+// the user's.
+type DirtyError struct {
+	// Branch is the short name of the checked-out branch, Dir its work tree.
+	Branch, Dir string
+	// Paths in order, each with what is the matter.
+	Paths []DirtyPath
+}
+
+// DirtyPath is one path with changes of the user's.
+type DirtyPath struct {
+	Path string
+	// State is "modified", "deleted", "staged", "untracked" or "in the way".
+	State string
+}
+
+func (e *DirtyError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "branch %q is checked out in %q and has changes that are not committed:", e.Branch, e.Dir)
+	const shown = 20
+	for i, p := range e.Paths {
+		if i == shown {
+			fmt.Fprintf(&b, "\n  and %d more", len(e.Paths)-shown)
+			break
+		}
+		fmt.Fprintf(&b, "\n  %-10s %s", p.State, p.Path)
+	}
+	b.WriteString("\ncommit, stash or move them, and run again")
+	return b.String()
+}
+
+// Is makes errors.Is(err, ErrDirty) true.
+func (e *DirtyError) Is(target error) bool { return target == ErrDirty }
+
+// lockedError names a lock file that is in the way.
+type lockedError struct{ path string }
+
+func (e *lockedError) Error() string {
+	return fmt.Sprintf("another process is writing: the lock %q exists: wait for it to end, or remove the file if no git runs here", e.path)
+}
+
+func (e *lockedError) Is(target error) bool { return target == ErrBusy }
+
+// movedError says from where to where a reference moved.
+func movedError(branch, from, to string) error {
+	return fmt.Errorf("%w: branch %q moved from %s to %s while committing: run again", ErrMoved, branch, shortHash(from), shortHash(to))
+}
+
+func shortHash(h string) string {
+	switch {
+	case h == "":
+		return "nothing"
+	case len(h) > 10:
+		return h[:10]
+	}
+	return h
+}

@@ -1,0 +1,325 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The test binary is its own victim: with these variables set it commits (or
+// only opens) and kills itself at a step.
+const (
+	victimDir  = "GITREPO_TEST_VICTIM"
+	victimStep = "GITREPO_TEST_STEP"
+	victimWhat = "GITREPO_TEST_WHAT"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(victimDir); dir != "" {
+		os.Exit(victim(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// killChanges is what the victim commits: all that can happen to a file.
+func killChanges() []Change {
+	return puts(map[string]string{"a": "2222", "run.sh": "#!/bin/bash\n", "gone": "-", "f": "-", "f/x": "folder now",
+		"d/x": "-", "d/y/z": "-", "d": "file now", "new/deep": "new"})
+}
+
+func victim(dir string) int {
+	at, _ := strconv.Atoi(os.Getenv(victimStep))
+	steps := 0
+	o := Options{Orphan: true, step: func(op, path string) {
+		steps++
+		if steps == at {
+			fmt.Printf("%s %s", op, filepath.Base(path))
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Kill()
+			}
+			fmt.Fprintln(os.Stderr, "not killed:", err)
+			select {}
+		}
+	}}
+	branch, how, _ := strings.Cut(os.Getenv(victimWhat), ":")
+	o.Push = how == "push"
+	changes := killChanges()
+	if how == "many" {
+		for i := range unpackLimit {
+			changes = append(changes, Change{Path: fmt.Sprintf("many/%d", i), Content: []byte{byte(i)}})
+		}
+	}
+	b, err := Open(context.Background(), dir, branch, o)
+	if err == nil && branch != "" {
+		_, err = b.Commit(context.Background(), changes, opts("killed"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// kill runs the victim up to a step. It reports where it died, and false when it
+// ended by itself.
+func kill(t *testing.T, dir, what string, step int) (string, bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(gitEnv(), victimDir+"="+dir, victimStep+"="+strconv.Itoa(step), victimWhat+"="+what)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return "", false
+	case errors.As(err, &exit) && exit.ExitCode() == -1:
+		return string(out), true
+	}
+	t.Fatalf("step %d (%s): %v\n%s", step, out, err, stderr.String())
+	return "", false
+}
+
+// snapshot is all that a user sees of a repository: references, their logs, the
+// index, and the work tree's files with their modes.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	s := map[string]string{
+		"refs":   git(t, dir, "for-each-ref", "--format=%(refname) %(objectname)"),
+		"reflog": git(t, dir, "log", "--format=%H %gs", "-g", "--all"),
+	}
+	if git(t, dir, "rev-parse", "--is-bare-repository") == "true" {
+		return s
+	}
+	s["index"] = git(t, dir, "ls-files", "--stage")
+	s["status"] = git(t, dir, "--no-optional-locks", "status", "--porcelain")
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		if d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		rel, _ := filepath.Rel(dir, path)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		s["file "+rel] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			s["file "+rel] += " " + string(data)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// killable is a repository with files for killChanges.
+func killable(t *testing.T) string {
+	dir := normal(t, map[string]string{"a": "1111", "run.sh": "#!/bin/sh\n", "gone": "1", "f": "1", "d/x": "1", "d/y/z": "1", "keep/k": "1"})
+	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("a", filepath.Join(dir, "keep", "link")); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "second")
+	write(t, dir, map[string]string{"untracked": "mine", "keep/k": "edited by hand"})
+	return dir
+}
+
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy")
+	if out, err := exec.Command("cp", "-a", dir, to).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	return to
+}
+
+// reopen is the next command after a kill.
+func reopen(t *testing.T, dir, branch string) {
+	t.Helper()
+	b, err := Open(t.Context(), dir, branch, Options{Orphan: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKilledAtEveryStep ends the process at each write, rename and reference
+// update of a commit; after the next command the repository is exactly as before
+// or as after, and a further run ends in the same state as one never killed.
+func TestKilledAtEveryStep(t *testing.T) {
+	empty := func(t *testing.T) string { return bare(t) }
+	for name, c := range map[string]struct {
+		dir  func(*testing.T) string
+		what string
+	}{
+		"checked out": {killable, "main"},
+		"unborn":      {func(t *testing.T) string { return normal(t, nil) }, "main"},
+		"bare":        {empty, "main"},
+		"orphan":      {killable, "tenant/x"},
+		"packed":      {empty, "main:many"},
+		"pushed":      {pushable, "main:push"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := c.dir(t)
+			before := snapshot(t, origin)
+			whole := copied(t, origin)
+			if where, killed := kill(t, whole, c.what, 0); killed {
+				t.Fatalf("killed at %s", where)
+			}
+			after := snapshot(t, whole)
+			if maps.Equal(before, after) {
+				t.Fatal("the victim does nothing")
+			}
+			olds, news := 0, 0
+			for step := 1; ; step++ {
+				dir := copied(t, origin)
+				where, killed := kill(t, dir, c.what, step)
+				if !killed {
+					if step < 15 || olds == 0 || news == 0 {
+						t.Errorf("only %d steps, %d back, %d forward", step-1, olds, news)
+					}
+					t.Logf("%d steps: %d back, %d forward", step-1, olds, news)
+					return
+				}
+				branch, _, _ := strings.Cut(c.what, ":")
+				reopen(t, dir, branch)
+				switch now := snapshot(t, dir); {
+				case maps.Equal(now, before):
+					olds++
+				case maps.Equal(now, after):
+					news++
+				default:
+					t.Fatalf("step %d (%s): neither old nor new: %s", step, where, firstDifference(now, before, after))
+				}
+				sound(t, dir)
+				kill(t, dir, c.what, 0)
+				now := snapshot(t, dir)
+				if c.what == "main:push" {
+					now["reflog"] = after["reflog"] // says fast-forward when only the remote had it
+				}
+				if !maps.Equal(now, after) {
+					t.Fatalf("step %d (%s): running again ends elsewhere: %s", step, where, firstDifference(now, after, after))
+				}
+			}
+		})
+	}
+}
+
+// pushable is killable with a remote, which is copied with it.
+func pushable(t *testing.T) string {
+	dir := killable(t)
+	git(t, dir, "init", "-q", "--bare", "-b", "main", ".git/elsewhere")
+	git(t, dir, "remote", "add", "origin", ".git/elsewhere")
+	git(t, dir, "push", "-q", "-u", "origin", "main")
+	return dir
+}
+
+func firstDifference(now, a, b map[string]string) string {
+	var out strings.Builder
+	keys := map[string]bool{}
+	for _, m := range []map[string]string{now, a, b} {
+		for k := range m {
+			keys[k] = true
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		if now[k] != a[k] || now[k] != b[k] {
+			fmt.Fprintf(&out, "\n%s is %.300q, old %.300q, new %.300q", k, now[k], a[k], b[k])
+		}
+	}
+	return out.String()
+}
+
+// TestKilledWhileRecovering kills the next command, too, at each of its steps.
+func TestKilledWhileRecovering(t *testing.T) {
+	origin := killable(t)
+	whole := copied(t, origin)
+	kill(t, whole, "main", 0)
+	after := snapshot(t, whole)
+	// The first step after which the reference has moved.
+	moved := 0
+	for step := 1; moved == 0; step++ {
+		dir := copied(t, origin)
+		if _, killed := kill(t, dir, "main", step); !killed {
+			t.Fatal("the reference never moves")
+		}
+		if git(t, dir, "rev-parse", "main") == git(t, whole, "rev-parse", "main") {
+			moved, origin = step, dir
+		}
+	}
+	for step := 1; ; step++ {
+		dir := copied(t, origin)
+		where, killed := kill(t, dir, "", step)
+		if !killed {
+			if step < 15 {
+				t.Errorf("only %d steps", step-1)
+			}
+			return
+		}
+		reopen(t, dir, "main")
+		if now := snapshot(t, dir); !maps.Equal(now, after) {
+			t.Errorf("step %d (%s): %s", step, where, firstDifference(now, after, after))
+		}
+		sound(t, dir)
+	}
+}
+
+// What the user edits between a kill and the next command stays.
+func TestEditedAfterKill(t *testing.T) {
+	origin := killable(t)
+	for step := 1; ; step++ {
+		dir := copied(t, origin)
+		_, killed := kill(t, dir, "main", step)
+		if !killed {
+			return
+		}
+		for _, name := range []string{"a", "gone", "new/deep"} {
+			write(t, dir, map[string]string{name: "written meanwhile"})
+		}
+		reopen(t, dir, "main")
+		for _, name := range []string{"a", "gone", "new/deep"} {
+			if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != "written meanwhile" {
+				t.Errorf("step %d: %s is %q: %v", step, name, got, err)
+			}
+		}
+		sound(t, dir)
+	}
+}
+
+// A journal in a repository from a stranger names no files outside of it.
+func TestStrangeJournal(t *testing.T) {
+	for _, journal := range []string{
+		`{`, `{"version":1}`,
+		`{"version":1,"ref":"refs/heads/../../x","new":"0123456789012345678901234567890123456789","name":"a","email":"b"}`,
+		`{"version":1,"ref":"refs/heads/main","tracking":"HEAD","new":"0123456789012345678901234567890123456789","name":"a","email":"b"}`,
+	} {
+		dir := normal(t, map[string]string{"a": "1"})
+		write(t, filepath.Join(dir, ".git", stageDir), map[string]string{"journal": journal})
+		if _, err := Open(t.Context(), dir, "main", Options{}); err == nil || !strings.Contains(err.Error(), "not one of ours") {
+			t.Errorf("%s: got %v", journal, err)
+		}
+		clean(t, dir)
+	}
+}

@@ -1,0 +1,318 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// layout says where the parts of a repository are.
+type layout struct {
+	// git is the folder with HEAD and index of what was opened; common holds
+	// objects, references and config. They differ in a linked work tree.
+	git, common string
+	// work is the work tree's folder, empty for a bare repository.
+	work   string
+	config configFile
+}
+
+// worktree is a folder with checked-out files, and the git folder with its HEAD
+// and index.
+type worktree struct{ dir, git string }
+
+// findLayout looks at one folder: a bare repository, a .git folder, or a work
+// tree. It does not look into parent folders.
+func findLayout(path string) (layout, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return layout{}, err
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	var l layout
+	switch info, err := os.Stat(filepath.Join(path, ".git")); {
+	case err == nil && info.IsDir():
+		l = layout{git: filepath.Join(path, ".git"), work: path}
+	case err == nil:
+		target, err := readGitFile(filepath.Join(path, ".git"))
+		if err != nil {
+			return layout{}, err
+		}
+		l = layout{git: target, work: path}
+	default:
+		l = layout{git: path}
+	}
+	if l.common, err = commonDir(l.git); err != nil {
+		return layout{}, err
+	}
+	if !isGitDir(l.git, l.common) {
+		return layout{}, fmt.Errorf("%w: %q", ErrNotRepository, path)
+	}
+	if l.config, err = readConfig(filepath.Join(l.common, "config")); err != nil {
+		return layout{}, err
+	}
+	if err := l.config.checkFormat(); err != nil {
+		return layout{}, fmt.Errorf("%q: %w", path, err)
+	}
+	return l, l.settleWork()
+}
+
+// settleWork finds the work tree of a git folder that was named itself, and
+// refuses a core.worktree that leads elsewhere than the folder opened: files
+// are written only where the user pointed.
+func (l *layout) settleWork() error {
+	linked := l.git != l.common
+	if set, ok := l.config.get("core", "worktree"); ok && !linked {
+		dir := resolveIn(l.common, set)
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = resolved
+		}
+		if dir != l.work {
+			return fmt.Errorf("%w: core.worktree of %q is %q: name that folder instead", ErrUnsupported, l.common, dir)
+		}
+		return nil
+	}
+	if l.work == "" && !linked && !l.config.isTrue("core", "bare", false) && filepath.Base(l.git) == ".git" {
+		l.work = filepath.Dir(l.git)
+	}
+	return nil
+}
+
+// commonDir follows a linked work tree's commondir file.
+func commonDir(git string) (string, error) {
+	data, err := readBounded(filepath.Join(git, "commondir"), 1<<16)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+		return git, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return resolveIn(git, strings.TrimSpace(string(data))), nil
+}
+
+// readGitFile follows a .git file ("gitdir: PATH").
+func readGitFile(path string) (string, error) {
+	data, err := readBounded(path, 1<<16)
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	if !ok {
+		return "", fmt.Errorf("%w: %q has no \"gitdir:\" line", ErrNotRepository, path)
+	}
+	return resolveIn(filepath.Dir(path), target), nil
+}
+
+// isGitDir asks what git's is_git_directory asks: HEAD, objects and refs.
+func isGitDir(git, common string) bool {
+	if _, err := os.Lstat(filepath.Join(git, "HEAD")); err != nil {
+		return false
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(common, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// mainWorktree is the work tree that is not linked, if there is one.
+func (l layout) mainWorktree() (worktree, bool) {
+	if l.git == l.common {
+		return worktree{dir: l.work, git: l.common}, l.work != ""
+	}
+	if set, ok := l.config.get("core", "worktree"); ok {
+		dir := resolveIn(l.common, set)
+		if back, err := readGitFile(filepath.Join(dir, ".git")); err != nil || !sameFile(back, l.common) {
+			dir = "" // a config alone doesn't say that a folder may be written
+		}
+		return worktree{dir: dir, git: l.common}, true
+	}
+	if l.config.isTrue("core", "bare", false) || filepath.Base(l.common) != ".git" {
+		return worktree{}, false
+	}
+	return worktree{dir: filepath.Dir(l.common), git: l.common}, true
+}
+
+// worktrees lists the main work tree and the linked ones. The folder of one that
+// isn't there any more is empty.
+func (l layout) worktrees() ([]worktree, error) {
+	var all []worktree
+	if w, ok := l.mainWorktree(); ok {
+		all = append(all, w)
+	}
+	items, err := os.ReadDir(filepath.Join(l.common, "worktrees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		git := filepath.Join(l.common, "worktrees", item.Name())
+		data, err := readBounded(filepath.Join(git, "gitdir"), 1<<16)
+		if err != nil {
+			continue // not a work tree's folder: git prunes it
+		}
+		link := resolveIn(git, strings.TrimSpace(string(data)))
+		w := worktree{dir: filepath.Dir(link), git: git}
+		if back, err := readGitFile(link); err != nil || !sameFile(back, git) {
+			w.dir = ""
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+func sameFile(a, b string) bool {
+	ia, err1 := os.Stat(a)
+	ib, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(ia, ib)
+}
+
+// checkedOut finds the work tree that holds a branch. It refuses one in the
+// middle of an operation, one that is not there, and a branch checked out twice.
+func (l layout) checkedOut(ref string) (worktree, bool, error) {
+	all, err := l.worktrees()
+	if err != nil {
+		return worktree{}, false, err
+	}
+	var found []worktree
+	for _, w := range all {
+		head, err := headOf(w.git)
+		if err != nil {
+			return worktree{}, false, err
+		}
+		if err := w.checkIdle(ref, head); err != nil {
+			return worktree{}, false, err
+		}
+		if head == ref {
+			found = append(found, w)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return worktree{}, false, nil
+	case len(found) > 1:
+		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in %q and in %q: switch one of them to another branch",
+			ErrUnsupported, shortRef(ref), found[0].dir, found[1].dir)
+	case found[0].dir == "":
+		return worktree{}, false, fmt.Errorf("%w: branch %q is checked out in a work tree whose folder is not there (%q): bring it back, or run \"git worktree prune\"",
+			ErrUnsupported, shortRef(ref), found[0].git)
+	}
+	return found[0], true, nil
+}
+
+// headOf reads the branch (a full reference name) that HEAD points at; empty
+// when it is detached.
+func headOf(git string) (string, error) {
+	path := filepath.Join(git, "HEAD")
+	if target, err := os.Readlink(path); err == nil {
+		return filepath.ToSlash(target), nil // git's old form
+	}
+	data, err := readBounded(path, 1<<16)
+	if err != nil {
+		return "", err
+	}
+	ref, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref:")
+	if !ok {
+		return "", nil
+	}
+	return strings.TrimSpace(ref), nil
+}
+
+// operation is something that git leaves half done, and the way out.
+type operation struct{ file, name, out string }
+
+// operations in the order of git's own wt_status_get_state.
+var operations = []operation{
+	{"rebase-apply/applying", "\"git am\"", "git am --continue\" or \"git am --abort"},
+	{"rebase-apply", "a rebase", "git rebase --continue\" or \"git rebase --abort"},
+	{"rebase-merge", "a rebase", "git rebase --continue\" or \"git rebase --abort"},
+	{"MERGE_HEAD", "a merge", "git merge --continue\" or \"git merge --abort"},
+	{"CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --continue\" or \"git cherry-pick --abort"},
+	{"REVERT_HEAD", "a revert", "git revert --continue\" or \"git revert --abort"},
+	{"sequencer", "a cherry-pick or revert", "git status\", then \"git cherry-pick --abort\" or \"git revert --abort"},
+	{"BISECT_LOG", "a bisect", "git bisect reset"},
+}
+
+// checkIdle refuses a work tree that has the branch checked out, or will come
+// back to it, and is in the middle of an operation.
+func (w worktree) checkIdle(ref, head string) error {
+	if head != ref && !slices.Contains(w.heldRefs(), ref) {
+		return nil
+	}
+	for _, op := range operations {
+		if _, err := os.Stat(filepath.Join(w.git, filepath.FromSlash(op.file))); err == nil {
+			return fmt.Errorf("%w: %q is in the middle of %s on branch %q: finish it with \"%s\", and run again",
+				ErrInProgress, w.dir, op.name, shortRef(ref), op.out)
+		}
+	}
+	return nil
+}
+
+// heldRefs are the branches that a rebase or a bisect moves or returns to while
+// HEAD is detached.
+func (w worktree) heldRefs() []string {
+	var refs []string
+	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "rebase-merge/update-refs", "BISECT_START"} {
+		data, err := readBounded(filepath.Join(w.git, filepath.FromSlash(name)), 1<<20)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			line = strings.TrimSpace(line)
+			refs = append(refs, line)
+			if name == "BISECT_START" {
+				refs = append(refs, branchPrefix+line)
+			}
+		}
+	}
+	return refs
+}
+
+// Root finds the folder of the work tree (or bare repository) that a folder
+// belongs to, looking upward as git does. It reports false where there is none.
+func Root(dir string) (string, bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if l, err := findLayout(dir); err == nil {
+			if l.work != "" {
+				return l.work, true
+			}
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// CurrentBranch is the short name of the branch that is checked out in the
+// repository around a folder, also before its first commit. It reports false
+// where there is no repository or HEAD is detached.
+func CurrentBranch(dir string) (string, bool) {
+	root, ok := Root(dir)
+	if !ok {
+		return "", false
+	}
+	l, err := findLayout(root)
+	if err != nil {
+		return "", false
+	}
+	head, err := headOf(l.git)
+	if err != nil || !strings.HasPrefix(head, branchPrefix) {
+		return "", false
+	}
+	return shortRef(head), true
+}

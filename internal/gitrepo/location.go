@@ -1,0 +1,221 @@
+package gitrepo
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/plumbing/transport/http"
+)
+
+// isURL tells a URL or scp-like address (git@host:path) from a local path, as
+// git's url_is_local_not_ssh does: a colon before the first slash.
+func isURL(location string) bool {
+	if strings.Contains(location, "://") {
+		return true
+	}
+	if filepath.VolumeName(location) != "" {
+		return false
+	}
+	before, _, found := strings.Cut(location, ":")
+	return found && before != "" && !strings.Contains(before, "/")
+}
+
+// sshURL turns an scp-like address into an ssh:// URL, which Flux wants; others
+// are returned as they are.
+func sshURL(location string) string {
+	if strings.Contains(location, "://") || !isURL(location) {
+		return location
+	}
+	host, path, _ := strings.Cut(location, ":")
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return "ssh://" + host + path
+}
+
+// Redact hides the password of a URL, for messages. A location that is no URL
+// comes back as it is.
+func Redact(location string) string {
+	if !strings.Contains(location, "://") {
+		return location
+	}
+	u, err := url.Parse(location)
+	if err != nil {
+		scheme, rest, _ := strings.Cut(location, "://")
+		if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+			rest = "xxxxx@" + rest[i+1:]
+		}
+		return scheme + "://" + rest
+	}
+	if u.User != nil && u.Scheme != "ssh" {
+		if _, hasPassword := u.User.Password(); !hasPassword {
+			u.User = url.User("xxxxx") // a token alone
+		}
+	}
+	return u.Redacted()
+}
+
+// redacted is an error whose text has secrets taken out.
+type redacted struct {
+	err     error
+	secrets []string
+}
+
+func (r redacted) Error() string {
+	text := r.err.Error()
+	for _, s := range r.secrets {
+		text = strings.ReplaceAll(text, s, "xxxxx")
+	}
+	return text
+}
+
+func (r redacted) Unwrap() error { return r.err }
+
+// endpoint is a remote's address with the credentials to use.
+type endpoint struct {
+	// url has no password any more; shown is for messages.
+	url, shown string
+	auth       transport.AuthMethod
+	secrets    []string
+}
+
+// hide takes the credentials out of an error's text.
+func (e endpoint) hide(err error) error {
+	if err == nil {
+		return nil
+	}
+	return redacted{err: err, secrets: e.secrets}
+}
+
+// newEndpoint checks a URL and finds its credentials: those of the URL, then
+// FLEETWRIGHT_GIT_USERNAME with FLEETWRIGHT_GIT_PASSWORD or FLEETWRIGHT_GIT_TOKEN
+// for https (and http on this machine). ssh uses the agent.
+func newEndpoint(location string, env func(string) string) (endpoint, error) {
+	shown := Redact(location)
+	u, err := url.Parse(sshURL(location))
+	if err != nil {
+		return endpoint{}, fmt.Errorf("%q is not a URL of a repository", shown)
+	}
+	e := endpoint{url: u.String(), shown: shown}
+	switch u.Scheme {
+	case "file":
+		if u.Host != "" && u.Host != "localhost" || u.Path == "" {
+			return endpoint{}, fmt.Errorf("%q: want file:///absolute/path", shown)
+		}
+		e.url = "file://" + u.Path
+		return e, nil
+	case "ssh":
+		if u.Hostname() == "" {
+			return endpoint{}, fmt.Errorf("%q names no host", shown)
+		}
+		return e, nil
+	case "https", "http":
+		return e.withBasicAuth(u, env)
+	}
+	return endpoint{}, fmt.Errorf("%q has the scheme %q, want file, https, http or ssh", shown, u.Scheme)
+}
+
+func (e endpoint) withBasicAuth(u *url.URL, env func(string) string) (endpoint, error) {
+	if u.Hostname() == "" {
+		return endpoint{}, fmt.Errorf("%q names no host", e.shown)
+	}
+	user, password := "", ""
+	if u.User != nil {
+		user = u.User.Username()
+		set := false
+		if password, set = u.User.Password(); !set {
+			user, password = "", user
+		}
+		e.secrets = append(e.secrets, u.User.String())
+	} else if u.Scheme == "https" || loopback(u.Hostname()) {
+		user = env("FLEETWRIGHT_GIT_USERNAME")
+		password = first(env("FLEETWRIGHT_GIT_PASSWORD"), env("FLEETWRIGHT_GIT_TOKEN"))
+	}
+	u.User = nil
+	e.url = u.String()
+	if password == "" {
+		return e, nil
+	}
+	e.secrets = append(e.secrets, password, url.QueryEscape(password), url.PathEscape(password))
+	e.secrets = slices.DeleteFunc(e.secrets, func(s string) bool { return len(s) < 3 })
+	// Servers that take tokens accept any user name; an empty one is refused.
+	e.auth = &http.BasicAuth{Username: first(user, "git"), Password: password}
+	return e, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// RemoteURL is the URL of the remote "origin" (or the only remote) of the
+// repository around a folder. An scp-like address becomes ssh://, and a password
+// is left out. It reports false where there is none.
+func RemoteURL(dir string) (string, bool) {
+	l, root := layoutAround(dir)
+	if root == "" {
+		return "", false
+	}
+	name, ok := l.remoteName()
+	if !ok {
+		return "", false
+	}
+	location := l.remoteLocation(name)
+	u, err := url.Parse(sshURL(location))
+	if err != nil {
+		return "", false
+	}
+	if u.Scheme == "http" || u.Scheme == "https" {
+		u.User = nil
+		return u.String(), true
+	}
+	return sshURL(location), true
+}
+
+// remoteName is "origin", or the only remote.
+func (l layout) remoteName() (string, bool) {
+	var names []string
+	for _, s := range l.config.raw.Sections {
+		if !s.IsName("remote") {
+			continue
+		}
+		for _, ss := range s.Subsections {
+			if len(l.config.sub("remote", ss.Name, "url")) > 0 && !slices.Contains(names, ss.Name) {
+				names = append(names, ss.Name)
+			}
+		}
+	}
+	if slices.Contains(names, "origin") {
+		return "origin", true
+	}
+	if len(names) == 1 {
+		return names[0], true
+	}
+	return "", false
+}
+
+// remoteLocation is the first URL of a remote, a relative path made absolute.
+func (l layout) remoteLocation(name string) string {
+	return l.remoteValue(name, "url")
+}
+
+// remotePushLocation is where pushes go: the remote's pushurl, if it has one.
+func (l layout) remotePushLocation(name string) string {
+	return first(l.remoteValue(name, "pushurl"), l.remoteLocation(name))
+}
+
+func (l layout) remoteValue(name, key string) string {
+	urls := l.config.sub("remote", name, key)
+	if len(urls) == 0 {
+		return ""
+	}
+	if isURL(urls[0]) {
+		return urls[0]
+	}
+	return resolveIn(first(l.work, l.git), urls[0])
+}

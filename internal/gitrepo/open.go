@@ -1,0 +1,325 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// Options say how a branch is opened.
+type Options struct {
+	// Init makes a bare repository where a local path doesn't exist or is an
+	// empty folder; its HEAD points at the branch that is opened.
+	Init bool
+	// Orphan lets a branch that doesn't exist start without a parent. Otherwise
+	// it starts from the repository's HEAD, if that has a commit.
+	Orphan bool
+	// Push sends commits in a local repository to its remote ("origin", or the
+	// only one) too, and builds them on top of the remote's head where the local
+	// branch is behind. Commits to a URL are always pushed.
+	Push bool
+	// Env looks up environment variables (credentials); nil finds none.
+	Env func(string) string
+
+	// step is the hook of tests, see disk.
+	step func(op, path string)
+}
+
+// Branch is a branch of a repository as it was when it was opened. It is not
+// safe for concurrent use. Close frees what it holds.
+type Branch struct {
+	location, ref string
+	layout        layout
+	disk          disk
+	store         objects
+	// local is the reference's value here, base the commit that changes go on
+	// top of; empty for none.
+	local, base string
+	remote      *remote
+	temp        string
+}
+
+// Open opens a branch (a short name; empty is the repository's default branch).
+// The location is the path of a work tree or of a bare repository, or a URL:
+// file://, https://, ssh:// or git@host:path. A repository at a URL is fetched
+// into a temporary folder, which Close removes. A commit that was cut off in a
+// local repository is completed or taken back first.
+//
+// It fails with ErrNotRepository, ErrUnsupported, ErrBusy or ErrDiverged.
+func Open(ctx context.Context, location, branch string, o Options) (*Branch, error) {
+	if o.Env == nil {
+		o.Env = func(string) string { return "" }
+	}
+	ref := ""
+	if branch != "" {
+		var err error
+		if ref, err = branchRef(branch); err != nil {
+			return nil, err
+		}
+	}
+	b := &Branch{location: Redact(location), ref: ref, disk: disk{step: o.step}}
+	open := b.openLocal
+	if isURL(location) {
+		open = b.openURL
+	}
+	if err := open(ctx, location, o); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// openURL fetches a branch of a repository elsewhere.
+func (b *Branch) openURL(ctx context.Context, location string, o Options) (err error) {
+	if b.remote, err = newRemote(location, location, "", o.Env); err != nil {
+		return err
+	}
+	b.location = b.remote.fetch.shown
+	if b.temp, err = os.MkdirTemp("", "fleetwright-git-"); err != nil {
+		return err
+	}
+	if _, err := gogit.PlainInit(b.temp, true); err != nil {
+		return err
+	}
+	if b.layout, err = findLayout(b.temp); err != nil {
+		return err
+	}
+	if b.store, err = openObjects(b.layout); err != nil {
+		return err
+	}
+	if b.base, err = b.remote.load(ctx, b.store, b.ref, 1, !o.Orphan); err != nil {
+		return err
+	}
+	if b.ref == "" {
+		b.ref = b.remote.fallback
+	}
+	if b.ref == "" {
+		return fmt.Errorf("%s is empty and has no default branch: name the branch to create", b.location)
+	}
+	return nil
+}
+
+// openLocal opens a repository on this machine.
+func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err error) {
+	if o.Init {
+		if err := initBare(location, b.ref); err != nil {
+			return err
+		}
+	}
+	if b.layout, err = findLayout(location); err != nil {
+		return explainMissing(location, err)
+	}
+	b.disk.dirBits, b.disk.fileBits = b.layout.config.sharedBits()
+	if err := b.recover(ctx); err != nil {
+		return err
+	}
+	if b.store, err = openObjects(b.layout); err != nil {
+		return err
+	}
+	head, err := headOf(b.layout.git)
+	if err != nil {
+		return err
+	}
+	if b.ref == "" {
+		if !strings.HasPrefix(head, branchPrefix) {
+			return fmt.Errorf("%q has no branch checked out: name the branch to commit to", location)
+		}
+		b.ref = head
+	}
+	if b.local, err = readRef(b.layout.common, b.ref); err != nil {
+		return err
+	}
+	b.base = b.local
+	if o.Push {
+		if err := b.openUpstream(ctx, o); err != nil {
+			return err
+		}
+	}
+	if b.base == "" && !o.Orphan && strings.HasPrefix(head, branchPrefix) {
+		b.base, err = readRef(b.layout.common, head)
+	}
+	return err
+}
+
+// openUpstream reads the remote's branch and decides which of both heads is the
+// younger.
+func (b *Branch) openUpstream(ctx context.Context, o Options) error {
+	name, ok := b.layout.remoteName()
+	if !ok {
+		return fmt.Errorf("%q has no remote \"origin\" to push to: run \"git remote add origin URL\"", b.location)
+	}
+	var err error
+	if b.remote, err = newRemote(b.layout.remoteLocation(name), b.layout.remotePushLocation(name), name, o.Env); err != nil {
+		return err
+	}
+	if _, err := b.remote.load(ctx, b.store, b.ref, 0, false); err != nil {
+		return err
+	}
+	there := b.remote.head
+	switch {
+	case there == "" || there == b.local:
+		return nil
+	case b.local == "":
+		b.base = there
+		return nil
+	}
+	behind, err := isAncestor(b.store, b.local, there)
+	if err != nil {
+		return err
+	}
+	if behind {
+		b.base = there
+		return nil
+	}
+	ahead, err := isAncestor(b.store, there, b.local)
+	if err == nil && !ahead {
+		err = fmt.Errorf("%w: branch %q is at %s here and at %s in %q: run \"git pull --rebase\", and run again",
+			ErrDiverged, b.Name(), shortHash(b.local), shortHash(there), name)
+	}
+	return err
+}
+
+// explainMissing says how to make a repository.
+func explainMissing(location string, err error) error {
+	if !errors.Is(err, ErrNotRepository) {
+		return err
+	}
+	if root, ok := Root(location); ok {
+		return fmt.Errorf("%w, but a folder of the repository %q: name that one", err, root)
+	}
+	return fmt.Errorf("%w: create one with \"git init --bare %s\"", err, location)
+}
+
+// initBare makes a bare repository at a path that is free. It appears whole.
+func initBare(path, ref string) error {
+	items, err := os.ReadDir(path)
+	if err == nil && len(items) > 0 || errors.Is(err, errNotDir) {
+		return nil // there already, or in the way: opening it tells
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if ref == "" {
+		ref = branchPrefix + "main"
+	}
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(path), ".fleetwright-init-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	made := filepath.Join(tmp, "repository") // MkdirTemp's own folder is private
+	if _, err := gogit.PlainInitWithOptions(made, &gogit.PlainInitOptions{
+		Bare: true, InitOptions: gogit.InitOptions{DefaultBranch: plumbing.ReferenceName(ref)},
+	}); err != nil {
+		return err
+	}
+	// An empty folder gives way; one that filled meanwhile makes the rename fail.
+	_ = os.Remove(path)
+	return os.Rename(made, path)
+}
+
+// Close removes what was fetched.
+func (b *Branch) Close() error {
+	if b.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(b.temp)
+}
+
+// Name is the branch's short name.
+func (b *Branch) Name() string { return shortRef(b.ref) }
+
+// Location is where the repository is, for messages: without a password.
+func (b *Branch) Location() string { return b.location }
+
+// Remote says that the repository is at a URL, so that a commit is a push.
+func (b *Branch) Remote() bool { return b.temp != "" }
+
+// WorkTree is the folder with the repository's files, empty for a bare one and
+// for a URL.
+func (b *Branch) WorkTree() string { return b.layout.work }
+
+// Exists says whether the branch has a commit of its own already.
+func (b *Branch) Exists() bool {
+	return b.local != "" || b.remote != nil && b.remote.head != ""
+}
+
+// Head is the commit that is read and that changes go on top of: the branch's
+// own, or the one that a new branch starts from. It is empty where there is
+// none.
+func (b *Branch) Head() string { return b.base }
+
+// ReadFile returns a file's content, and whether there is one. A symlink or
+// submodule at the path, or at one of its folders, is an *OccupiedError; a
+// folder is no file.
+func (b *Branch) ReadFile(path string) ([]byte, bool, error) {
+	if err := checkPath(path); err != nil {
+		return nil, false, err
+	}
+	tree, err := b.store.rootOf(b.base)
+	if err != nil {
+		return nil, false, err
+	}
+	parts := strings.Split(path, "/")
+	for i, name := range parts {
+		entries, err := b.store.entries(tree)
+		if err != nil {
+			return nil, false, err
+		}
+		at := slices.IndexFunc(entries, func(e treeEntry) bool { return e.Name == name })
+		if at < 0 {
+			return nil, false, nil
+		}
+		kind := kindOf(entries[at].Mode)
+		switch {
+		case kind == "symlink" || kind == "submodule":
+			return nil, false, &OccupiedError{Path: strings.Join(parts[:i+1], "/"), Kind: kind}
+		case kind == "folder" && i < len(parts)-1:
+			tree = entries[at].Hash
+		case kind == "file" && i == len(parts)-1:
+			data, err := b.store.blob(entries[at].Hash)
+			return data, err == nil, err
+		default:
+			return nil, false, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// List returns the paths of all regular files, sorted, and of the symlinks and
+// submodules, which are occupied.
+func (b *Branch) List() (files, occupied []string, err error) {
+	root, err := b.store.rootOf(b.base)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := b.store.diffTrees(plumbing.ZeroHash, root)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range all {
+		if d.new.mode == filemode.Symlink || d.new.mode == filemode.Submodule {
+			occupied = append(occupied, d.path)
+		} else {
+			files = append(files, d.path)
+		}
+	}
+	slices.Sort(files)
+	slices.Sort(occupied)
+	return files, occupied, nil
+}

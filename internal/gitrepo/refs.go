@@ -1,0 +1,212 @@
+package gitrepo
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const branchPrefix = "refs/heads/"
+
+// errNotDir is what the system says when a folder of a path is a file.
+var errNotDir error = syscall.ENOTDIR
+
+func shortRef(ref string) string { return strings.TrimPrefix(ref, branchPrefix) }
+
+// branchRef makes a full reference name of a branch's short name.
+func branchRef(branch string) (string, error) {
+	ref := plumbing.NewBranchReferenceName(branch)
+	if err := ref.Validate(); err != nil || strings.HasPrefix(branch, "-") || branch == "HEAD" {
+		return "", fmt.Errorf("%q is not a name for a branch: want letters, digits, and - . _ / between them", branch)
+	}
+	return ref.String(), nil
+}
+
+// readRef reads what a reference points at, loose before packed. The hash is
+// empty when it doesn't exist.
+func readRef(common, ref string) (string, error) {
+	path := filepath.Join(common, filepath.FromSlash(ref))
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotDir), err == nil && info.IsDir():
+		return packedRef(common, ref)
+	case err != nil:
+		return "", err
+	}
+	data, err := readBounded(path, 1<<16)
+	if err != nil {
+		return "", err
+	}
+	value := strings.TrimSpace(string(data))
+	if target, ok := strings.CutPrefix(value, "ref:"); ok {
+		return "", fmt.Errorf("branch %q is a symbolic reference to %q: name that branch instead", shortRef(ref), strings.TrimSpace(target))
+	}
+	if !plumbing.IsHash(value) || len(value) != 40 {
+		return "", fmt.Errorf("reference %q is broken: it holds %q and no commit: see \"git fsck\"", ref, value)
+	}
+	return value, nil
+}
+
+func packedRef(common, ref string) (string, error) {
+	found := ""
+	err := eachPacked(common, func(name, hash string) bool {
+		if name == ref {
+			found = hash
+		}
+		return found == ""
+	})
+	return found, err
+}
+
+// eachPacked goes over the lines of packed-refs until yield returns false.
+func eachPacked(common string, yield func(name, hash string) bool) error {
+	f, err := os.Open(filepath.Join(common, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		hash, name, ok := strings.Cut(lines.Text(), " ")
+		if !ok || strings.HasPrefix(hash, "#") || strings.HasPrefix(hash, "^") {
+			continue
+		}
+		if !yield(name, hash) {
+			return nil
+		}
+	}
+	return lines.Err()
+}
+
+// checkConflict refuses a new reference whose name is a folder of another, or
+// the other way round: git stores references as files.
+func checkConflict(common, ref string) error {
+	for parent := parentRef(ref); parent != ""; parent = parentRef(parent) {
+		hash, err := readRef(common, parent)
+		if err != nil || hash != "" {
+			return conflict(ref, parent)
+		}
+	}
+	taken := ""
+	if err := eachPacked(common, func(name, _ string) bool {
+		if strings.HasPrefix(name, ref+"/") {
+			taken = name
+		}
+		return taken == ""
+	}); err != nil {
+		return err
+	}
+	if taken != "" {
+		return conflict(ref, taken)
+	}
+	root := filepath.Join(common, filepath.FromSlash(ref))
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+			return nil
+		}
+		if err == nil && !d.IsDir() && path != root && !strings.HasSuffix(path, ".lock") {
+			rel, _ := filepath.Rel(common, path)
+			return conflict(ref, filepath.ToSlash(rel))
+		}
+		return err
+	})
+}
+
+func conflict(ref, other string) error {
+	return fmt.Errorf("branch %q cannot exist beside branch %q: git keeps one as a file and the other as its folder: rename one", shortRef(ref), shortRef(other))
+}
+
+// parentRef is the reference's folder, empty at refs/heads.
+func parentRef(ref string) string {
+	i := strings.LastIndexByte(ref, '/')
+	if i < 0 || strings.Count(ref[:i], "/") < 2 {
+		return ""
+	}
+	return ref[:i]
+}
+
+// clearFolder removes the empty folder that deleted references left where a
+// reference (or its log) has to stand.
+func (d disk) clearFolder(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return nil
+	}
+	return d.removeEmpty(path)
+}
+
+// reflog is one line of a reference's log, in git's format.
+type reflog struct {
+	old, new string
+	who      Signature
+	message  string
+}
+
+func (r reflog) line() []byte {
+	old := r.old
+	if old == "" {
+		old = plumbing.ZeroHash.String()
+	}
+	return fmt.Appendf(nil, "%s %s %s <%s> %d %s\t%s\n", old, r.new, r.who.Name, r.who.Email,
+		r.who.When.Unix(), r.who.When.Format("-0700"), r.message)
+}
+
+// appendLog writes a line to a log as git decides (core.logAllRefUpdates): where
+// the log exists, and otherwise where the repository logs all updates. A log
+// that ends with the new commit already is left as it is.
+func (l layout) appendLog(d disk, git, ref string, entry reflog) error {
+	path := filepath.Join(git, "logs", filepath.FromSlash(ref))
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
+		return fmt.Errorf("the log %q is not a regular file", path)
+	case err == nil && info.Mode().IsRegular():
+		if last, err := lastLine(path, info.Size()); err != nil || strings.Contains(last, " "+entry.new+" ") {
+			return err
+		}
+		return d.appendTo(path, entry.line())
+	case !l.logsAll():
+		return nil
+	}
+	if err := d.clearFolder(path); err != nil {
+		return err
+	}
+	if err := d.mkdirs(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return d.appendTo(path, entry.line())
+}
+
+// logsAll says whether logs are made for references that have none.
+func (l layout) logsAll() bool {
+	if v, ok := l.config.get("core", "logallrefupdates"); ok && strings.EqualFold(v, "always") {
+		return true
+	}
+	return l.config.isTrue("core", "logallrefupdates", !l.config.isTrue("core", "bare", false))
+}
+
+// lastLine reads the end of a log.
+func lastLine(path string, size int64) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	const tail = 4096
+	buf := make([]byte, min(size, tail))
+	if _, err := f.ReadAt(buf, size-int64(len(buf))); err != nil {
+		return "", err
+	}
+	text := strings.TrimSuffix(string(buf), "\n")
+	return text[strings.LastIndexByte(text, '\n')+1:], nil
+}

@@ -1,0 +1,230 @@
+package gitrepo
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// maxBlob bounds a file that is read into memory, in bytes.
+const maxBlob = 100 << 20
+
+// objects reads the object store of a repository.
+type objects struct {
+	*filesystem.Storage
+	partial bool
+	// fresh holds objects that are not written yet; may be nil.
+	fresh *memory.Storage
+}
+
+// EncodedObject looks among the unwritten objects first.
+func (s objects) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
+	if s.fresh != nil {
+		if o, err := s.fresh.EncodedObject(kind, hash); err == nil {
+			return o, nil
+		}
+	}
+	return s.Storage.EncodedObject(kind, hash)
+}
+
+func openObjects(l layout) (objects, error) {
+	alternates, err := checkAlternates(filepath.Join(l.common, "objects", "info", "alternates"))
+	if err != nil {
+		return objects{}, err
+	}
+	opts := filesystem.Options{LargeObjectThreshold: 64 << 20}
+	if alternates {
+		opts.AlternatesFS = osfs.New(filepath.VolumeName(l.common) + string(filepath.Separator))
+	}
+	_, partial := l.config.get("extensions", "partialclone")
+	store := filesystem.NewStorageWithOptions(osfs.New(l.common), cache.NewObjectLRU(32*cache.MiByte), opts)
+	return objects{Storage: store, partial: partial}, nil
+}
+
+// checkAlternates reports whether the repository borrows objects from others.
+// Relative paths are refused: go-git looks for them in the wrong place.
+func checkAlternates(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if line := lines.Text(); line != "" && !filepath.IsAbs(line) {
+			return false, fmt.Errorf("%w: %s names the relative path %q: make it absolute, or run \"git repack -a -d\" and remove that file", ErrUnsupported, path, line)
+		}
+	}
+	return true, lines.Err()
+}
+
+// explain adds what is known about a missing object.
+func (s objects) explain(what string, hash plumbing.Hash, err error) error {
+	if errors.Is(err, plumbing.ErrObjectNotFound) && s.partial {
+		return fmt.Errorf("%s %s is not in this partial clone: run \"git fetch --refetch\" in a full clone: %w", what, hash, err)
+	}
+	return fmt.Errorf("reading %s %s: %w", what, hash, err)
+}
+
+// commit reads a commit by its hexadecimal name.
+func (s objects) commit(hash string) (*object.Commit, error) {
+	c, err := object.GetCommit(s, plumbing.NewHash(hash))
+	if err != nil {
+		return nil, s.explain("commit", plumbing.NewHash(hash), err)
+	}
+	return c, nil
+}
+
+// rootOf is the tree of a commit; zero for no commit.
+func (s objects) rootOf(hash string) (plumbing.Hash, error) {
+	if hash == "" {
+		return plumbing.ZeroHash, nil
+	}
+	c, err := s.commit(hash)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return c.TreeHash, nil
+}
+
+// entries are the items of a tree; none for the zero hash.
+func (s objects) entries(tree plumbing.Hash) ([]object.TreeEntry, error) {
+	if tree.IsZero() {
+		return nil, nil
+	}
+	t, err := object.GetTree(s, tree)
+	if err != nil {
+		return nil, s.explain("tree", tree, err)
+	}
+	for _, e := range t.Entries {
+		if err := checkComponent(e.Name); err != nil {
+			return nil, fmt.Errorf("tree %s: %w", tree, err)
+		}
+	}
+	return t.Entries, nil
+}
+
+// blob reads a file's content.
+func (s objects) blob(hash plumbing.Hash) ([]byte, error) {
+	b, err := object.GetBlob(s, hash)
+	if err != nil {
+		return nil, s.explain("blob", hash, err)
+	}
+	if b.Size > maxBlob {
+		return nil, fmt.Errorf("blob %s has %d bytes, at most %d are read", hash, b.Size, maxBlob)
+	}
+	r, err := b.Reader()
+	if err != nil {
+		return nil, s.explain("blob", hash, err)
+	}
+	defer func() { _ = r.Close() }()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, s.explain("blob", hash, err)
+	}
+	return data, nil
+}
+
+// kindOf names what a tree entry is.
+func kindOf(mode filemode.FileMode) string {
+	switch mode {
+	case filemode.Symlink:
+		return "symlink"
+	case filemode.Submodule:
+		return "submodule"
+	case filemode.Dir:
+		return "folder"
+	}
+	return "file"
+}
+
+// item is one place in a tree.
+type item struct {
+	mode filemode.FileMode
+	hash plumbing.Hash
+}
+
+// difference is a path whose file differs between two trees; nil is none.
+type difference struct {
+	path     string
+	old, new *item
+}
+
+// diffTrees compares two trees file by file, in no particular order.
+func (s objects) diffTrees(before, after plumbing.Hash) ([]difference, error) {
+	var out []difference
+	err := s.diffInto(before, after, "", &out)
+	return out, err
+}
+
+func (s objects) diffInto(before, after plumbing.Hash, prefix string, out *[]difference) error {
+	if before == after {
+		return nil
+	}
+	olds, err := s.entries(before)
+	if err != nil {
+		return err
+	}
+	news, err := s.entries(after)
+	if err != nil {
+		return err
+	}
+	byName := make(map[string]item, len(olds))
+	for _, e := range olds {
+		byName[e.Name] = item{e.Mode, e.Hash}
+	}
+	for _, e := range news {
+		old, ok := byName[e.Name]
+		delete(byName, e.Name)
+		now := &item{e.Mode, e.Hash}
+		var was *item
+		if ok {
+			was = &old
+		}
+		if err := s.diffItem(was, now, prefix+e.Name, out); err != nil {
+			return err
+		}
+	}
+	for _, e := range olds {
+		if old, gone := byName[e.Name]; gone {
+			if err := s.diffItem(&old, nil, prefix+e.Name, out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// diffItem compares one name of two trees, going into folders on either side.
+func (s objects) diffItem(was, now *item, path string, out *[]difference) error {
+	if was != nil && now != nil && *was == *now {
+		return nil
+	}
+	var before, after plumbing.Hash
+	d := difference{path: path, old: was, new: now}
+	if was != nil && was.mode == filemode.Dir {
+		before, d.old = was.hash, nil
+	}
+	if now != nil && now.mode == filemode.Dir {
+		after, d.new = now.hash, nil
+	}
+	if d.old != nil || d.new != nil {
+		*out = append(*out, d)
+	}
+	return s.diffInto(before, after, path+"/", out)
+}
