@@ -24,6 +24,10 @@ type decoder struct {
 // fail reports an error at a node.
 func (d *decoder) fail(n *yaml.Node, p *fieldPath, hint, format string, args ...any) {
 	d.broken = true
+	if d.bad == nil {
+		d.bad = map[string]bool{}
+	}
+	d.bad[p.String()] = true
 	d.report.add(d.object.errorAt(n, p, hint, fmt.Sprintf(format, args...)))
 }
 
@@ -216,7 +220,11 @@ func (d *decoder) text(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 	length := utf8.RuneCountInString(s)
 	switch {
 	case len(b.enum) > 0 && !slices.Contains(b.enum, s):
-		d.fail(n, p, suggest(s, "value", b.enum), "%s is %s, want %s", subject(p), quote(s), oneOf(b.enum))
+		hint := ""
+		if near, ok := nearest(s, b.enum); ok {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		d.fail(n, p, hint, "%s is %s, want %s", subject(p), quote(s), oneOf(b.enum))
 	case length < b.minLength:
 		d.fail(n, p, "", "%s is empty", subject(p))
 	case b.maxLength > 0 && length > b.maxLength:

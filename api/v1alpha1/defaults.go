@@ -146,8 +146,8 @@ func defaultCluster(c *Cluster, layout Layout) {
 	}
 	set(&c.Spec.Path, "clusters/"+c.Metadata.Name)
 	// One spelling, since others build on it.
-	if p := path.Clean(c.Spec.Path); isInside(p) {
-		c.Spec.Path = p
+	if isInside(c.Spec.Path) {
+		c.Spec.Path = path.Clean(c.Spec.Path)
 	}
 }
 

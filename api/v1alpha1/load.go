@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -73,9 +74,10 @@ type object struct {
 	kind     string
 	name     string
 	root     *yaml.Node
-	unplaced bool // the nodes' lines mean nothing to the user
-	broken   bool // something of it could not be decoded
-	decoded  any  // *Fleet, *Cluster, *Addon, *Tenant or *Encryption
+	unplaced bool            // the nodes' lines mean nothing to the user
+	broken   bool            // something of it could not be decoded
+	bad      map[string]bool // the fields that could not
+	decoded  any             // *Fleet, *Cluster, *Addon, *Tenant or *Encryption
 	meta     *ObjectMeta
 }
 
@@ -176,7 +178,41 @@ func syntaxError(f File, err error) Error {
 			line += bytes.Count(f.Content[:i], []byte("\n"))
 		}
 	}
-	return Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + message}
+	e := Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + message}
+	if i := strayByte(f.Content); i >= 0 {
+		e.Line, e.Column = 1+bytes.Count(f.Content[:i], []byte("\n")), i-bytes.LastIndexByte(f.Content[:i], '\n')
+		e.Hint = "the file is not text in UTF-8"
+	} else if tabIndent.Match(lineOf(f.Content, e.Line)) {
+		e.Hint = "indent with spaces: YAML allows no tabs there"
+	}
+	return e
+}
+
+var tabIndent = regexp.MustCompile(`^ *\t`)
+
+// lineOf returns a line of a file; the first is 1.
+func lineOf(content []byte, line int) []byte {
+	for range line - 1 {
+		_, content, _ = bytes.Cut(content, []byte("\n"))
+	}
+	first, _, _ := bytes.Cut(content, []byte("\n"))
+	return first
+}
+
+// strayByte is the offset of the first byte that is not text in UTF-8, or -1.
+// A file in UTF-16, which YAML allows, is not looked into.
+func strayByte(content []byte) int {
+	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
+		return -1
+	}
+	for i := 0; i < len(content); {
+		r, size := utf8.DecodeRune(content[i:])
+		if r == utf8.RuneError && size == 1 || r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0x7f {
+			return i
+		}
+		i += size
+	}
+	return -1
 }
 
 // sound checks the shape of a document before anything walks it.

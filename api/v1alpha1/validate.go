@@ -28,6 +28,9 @@ type checker struct {
 // fail reports an error at a field of an object.
 func (c *checker) fail(of any, p *fieldPath, hint, format string, args ...any) {
 	o := c.objects[of]
+	if o.bad[p.String()] {
+		return // the decoder has said what is wrong with it
+	}
 	c.report.add(o.errorAt(o.node(p), p, hint, fmt.Sprintf(format, args...)))
 }
 
@@ -124,6 +127,7 @@ func (c *checker) clusters() {
 	if len(c.spec.Clusters) == 0 && !c.incomplete {
 		c.report.add(Error{Message: "the specification has no Cluster", Hint: "add an object of kind Cluster for each cluster"})
 	}
+	apps := c.spec.Fleet != nil && c.spec.Fleet.Spec.Layout == LayoutApps // one cluster at most
 	for i, cluster := range c.spec.Clusters {
 		if c.spec.Fleet != nil && c.spec.Fleet.Spec.Layout == LayoutFleet && cluster.Metadata.Name == "base" {
 			c.fail(cluster, at("metadata", "name"), "choose another name", "a cluster cannot be named %q: tenants/base holds what all clusters share", "base")
@@ -135,7 +139,7 @@ func (c *checker) clusters() {
 		}
 		c.clusterPath(cluster)
 		for _, other := range c.spec.Clusters[:i] {
-			if nested(cluster.Spec.Path, other.Spec.Path) && c.whole(cluster, other) {
+			if !apps && nested(cluster.Spec.Path, other.Spec.Path) && c.whole(cluster, other) {
 				c.fail(cluster, at("spec", "path"), "give each cluster a folder of its own",
 					"path %s of the cluster overlaps %s of Cluster %s", quote(cluster.Spec.Path), quote(other.Spec.Path), quote(other.Metadata.Name))
 			}

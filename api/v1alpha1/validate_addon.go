@@ -102,9 +102,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // chartVersion accepts an exact version, with the leading v that some charts'
 // tags carry.
 func (c *checker) chartVersion(a *Addon, p *fieldPath, version string) {
-	if !c.whole(a) {
-		return // its pattern is no version's
-	}
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err != nil {
 		c.fail(a, p, "write an exact version such as 1.2.3 or v1.2.3: what is installed is what Git says", "%s is %s, which is not an exact version", p, quote(version))
 	}

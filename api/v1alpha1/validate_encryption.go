@@ -3,7 +3,6 @@ package v1alpha1
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"filippo.io/age"
 	"filippo.io/age/plugin"
@@ -53,7 +52,7 @@ func (c *checker) scopes(e *Encryption, p *fieldPath, what string, scopes map[st
 }
 
 func (c *checker) nonEmpty(e *Encryption, p *fieldPath, r Recipients) {
-	if len(r.Age) == 0 && c.whole(e) {
+	if len(r.Age) == 0 && !c.objects[e].bad[p.child("age").String()] {
 		c.fail(e, p, "add a recipient, or take it out", "%s has no recipient: nobody could decrypt the secret", p)
 	}
 	c.recipients(e, p, r)
@@ -61,7 +60,7 @@ func (c *checker) nonEmpty(e *Encryption, p *fieldPath, r Recipients) {
 
 func (c *checker) recipients(e *Encryption, p *fieldPath, r Recipients) {
 	for i, s := range r.Age {
-		if strings.HasPrefix(s, "age1") && !isRecipient(s) {
+		if !isRecipient(s) {
 			c.fail(e, p.child("age").item(i), recipientHint, "%s is not an age recipient", quote(s))
 		}
 	}
