@@ -1,17 +1,33 @@
 package tree
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// checkPath refuses a path that is absolute, unclean, leaves the tree or
-// reaches into .git.
+// ownFolder holds what the package keeps for itself; nothing is generated there.
+const ownFolder = ".fleetwright"
+
+// maxPath is the longest path, in bytes, that Linux and Git for Windows (with
+// long paths on) can both check out.
+const maxPath = 4000
+
+// checkPath refuses a path that is absolute, unclean, leaves the tree, reaches
+// into .git under any of the names that a file system may take for it, or
+// cannot be shown on one line.
 func checkPath(p string) error {
 	switch {
 	case p == "" || p == ".":
 		return fmt.Errorf("a file needs a path")
+	case len(p) > maxPath:
+		return fmt.Errorf("path %q… is longer than %d bytes", p[:60], maxPath)
+	case !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl):
+		return fmt.Errorf("path %q holds a control character or is not UTF-8", p)
 	case path.IsAbs(p) || strings.Contains(p, "\\"):
 		return fmt.Errorf("path %q is not relative with forward slashes", p)
 	case path.Clean(p) != p:
@@ -20,9 +36,101 @@ func checkPath(p string) error {
 		return fmt.Errorf("path %q leaves the repository", p)
 	}
 	for part := range strings.SplitSeq(p, "/") {
-		if strings.EqualFold(part, ".git") {
+		if isGitFolder(part) {
 			return fmt.Errorf("path %q reaches into the git folder", p)
 		}
 	}
 	return nil
+}
+
+// isGitFolder knows the names that Windows and macOS take for .git: trailing
+// dots and spaces are dropped, GIT~1 is its short name, a colon names a stream
+// of it, and some invisible characters do not count (CVE-2014-9390).
+func isGitFolder(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, name)
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.TrimRight(name, ". ")
+	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
+}
+
+// checkGenerated refuses what checkPath refuses and the package's own folder.
+func checkGenerated(p string) error {
+	if err := checkPath(p); err != nil {
+		return err
+	}
+	if first, _, _ := strings.Cut(p, "/"); strings.EqualFold(first, ownFolder) {
+		return fmt.Errorf("path %q is inside of %s, which is kept for the inventory", p, ownFolder)
+	}
+	return nil
+}
+
+// checkClashes refuses sorted paths that cannot all be files of one folder:
+// those that differ only in case, which macOS and Windows take for one, and
+// those that need a file to be a folder too.
+func checkClashes(paths []string) error {
+	folded := make(map[string]string, len(paths))
+	for _, p := range paths {
+		key := strings.ToLower(p)
+		if other, taken := folded[key]; taken {
+			return fmt.Errorf("%q and %q differ only in case: file systems that ignore case have room for one", other, p)
+		}
+		folded[key] = p
+	}
+	for _, p := range paths {
+		key := strings.ToLower(p)
+		for i := strings.LastIndexByte(key, '/'); i > 0; i = strings.LastIndexByte(key[:i], '/') {
+			if file, taken := folded[key[:i]]; taken {
+				return fmt.Errorf("%q is a file and, for %q, a folder", file, p)
+			}
+		}
+	}
+	return nil
+}
+
+// nearest is the candidate with the fewest edits from name, the first of equals;
+// empty when there is no candidate.
+func nearest(name string, candidates []string) string {
+	if len(candidates) == 0 {
+		return ""
+	}
+	return slices.MinFunc(candidates, func(a, b string) int {
+		return cmp.Compare(distance(name, a), distance(name, b))
+	})
+}
+
+// distance is the Levenshtein distance of two names in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// parents yields the folders above a path, the nearest first, without the root.
+func parents(p string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for d := path.Dir(p); d != "."; d = path.Dir(d) {
+			if !yield(d) {
+				return
+			}
+		}
+	}
 }

@@ -1,6 +1,3 @@
-// Package tree holds a rendered file tree in memory and brings a folder (or a
-// git revision) to it without losing anything of the user's: it compares, owns,
-// merges and writes.
 package tree
 
 import (
@@ -39,9 +36,9 @@ type Tree struct {
 }
 
 // Add puts a file into the tree. It fails when the path is not clean, relative
-// and inside of the tree, or is taken.
+// and inside of the tree, reaches into .git or .fleetwright, or is taken.
 func (t *Tree) Add(f File) error {
-	if err := checkPath(f.Path); err != nil {
+	if err := checkGenerated(f.Path); err != nil {
 		return err
 	}
 	if _, taken := t.files[f.Path]; taken {

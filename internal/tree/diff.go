@@ -1,0 +1,180 @@
+package tree
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Diff writes a unified diff of everything that would change, and of each
+// conflict from what is there to what was rendered, in the order of the paths.
+// Without color it is one that `git apply` takes: a line that starts with "# "
+// before a file's diff, which git skips, tells of a conflict and of what is not
+// shown (other files' bytes that are no text, secrets, large files). With color
+// it is for a terminal, and control characters are made visible.
+func (p *Plan) Diff(w io.Writer, color bool) error {
+	d := &differ{w: bufio.NewWriter(w), color: color}
+	conflicts := p.Conflicts
+	for step := range p.Changes() {
+		for len(conflicts) > 0 && conflicts[0].Path < step.Path {
+			d.conflict(conflicts[0])
+			conflicts = conflicts[1:]
+		}
+		d.file(step.Path, step.Old, step.New)
+	}
+	for _, c := range conflicts {
+		d.conflict(c)
+	}
+	if err := d.w.Flush(); err != nil {
+		return fmt.Errorf("writing the diff: %w", err)
+	}
+	return nil
+}
+
+// Diff is the unified diff from what is there to what was rendered, as Plan.Diff
+// writes it without color.
+func (c Conflict) Diff() []byte {
+	var out bytes.Buffer
+	d := &differ{w: bufio.NewWriter(&out)}
+	d.conflict(c)
+	_ = d.w.Flush() // a Buffer does not fail
+	return out.Bytes()
+}
+
+// differ writes diffs; the writer keeps the first error.
+type differ struct {
+	w     *bufio.Writer
+	color bool
+}
+
+func (d *differ) conflict(c Conflict) {
+	d.note(c.Message())
+	switch {
+	case c.Kind == Blocked:
+	case c.Current == nil:
+		d.note(fmt.Sprintf("%q is not shown: it is too large or no regular file", c.Path))
+	default:
+		d.file(c.Path, c.Current, c.Desired)
+	}
+}
+
+// file writes the diff of one file; nil bytes stand for no file.
+func (d *differ) file(path string, old, desired []byte) {
+	for _, content := range [][]byte{old, desired} {
+		if bytes.IndexByte(content, 0) >= 0 {
+			d.note(fmt.Sprintf("%q is not shown: it is not a text", path))
+			return
+		}
+		if holdsSecret(content) {
+			d.note(fmt.Sprintf("%q is not shown: it holds a secret in clear", path))
+			return
+		}
+	}
+	from, to := quotePath("a/"+path), quotePath("b/"+path)
+	d.line("1", "diff --git "+from+" "+to)
+	if old == nil {
+		d.line("1", "new file mode 100644")
+		from = "/dev/null"
+	}
+	if desired == nil {
+		d.line("1", "deleted file mode 100644")
+		to = "/dev/null"
+	}
+	// The library's first three lines are names, which it does not quote.
+	rest := diff.Diff("a", old, "b", desired)
+	for range 3 {
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	if len(rest) == 0 {
+		return
+	}
+	// git ends a name with a tab where it could be taken to end at a space.
+	d.line("1", "--- "+tabbed(from))
+	d.line("1", "+++ "+tabbed(to))
+	for line := range bytes.Lines(rest) {
+		d.hunkLine(strings.TrimSuffix(string(line), "\n"))
+	}
+}
+
+func (d *differ) hunkLine(line string) {
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		d.line("36", line)
+	case strings.HasPrefix(line, "-"):
+		d.line("31", line)
+	case strings.HasPrefix(line, "+"):
+		d.line("32", line)
+	default:
+		d.line("", line)
+	}
+}
+
+func (d *differ) note(message string) { d.line("33", "# "+message) }
+
+// line writes a line in an ANSI color. bufio.Writer keeps an error until Flush.
+func (d *differ) line(color, line string) {
+	if d.color {
+		line = visible(line)
+		if color != "" {
+			line = "\x1b[" + color + "m" + line + "\x1b[0m"
+		}
+	}
+	_, _ = d.w.WriteString(line)
+	_ = d.w.WriteByte('\n')
+}
+
+// visible replaces what could steer a terminal.
+func visible(s string) string {
+	clean := func(r rune) bool { return r == '\t' || r >= ' ' && r != utf8.RuneError && (r < 0x7f || r > 0x9f) }
+	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if clean(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, s)
+}
+
+// quotePath quotes a name as git does when it would be misread.
+func quotePath(p string) string {
+	if !strings.ContainsAny(p, "\"\\") {
+		return p
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`
+}
+
+func tabbed(name string) string {
+	if strings.Contains(name, " ") && !strings.HasPrefix(name, `"`) {
+		return name + "\t"
+	}
+	return name
+}
+
+// Secrets that a user's file may hold: a diff may end in a build's log.
+var (
+	secretKind = regexp.MustCompile(`(?m)^[\s{]*["']?kind["']?\s*:\s*["']?Secret\b`)
+	sopsBlock  = regexp.MustCompile(`(?m)^[\s{]*["']?sops["']?\s*:`)
+	privateKey = regexp.MustCompile(`AGE-SECRET-KEY-1|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
+)
+
+// holdsSecret reports whether a file may hold a secret in clear: a private key,
+// or a Secret in a document without SOPS's block.
+func holdsSecret(content []byte) bool {
+	if privateKey.Match(content) {
+		return true
+	}
+	for doc := range bytes.SplitSeq(content, []byte("\n---")) {
+		if secretKind.Match(doc) && !sopsBlock.Match(doc) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,227 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+)
+
+// Reader reads the files that a rendered tree is compared with: a folder, a git
+// revision, the items of a KRM function.
+type Reader interface {
+	// ReadFile returns the bytes of the regular file at a path (relative, clean,
+	// forward slashes). The error wraps fs.ErrNotExist when neither the path nor
+	// anything but folders above it exists, and is or wraps a *BlockedError when
+	// something other than a regular file stands at the path or above it.
+	// Symbolic links are not followed. The caller does not change the bytes.
+	ReadFile(path string) ([]byte, error)
+}
+
+// BlockedError says that something stands where a file would be written.
+type BlockedError struct {
+	// Path is the file that cannot be read or written.
+	Path string
+	// At is what blocks it: Path itself or a folder above it.
+	At string
+	// What is found there, with its article: "a symbolic link", "a folder".
+	What string
+}
+
+// Error says what stands where.
+func (e *BlockedError) Error() string {
+	return fmt.Sprintf("%q is %s", e.At, e.What)
+}
+
+// What may stand in the way of a file, as BlockedError names it.
+const (
+	ASymlink = "a symbolic link"
+	AFolder  = "a folder"
+	AFile    = "a file"
+	aDevice  = "not a regular file"
+)
+
+// Memory is a Reader of files that are held in memory, by path.
+type Memory map[string][]byte
+
+var _ Reader = Memory(nil)
+
+// ReadFile returns the bytes at a path. A file above the path blocks it; so does
+// anything below it, but that is not looked for: a map of paths has no folders.
+func (m Memory) ReadFile(p string) ([]byte, error) {
+	if content, ok := m[p]; ok {
+		return content, nil
+	}
+	for dir := range parents(p) {
+		if _, ok := m[dir]; ok {
+			return nil, &BlockedError{Path: p, At: dir, What: AFile}
+		}
+	}
+	return nil, &fs.PathError{Op: "read", Path: p, Err: fs.ErrNotExist}
+}
+
+// maxRead is the size of the largest file that a Folder reads. The largest that
+// is generated, Flux's install manifests, has less than 1 MB.
+const maxRead = 16 << 20
+
+// Folder is a Reader of a folder on disk. It follows no symbolic link, reads
+// nothing outside of the folder and no file of more than 16 MiB. It keeps what
+// it learned of the folders in it, so it is to be opened anew after a write. It
+// is not safe for concurrent use.
+type Folder struct {
+	root *os.Root // nil when the folder does not exist
+	dirs map[string]error
+	// The files are mostly read in the order of their paths: the last folder
+	// stays open.
+	last     *os.Root
+	lastPath string
+}
+
+var _ Reader = (*Folder)(nil)
+
+// OpenFolder opens a folder to read. One that does not exist is empty.
+func OpenFolder(dir string) (*Folder, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newFolder(nil), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening folder %q: %w", dir, err)
+	}
+	return newFolder(root), nil
+}
+
+func newFolder(root *os.Root) *Folder {
+	return &Folder{root: root, dirs: map[string]error{}}
+}
+
+// Close gives the folder back to the system.
+func (f *Folder) Close() error {
+	f.closeLast()
+	if f.root == nil {
+		return nil
+	}
+	return f.root.Close()
+}
+
+func (f *Folder) closeLast() {
+	if f.last != nil {
+		_ = f.last.Close() // opened for reading: nothing can be lost
+		f.last, f.lastPath = nil, ""
+	}
+}
+
+// ReadFile reads a file as Reader says. A file of more than 16 MiB is blocked.
+func (f *Folder) ReadFile(p string) ([]byte, error) {
+	dir, info, err := f.stat(p)
+	if err != nil {
+		return nil, err
+	}
+	file, err := dir.Open(path.Base(p))
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", p, err)
+	}
+	defer file.Close() //nolint:errcheck // opened for reading
+	content := slices.Grow([]byte(nil), int(info.Size())+1)
+	for {
+		n, err := file.Read(content[len(content):cap(content)])
+		content = content[:len(content)+n]
+		if errors.Is(err, io.EOF) {
+			return content, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %q: %w", p, err)
+		}
+		if len(content) > maxRead {
+			return nil, tooLarge(p)
+		}
+		if len(content) == cap(content) {
+			content = slices.Grow(content, 4096)
+		}
+	}
+}
+
+// stat finds a regular file of a size that is read, and its folder.
+func (f *Folder) stat(p string) (*os.Root, fs.FileInfo, error) {
+	if f.root == nil {
+		return nil, nil, &fs.PathError{Op: "read", Path: p, Err: fs.ErrNotExist}
+	}
+	dir, err := f.open(path.Dir(p), p)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := dir.Lstat(path.Base(p))
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("reading %q: %w", p, err)
+	case info.Mode().IsRegular() && info.Size() > maxRead:
+		return nil, nil, tooLarge(p)
+	case !info.Mode().IsRegular():
+		return nil, nil, &BlockedError{Path: p, At: p, What: whatIs(info.Mode())}
+	}
+	return dir, info, nil
+}
+
+func tooLarge(p string) error {
+	return &BlockedError{Path: p, At: p, What: fmt.Sprintf("a file of more than %d MiB", maxRead>>20)}
+}
+
+func whatIs(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return ASymlink
+	case mode.IsDir():
+		return AFolder
+	case mode.IsRegular():
+		return AFile
+	}
+	return aDevice
+}
+
+// open opens the folder that holds a file, when nothing above it is in the way.
+func (f *Folder) open(dir, file string) (*os.Root, error) {
+	if dir == "." {
+		return f.root, nil
+	}
+	if f.last != nil && f.lastPath == dir {
+		return f.last, nil
+	}
+	if err := f.dir(dir); err != nil {
+		var blocked *BlockedError
+		if errors.As(err, &blocked) {
+			return nil, &BlockedError{Path: file, At: blocked.At, What: blocked.What}
+		}
+		return nil, fmt.Errorf("reading %q: %w", file, err)
+	}
+	f.closeLast()
+	opened, err := f.root.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", file, err)
+	}
+	f.last, f.lastPath = opened, dir
+	return opened, nil
+}
+
+// dir is nil for a folder that is reached through folders only; otherwise it
+// says, as ReadFile does, what is there instead.
+func (f *Folder) dir(dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if err, known := f.dirs[dir]; known {
+		return err
+	}
+	err := f.dir(path.Dir(dir))
+	if err == nil {
+		var info fs.FileInfo
+		info, err = f.root.Lstat(dir)
+		if err == nil && !info.IsDir() {
+			err = &BlockedError{Path: dir, At: dir, What: whatIs(info.Mode())}
+		}
+	}
+	f.dirs[dir] = err
+	return err
+}
