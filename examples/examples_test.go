@@ -1,0 +1,447 @@
+// Package examples_test holds the examples against the real tools and the API's
+// own types.
+package examples_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"go.yaml.in/yaml/v3"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kustypes "sigs.k8s.io/kustomize/api/types"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators"
+)
+
+var names = []string{"acme", "homelab", "classic"}
+
+// typed are the kinds that generators make, and the Go API each must decode into
+// without an unknown field.
+var typed = map[string]any{
+	"v1/Namespace":                                              corev1.Namespace{},
+	"v1/ServiceAccount":                                         corev1.ServiceAccount{},
+	"v1/ConfigMap":                                              corev1.ConfigMap{},
+	"v1/ResourceQuota":                                          corev1.ResourceQuota{},
+	"v1/LimitRange":                                             corev1.LimitRange{},
+	"rbac.authorization.k8s.io/v1/Role":                         rbacv1.Role{},
+	"rbac.authorization.k8s.io/v1/RoleBinding":                  rbacv1.RoleBinding{},
+	"rbac.authorization.k8s.io/v1/ClusterRoleBinding":           rbacv1.ClusterRoleBinding{},
+	"networking.k8s.io/v1/NetworkPolicy":                        networkingv1.NetworkPolicy{},
+	"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": admissionv1.ValidatingAdmissionPolicy{},
+	"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": admissionv1.ValidatingAdmissionPolicyBinding{},
+	"helm.toolkit.fluxcd.io/v2/HelmRelease":                            helmv2.HelmRelease{},
+	"kustomize.toolkit.fluxcd.io/v1/Kustomization":                     kustomizev1.Kustomization{},
+	"source.toolkit.fluxcd.io/v1/GitRepository":                        sourcev1.GitRepository{},
+	"source.toolkit.fluxcd.io/v1/OCIRepository":                        sourcev1.OCIRepository{},
+	"source.toolkit.fluxcd.io/v1/HelmRepository":                       sourcev1.HelmRepository{},
+	"kustomize.config.k8s.io/v1beta1/Kustomization":                    kustypes.Kustomization{},
+	"kustomize.config.k8s.io/v1alpha1/Component":                       kustypes.Kustomization{},
+}
+
+// local are kinds that no cluster sees.
+var local = []string{"kpt.dev/v1/Kptfile"}
+
+func TestObjectsDecodeStrictly(t *testing.T) {
+	seen := map[string]int{}
+	for _, name := range names {
+		spec := load(t, name)
+		custom := resourceKinds(spec)
+		for _, target := range render(t, spec) {
+			for f := range target.Tree.All() {
+				if f.Mode == tree.Adopted || !isYAML(f.Path) {
+					continue
+				}
+				for _, doc := range documents(t, f) {
+					kind := checkObject(t, name+"/"+target.Name+"/"+f.Path, doc, custom)
+					seen[kind]++
+				}
+			}
+		}
+	}
+	for kind := range typed {
+		if seen[kind] == 0 && kind != "v1/ConfigMap" {
+			t.Errorf("no example renders a %s", kind)
+		}
+	}
+}
+
+// checkObject decodes one document and returns its apiVersion/kind.
+func checkObject(t *testing.T, at string, doc []byte, custom []string) string {
+	t.Helper()
+	var meta struct{ APIVersion, Kind string }
+	if err := sigsyaml.Unmarshal(doc, &meta); err != nil {
+		t.Fatalf("%s: %v", at, err)
+	}
+	kind := meta.APIVersion + "/" + meta.Kind
+	prototype, known := typed[kind]
+	switch {
+	case meta.APIVersion == "" || slices.Contains(local, kind) || slices.Contains(custom, kind):
+	case known:
+		into := reflect.New(reflect.TypeOf(prototype)).Interface()
+		if err := sigsyaml.UnmarshalStrict(doc, into); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
+		for _, noise := range []string{"\nstatus:", "creationTimestamp"} {
+			if bytes.Contains(doc, []byte(noise)) {
+				t.Errorf("%s: contains %q", at, noise)
+			}
+		}
+	default:
+		validate(t, at, doc, meta.APIVersion, meta.Kind)
+	}
+	return kind
+}
+
+// validate holds an object against its schema; a kind without one is an error.
+func validate(t *testing.T, at string, doc []byte, apiVersion, kind string) {
+	t.Helper()
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		t.Fatalf("%s: %v", at, err)
+	}
+	s, known := schemas.Lookup(gv.WithKind(kind))
+	if !known {
+		t.Errorf("%s: no schema for %s %s", at, apiVersion, kind)
+		return
+	}
+	var object map[string]any
+	if err := sigsyaml.Unmarshal(doc, &object); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range s.Validate(object) {
+		t.Errorf("%s: %+v", at, p)
+	}
+}
+
+// resourceKinds are the kinds of the add-ons' own resources, whose definitions
+// come with charts.
+func resourceKinds(spec *v1alpha1.Spec) []string {
+	var out []string
+	for _, a := range spec.Addons {
+		for _, r := range a.Spec.Resources {
+			for _, m := range r.Manifests {
+				out = append(out, m["apiVersion"].(string)+"/"+m["kind"].(string))
+			}
+		}
+	}
+	return out
+}
+
+func TestExamplesHaveNoFindings(t *testing.T) {
+	for _, name := range names {
+		for _, target := range render(t, load(t, name)) {
+			repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
+				for f := range target.Tree.All() {
+					if !yield(f.Path, f.Content) {
+						return
+					}
+				}
+			}, repository.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := validators.Run(t.Context(), repo, validators.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range report.Findings {
+				t.Errorf("%s/%s: %+v", name, target.Name, f)
+			}
+			if report.Summary.Documents == 0 {
+				t.Errorf("%s/%s: nothing was checked", name, target.Name)
+			}
+		}
+	}
+}
+
+// Every kustomization of every target builds with the real kustomize.
+func TestKustomizeBuilds(t *testing.T) {
+	kustomize := lookPath(t, "kustomize")
+	for _, name := range names {
+		dir := write(t, name)
+		n := 0
+		err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.Name() != "kustomization.yaml" {
+				return err
+			}
+			content, err := os.ReadFile(p)
+			if err != nil || bytes.Contains(content, []byte("kind: Component")) {
+				return err
+			}
+			n++
+			if out, err := exec.CommandContext(t.Context(), kustomize, "build", filepath.Dir(p)).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", p, err, out)
+			}
+			return nil
+		})
+		if err != nil || n < 10 {
+			t.Errorf("%s: built %d kustomizations (%v)", name, n, err)
+		}
+	}
+}
+
+// The real helmfile reads from Git exactly what the HelmRelease says.
+func TestHelmfileReadsTheHelmReleases(t *testing.T) {
+	helmfile := lookPath(t, "helmfile")
+	lookPath(t, "helm")
+	releases := 0
+	for _, name := range names {
+		for _, file := range helmfiles(t, filepath.Join(write(t, name), "platform")) {
+			releases += checkHelmfile(t, helmfile, file)
+		}
+	}
+	if releases < 10 {
+		t.Errorf("only %d releases were compared", releases)
+	}
+}
+
+type listed struct {
+	Name, Namespace, Chart, Version, Labels string
+}
+
+func checkHelmfile(t *testing.T, helmfile, file string) int {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "list", "--output", "json").Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", file, err, stderr(err))
+	}
+	var releases []listed
+	if err := json.Unmarshal(out, &releases); err != nil {
+		t.Fatalf("%s: %v\n%s", file, err, out)
+	}
+	values := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "write-values", "--skip-deps",
+		"--output-file-template", filepath.Join(values, "{{ .Release.Name }}.yaml")).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", file, err, out)
+	}
+	for _, r := range releases {
+		hr, chart, version := inGit(t, file, label(r.Labels, "helmrelease"), label(r.Labels, "source"))
+		if r.Version != version || path.Base(r.Chart) != path.Base(chart) {
+			t.Errorf("%s: %s is %s %s, Git says %s %s", file, r.Name, r.Chart, r.Version, chart, version)
+		}
+		if want := cmp.Or(hr.Spec.ReleaseName, hr.Name); r.Name != want {
+			t.Errorf("%s: release %q, Git says %q", file, r.Name, want)
+		}
+		if want := cmp.Or(hr.Spec.TargetNamespace, hr.Namespace); r.Namespace != want {
+			t.Errorf("%s: %s in namespace %q, Git says %q", file, r.Name, r.Namespace, want)
+		}
+		compareValues(t, file+": "+r.Name, filepath.Join(values, r.Name+".yaml"), hr)
+	}
+	return len(releases)
+}
+
+// inGit reads the HelmRelease, and the chart and version that its source names.
+func inGit(t *testing.T, helmfile, release, source string) (*helmv2.HelmRelease, string, string) {
+	t.Helper()
+	root := helmfile[:strings.Index(helmfile, "/platform/")+len("/platform/")]
+	var hr helmv2.HelmRelease
+	decode(t, root+release, &hr)
+	if source == "" {
+		return &hr, hr.Spec.Chart.Spec.Chart, hr.Spec.Chart.Spec.Version
+	}
+	var oci sourcev1.OCIRepository
+	decode(t, root+source, &oci)
+	return &hr, oci.Spec.URL, oci.Spec.Reference.Tag
+}
+
+func compareValues(t *testing.T, what, file string, hr *helmv2.HelmRelease) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want map[string]any
+	if err := yaml.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if hr.Spec.Values != nil {
+		if err := yaml.Unmarshal(hr.Spec.Values.Raw, &want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: values differ: helmfile %v, Git %v", what, got, want)
+	}
+}
+
+// The examples are what the README says of them.
+func TestExamplesShowWhatTheyClaim(t *testing.T) {
+	acme := load(t, "acme")
+	if len(acme.Clusters) != 3 || len(acme.Tenants) != 3 || acme.Fleet.Spec.Layout != v1alpha1.LayoutFleet {
+		t.Errorf("acme: %d clusters, %d tenants, layout %s", len(acme.Clusters), len(acme.Tenants), acme.Fleet.Spec.Layout)
+	}
+	for _, name := range []string{"cilium", "coredns", "cert-manager", "flux-operator", "flux-instance", "ingress-nginx",
+		"external-dns", "kyverno", "kube-prometheus-stack", "external-secrets", "velero", "metrics-server"} {
+		a := acme.Addon(name)
+		if a == nil || a.Spec.Chart == nil || leaves(a.Spec.Values) < 5 {
+			t.Errorf("acme: add-on %s: %+v", name, a)
+		}
+	}
+	homelab := load(t, "homelab")
+	for _, name := range []string{"cilium", "coredns", "cert-manager", "flux-operator", "flux-instance"} {
+		a := homelab.Addon(name)
+		if a == nil || a.Spec.Bootstrap == nil || !strings.HasPrefix(a.Spec.Chart.URL, "oci://") {
+			t.Errorf("homelab: add-on %s: %+v", name, a)
+		}
+	}
+	if classic := load(t, "classic"); classic.Fleet.Spec.Flux.Install != v1alpha1.InstallBootstrap {
+		t.Error("classic: not bootstrapped")
+	}
+}
+
+func leaves(v any) int {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return 1
+	}
+	n := 0
+	for child := range maps.Values(m) {
+		n += leaves(child)
+	}
+	return n
+}
+
+func load(t *testing.T, name string) *v1alpha1.Spec {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(name, "fleet/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no specification (%v)", err)
+	}
+	var sources []v1alpha1.File
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, v1alpha1.File{Path: file, Content: content})
+	}
+	spec, err := v1alpha1.Load(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func render(t *testing.T, spec *v1alpha1.Spec) []tree.Target {
+	t.Helper()
+	targets, err := generators.Render(spec, generators.Options{
+		FluxComponents: []byte("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: flux-system\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return targets
+}
+
+// write renders an example into a folder, DIR/TARGET/….
+func write(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, target := range render(t, load(t, name)) {
+		for f := range target.Tree.All() {
+			file := filepath.Join(dir, target.Name, f.Path)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, f.Content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+func helmfiles(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(filepath.Join(dir, "bootstrap"), func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "helmfile.yaml" {
+			out = append(out, filepath.ToSlash(p))
+		}
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func documents(t *testing.T, f tree.File) [][]byte {
+	t.Helper()
+	dec := yaml.NewDecoder(bytes.NewReader(f.Content))
+	var out [][]byte
+	for {
+		var n yaml.Node
+		if err := dec.Decode(&n); err != nil {
+			return out
+		}
+		data, err := yaml.Marshal(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, data)
+	}
+}
+
+func decode(t *testing.T, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sigsyaml.UnmarshalStrict(data, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// label reads one of the labels that helmfile lists, name:value,….
+func label(labels, name string) string {
+	for pair := range strings.SplitSeq(labels, ",") {
+		if value, found := strings.CutPrefix(pair, name+":"); found {
+			return value
+		}
+	}
+	return ""
+}
+
+func isYAML(p string) bool { return path.Ext(p) == ".yaml" || path.Ext(p) == ".yml" }
+
+func stderr(err error) []byte {
+	if exit, ok := err.(*exec.ExitError); ok {
+		return exit.Stderr
+	}
+	return nil
+}
+
+func lookPath(t *testing.T, name string) string {
+	t.Helper()
+	p, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not on PATH; `make peers` builds it", name)
+	}
+	return p
+}
