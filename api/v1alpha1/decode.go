@@ -80,7 +80,7 @@ func (d *decoder) structure(n *yaml.Node, p *fieldPath, v reflect.Value) {
 		name := dereference(pair.key).Value
 		i, known := fields.byName[name]
 		if !known {
-			d.fail(pair.key, p.child(name), suggest(name, "field", fields.names), "unknown field %s%s", quote(name), inside(p))
+			d.fail(pair.key, p.child(name), d.report.suggest(name, "field", fields.names), "unknown field %s%s", quote(name), inside(p))
 			continue
 		}
 		if isNull(pair.value) {
@@ -305,8 +305,10 @@ func (d *decoder) plain(n *yaml.Node, p *fieldPath) any {
 	switch node.ShortTag() {
 	case "!!null":
 		return nil
-	case "!!str", "!!timestamp":
+	case "!!str":
 		return node.Value
+	case "!!timestamp":
+		return d.date(n, p)
 	case "!!bool":
 		return strings.EqualFold(node.Value, "true")
 	case "!!int", "!!float":
@@ -314,6 +316,18 @@ func (d *decoder) plain(n *yaml.Node, p *fieldPath) any {
 	}
 	d.fail(n, p, "", "%s has the tag %s, which is not supported", subject(p), quote(node.Tag))
 	return nil
+}
+
+// date keeps a date that nobody quoted as the string that it is. kustomize
+// rewrites such dates, all but those in one form: the others are refused, or
+// the specification would differ from door to door.
+func (d *decoder) date(n *yaml.Node, p *fieldPath) any {
+	node := dereference(n)
+	var t time.Time
+	if err := node.Decode(&t); err != nil || t.Format(time.RFC3339Nano) != node.Value {
+		d.fail(n, p, quotedHint(n), "%s is the date %s, which tools rewrite", subject(p), node.Value)
+	}
+	return node.Value
 }
 
 // number decodes a number into int64, uint64 or, when it is not whole or too

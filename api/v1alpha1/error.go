@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -79,6 +80,8 @@ type report struct {
 	errors []*Error
 	seen   map[Error]bool
 	more   int
+	// compared counts the names that hints were sought among.
+	compared int
 }
 
 // add gathers one error, once: an aliased node is visited many times.
@@ -138,11 +141,13 @@ func redact(s string) string {
 }
 
 // quote quotes a value for a message and cuts it short.
-func quote(s string) string {
-	const limit = 80
-	s = redact(s)
+func quote(s string) string { return strconv.Quote(shorten(redact(s))) }
+
+// shorten cuts a text short that comes from the input.
+func shorten(s string) string {
+	const limit = 130 // a kind and a name
 	if runes := []rune(s); len(runes) > limit {
-		s = string(runes[:limit]) + "…"
+		return string(runes[:limit]) + "…"
 	}
-	return fmt.Sprintf("%q", s)
+	return s
 }

@@ -28,16 +28,17 @@ func (l *loader) document(file string, root *yaml.Node) {
 	}
 	apiNode, apiVersion := scalarAt(root, "apiVersion")
 	kindNode, kind := scalarAt(root, "kind")
+	_, name := scalarAt(root, "metadata", "name")
+	o.kind, o.name = kind, name
 	group, _, _ := strings.Cut(apiVersion, "/")
 	_, ours := kindTypes[kind]
 	_, near := nearest(group, []string{Group})
 	switch {
 	case apiVersion == APIVersion && ours:
-		o.kind = kind
 		l.decode(o)
 	case apiVersion == APIVersion && slices.Contains(otherKinds, kind):
 	case apiVersion == APIVersion:
-		l.stray(o, kindNode, at("kind"), suggest(kind, "kind", kindNames()), "unknown kind %s of %s", quote(kind), APIVersion)
+		l.stray(o, kindNode, at("kind"), l.report.suggest(kind, "kind", kindNames()), "unknown kind %s of %s", quote(kind), APIVersion)
 	case group == Group:
 		l.stray(o, apiNode, at("apiVersion"), "write "+APIVersion, "unknown version %s of %s", quote(strings.TrimPrefix(apiVersion, Group+"/")), Group)
 	case near && ours:
@@ -71,7 +72,6 @@ func scalarAt(root *yaml.Node, names ...string) (*yaml.Node, string) {
 
 // decode decodes an object of the specification.
 func (l *loader) decode(o *object) {
-	_, o.name = scalarAt(o.root, "metadata", "name")
 	if l.fromItems {
 		l.itemKeys(o, o.root)
 	}

@@ -6,12 +6,20 @@ import (
 	"strings"
 )
 
-// maxListed is how many names a hint lists.
-const maxListed = 12
+const (
+	// maxListed is how many names a hint lists.
+	maxListed = 12
+	// maxCompared is how many names one report compares, so that hostile input
+	// cannot make the hints cost more than the errors.
+	maxCompared = 300_000
+)
 
 // suggest is a hint for a name that is not among the valid ones: the nearest of
 // them, or what there is.
-func suggest(name, what string, valid []string) string {
+func (r *report) suggest(name, what string, valid []string) string {
+	if r.compared += len(valid); r.compared > maxCompared || len(r.errors) >= maxErrors {
+		return ""
+	}
 	if near, ok := nearest(name, valid); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
@@ -36,7 +44,7 @@ func nearest(name string, valid []string) (string, bool) {
 	}
 	best, found := max(1, len(name)/3)+1, ""
 	for _, v := range slices.Sorted(slices.Values(valid)) {
-		if len(v) > longest || v == "" {
+		if len(v) > longest || v == "" || max(len(v)-len(name), len(name)-len(v)) >= best {
 			continue
 		}
 		if d := editDistance(strings.ToLower(name), strings.ToLower(v)); d < best {

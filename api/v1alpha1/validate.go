@@ -23,6 +23,7 @@ type checker struct {
 	// is not found may yet exist.
 	incomplete bool
 	on         map[*Addon]map[string]bool // the clusters of each add-on
+	known      known
 }
 
 // fail reports an error at a field of an object.
@@ -47,8 +48,36 @@ func (c *checker) whole(objects ...any) bool {
 	return !slices.ContainsFunc(objects, func(of any) bool { return c.objects[of].broken })
 }
 
+// known are the names that selectors may use, sorted.
+type known struct {
+	clusters, environments []string
+	labels                 map[string][]string // the values of each label
+}
+
+func knownNames(clusters []*Cluster) known {
+	k := known{labels: map[string][]string{}}
+	for _, cluster := range clusters {
+		k.clusters = append(k.clusters, cluster.Metadata.Name)
+		if e := cluster.Spec.Environment; e != "" {
+			k.environments = append(k.environments, e)
+		}
+		for key, value := range cluster.Metadata.Labels {
+			k.labels[key] = append(k.labels[key], value)
+		}
+	}
+	slices.Sort(k.clusters)
+	slices.Sort(k.environments)
+	k.environments = slices.Compact(k.environments)
+	for key, values := range k.labels {
+		slices.Sort(values)
+		k.labels[key] = slices.Compact(values)
+	}
+	return k
+}
+
 // check runs every check. Each adds what it finds to the report.
 func (c *checker) check() {
+	c.known = knownNames(c.spec.Clusters)
 	c.on = make(map[*Addon]map[string]bool, len(c.spec.Addons))
 	for _, a := range c.spec.Addons {
 		c.on[a] = map[string]bool{}
@@ -127,8 +156,7 @@ func (c *checker) clusters() {
 	if len(c.spec.Clusters) == 0 && !c.incomplete {
 		c.report.add(Error{Message: "the specification has no Cluster", Hint: "add an object of kind Cluster for each cluster"})
 	}
-	apps := c.spec.Fleet != nil && c.spec.Fleet.Spec.Layout == LayoutApps // one cluster at most
-	for i, cluster := range c.spec.Clusters {
+	for _, cluster := range c.spec.Clusters {
 		if c.spec.Fleet != nil && c.spec.Fleet.Spec.Layout == LayoutFleet && cluster.Metadata.Name == "base" {
 			c.fail(cluster, at("metadata", "name"), "choose another name", "a cluster cannot be named %q: tenants/base holds what all clusters share", "base")
 		}
@@ -138,11 +166,27 @@ func (c *checker) clusters() {
 			}
 		}
 		c.clusterPath(cluster)
-		for _, other := range c.spec.Clusters[:i] {
-			if !apps && nested(cluster.Spec.Path, other.Spec.Path) && c.whole(cluster, other) {
-				c.fail(cluster, at("spec", "path"), "give each cluster a folder of its own",
-					"path %s of the cluster overlaps %s of Cluster %s", quote(cluster.Spec.Path), quote(other.Spec.Path), quote(other.Metadata.Name))
-			}
+	}
+	if c.spec.Fleet == nil || c.spec.Fleet.Spec.Layout == LayoutFleet {
+		c.clusterFolders()
+	}
+}
+
+// clusterFolders checks that no cluster's folder is inside of another's. In the
+// order of their paths, a folder comes right before those inside of it.
+func (c *checker) clusterFolders() {
+	sorted := slices.SortedStableFunc(slices.Values(c.spec.Clusters), func(a, b *Cluster) int {
+		return slices.Compare(strings.Split(a.Spec.Path, "/"), strings.Split(b.Spec.Path, "/"))
+	})
+	var outer *Cluster
+	for _, cluster := range sorted {
+		if outer == nil || !nested(cluster.Spec.Path, outer.Spec.Path) {
+			outer = cluster
+			continue
+		}
+		if c.whole(cluster, outer) {
+			c.fail(cluster, at("spec", "path"), "give each cluster a folder of its own",
+				"path %s of the cluster overlaps %s of Cluster %s", quote(cluster.Spec.Path), quote(outer.Spec.Path), quote(outer.Metadata.Name))
 		}
 	}
 }
@@ -237,27 +281,17 @@ func (c *checker) selector(of any, p *fieldPath, sel ClusterSelector) {
 	if c.incomplete || len(c.spec.Clusters) == 0 {
 		return
 	}
-	var names, environments []string
-	values := map[string][]string{}
-	for _, cluster := range c.spec.Clusters {
-		names = append(names, cluster.Metadata.Name)
-		if e := cluster.Spec.Environment; e != "" {
-			environments = append(environments, e)
-		}
-		for key, value := range cluster.Metadata.Labels {
-			values[key] = append(values[key], value)
-		}
-	}
-	dangling := c.eachIn(of, p.child("names"), "cluster", sel.Names, names)
-	dangling = c.eachIn(of, p.child("environments"), "environment", sel.Environments, environments) || dangling
+	values := c.known.labels
+	dangling := c.eachIn(of, p.child("names"), "cluster", sel.Names, c.known.clusters)
+	dangling = c.eachIn(of, p.child("environments"), "environment", sel.Environments, c.known.environments) || dangling
 	for _, key := range slices.Sorted(maps.Keys(sel.MatchLabels)) {
 		switch value := sel.MatchLabels[key]; {
 		case values[key] == nil:
 			dangling = true
-			c.failKey(of, p.child("matchLabels").child(key), suggest(key, "label", slices.Collect(maps.Keys(values))), "no cluster has the label %s", quote(key))
+			c.failKey(of, p.child("matchLabels").child(key), c.report.suggest(key, "label", slices.Collect(maps.Keys(values))), "no cluster has the label %s", quote(key))
 		case !slices.Contains(values[key], value):
 			dangling = true
-			c.fail(of, p.child("matchLabels").child(key), suggest(value, "value", values[key]), "no cluster has the label %s: %s", key, quote(value))
+			c.fail(of, p.child("matchLabels").child(key), c.report.suggest(value, "value", values[key]), "no cluster has the label %s: %s", key, quote(value))
 		}
 	}
 	if !dangling && len(c.spec.Selected(sel)) == 0 {
@@ -265,12 +299,13 @@ func (c *checker) selector(of any, p *fieldPath, sel ClusterSelector) {
 	}
 }
 
-// eachIn reports the names of a list that are not among the valid ones.
+// eachIn reports the names of a list that are not among the valid ones, which
+// are sorted.
 func (c *checker) eachIn(of any, p *fieldPath, what string, names, valid []string) (dangling bool) {
 	for i, name := range names {
-		if !slices.Contains(valid, name) {
+		if _, found := slices.BinarySearch(valid, name); !found {
 			dangling = true
-			c.fail(of, p.item(i), suggest(name, what, valid), "there is no %s %s", what, quote(name))
+			c.fail(of, p.item(i), c.report.suggest(name, what, valid), "there is no %s %s", what, quote(name))
 		}
 	}
 	return dangling

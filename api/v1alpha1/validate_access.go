@@ -122,7 +122,7 @@ func (c *checker) quantities(t *Tenant, p *fieldPath, values map[string]string, 
 	out := make(map[string]resource.Quantity, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) && !strings.HasPrefix(name, prefix) && !strings.Contains(name, "/") {
-			c.failKey(t, p.child(name), suggest(name, "resource", names), "there is no resource %s", quote(name))
+			c.failKey(t, p.child(name), c.report.suggest(name, "resource", names), "there is no resource %s", quote(name))
 		}
 		q, err := resource.ParseQuantity(values[name])
 		switch {

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (c *checker) release(a *Addon, releases map[string][]*Addon) {
 		if c.whole(a, other) && c.together(a, other) != "" {
 			c.fail(a, at("spec", "releaseName"), "set spec.releaseName of one of them", "Addon %s installs the release %s in namespace %s too",
 				quote(other.Metadata.Name), quote(a.Spec.ReleaseName), quote(a.Spec.Namespace))
-			break
+			return
 		}
 	}
 	releases[id] = append(releases[id], a)
@@ -137,6 +138,7 @@ func (c *checker) overrides(a *Addon) {
 			c.fail(a, p, "add spec.chart", "the add-on has overrides but no chart")
 			continue
 		}
+		c.sameForm(a, p.child("values"), a.Spec.Values, o.Values)
 		known, reaches := false, false
 		for _, cluster := range c.spec.Selected(o.Clusters) {
 			name := cluster.Metadata.Name
@@ -151,6 +153,36 @@ func (c *checker) overrides(a *Addon) {
 			c.fail(a, p.child("clusters"), "select clusters of spec.clusters", "the override selects no cluster that gets the add-on")
 		}
 	}
+}
+
+// sameForm reports where an override turns a map, a list or a scalar of the
+// values into another of them: the override becomes a patch, which kustomize
+// refuses there (kyaml merge2: wrong node kind).
+func (c *checker) sameForm(a *Addon, p *fieldPath, values, patch map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		old, isSet := values[key]
+		if !isSet || old == nil || patch[key] == nil {
+			continue
+		}
+		if before, after := formOf(old), formOf(patch[key]); before != after {
+			c.fail(a, p.child(key), "give the key one form; where it must differ, set it in overrides alone",
+				"the override makes %s of %s, which is %s in spec.values: kustomize cannot patch that", after, quote(key), before)
+			continue
+		}
+		if inner, isMap := patch[key].(map[string]any); isMap {
+			c.sameForm(a, p.child(key), old.(map[string]any), inner)
+		}
+	}
+}
+
+func formOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "a map"
+	case []any:
+		return "a list"
+	}
+	return "a scalar"
 }
 
 // bootstrap checks what the bootstrap of an add-on says, but for its order.
@@ -172,7 +204,7 @@ func (c *checker) bootstrap(a *Addon) {
 			c.fail(a, p, "add waitForCRDs or apply", "the hook does nothing")
 		}
 		if hook.Apply != "" && !slices.Contains(files, hook.Apply) {
-			c.fail(a, p.child("apply"), suggest(hook.Apply, "resource", files), "there is no resource %s in the add-on", quote(hook.Apply))
+			c.fail(a, p.child("apply"), c.report.suggest(hook.Apply, "resource", files), "there is no resource %s in the add-on", quote(hook.Apply))
 		}
 		for j, name := range hook.WaitForCRDs {
 			if !crdName.MatchString(name) {

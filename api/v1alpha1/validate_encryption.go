@@ -16,15 +16,12 @@ func (c *checker) encryption() {
 		return
 	}
 	p := at("spec", "recipients")
-	var clusters, tenants []string
-	for _, cluster := range c.spec.Clusters {
-		clusters = append(clusters, cluster.Metadata.Name)
-	}
+	var tenants []string // sorted, as those of the specification are
 	for _, t := range c.spec.Tenants {
 		tenants = append(tenants, t.Metadata.Name)
 	}
 	r := e.Spec.Recipients
-	c.scopes(e, p.child("clusters"), "cluster", r.Clusters, clusters)
+	c.scopes(e, p.child("clusters"), "cluster", r.Clusters, c.known.clusters)
 	c.scopes(e, p.child("tenants"), "tenant", r.Tenants, tenants)
 	c.recipients(e, p.child("platform"), r.Platform)
 	if len(r.Platform.Age)+len(r.Clusters)+len(r.Tenants) == 0 && c.whole(e) {
@@ -44,8 +41,8 @@ func (c *checker) encryption() {
 // scopes checks the recipients of each scope, which names a cluster or tenant.
 func (c *checker) scopes(e *Encryption, p *fieldPath, what string, scopes map[string]Recipients, names []string) {
 	for _, name := range slices.Sorted(maps.Keys(scopes)) {
-		if !slices.Contains(names, name) && !c.incomplete {
-			c.failKey(e, p.child(name), suggest(name, what, names), "there is no %s %s", what, quote(name))
+		if _, found := slices.BinarySearch(names, name); !found && !c.incomplete {
+			c.failKey(e, p.child(name), c.report.suggest(name, what, names), "there is no %s %s", what, quote(name))
 		}
 		c.nonEmpty(e, p.child(name), scopes[name])
 	}

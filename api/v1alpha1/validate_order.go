@@ -54,7 +54,7 @@ func (c *checker) dependency(a, on *Addon, name string, p *fieldPath, names []st
 		c.fail(a, p, "take it out", "the add-on depends on itself")
 	case on == nil:
 		if !c.incomplete {
-			c.fail(a, p, suggest(name, "add-on", names), "there is no add-on %s", quote(name))
+			c.fail(a, p, c.report.suggest(name, "add-on", names), "there is no add-on %s", quote(name))
 		}
 	case a.Spec.Stage == StageControllers && on.Spec.Stage == StageConfigs && c.whole(a, on):
 		c.fail(a, p, "put this add-on into stage configs, or that one into controllers",
@@ -86,7 +86,7 @@ func (c *checker) need(a, on *Addon, name string, p *fieldPath, bootstrapped []s
 		c.fail(a, p, "take it out", "the add-on needs itself")
 	case on == nil:
 		if !c.incomplete {
-			c.fail(a, p, suggest(name, "bootstrapped add-on", bootstrapped), "there is no add-on %s", quote(name))
+			c.fail(a, p, c.report.suggest(name, "bootstrapped add-on", bootstrapped), "there is no add-on %s", quote(name))
 		}
 	case on.Spec.Bootstrap == nil && c.whole(on):
 		c.fail(a, p, "add spec.bootstrap: {} to it, or take it out of the needs", "the bootstrap needs %s, which is not bootstrapped", quote(name))
@@ -98,18 +98,20 @@ func (c *checker) need(a, on *Addon, name string, p *fieldPath, bootstrapped []s
 // cycles reports each cycle of references once, at the member that comes first
 // by name.
 func (c *checker) cycles(byName map[string]*Addon, field string, edges func(*Addon) ([]string, *fieldPath)) {
-	done := map[string]bool{}
+	const maxCycles = 20 // one mistake can close many
+	done, depth, found := map[string]bool{}, map[string]int{}, 0
 	var stack []string
 	var visit func(name string)
 	visit = func(name string) {
 		a := byName[name]
-		if i := slices.Index(stack, name); i >= 0 {
+		if i, open := depth[name]; open && found < maxCycles {
+			found++
 			c.cycle(byName, slices.Clone(stack[i:]), field, edges)
 			return
-		}
-		if a == nil || done[name] {
+		} else if open || a == nil || done[name] {
 			return
 		}
+		depth[name] = len(stack)
 		stack = append(stack, name)
 		next, _ := edges(a)
 		for _, to := range next {
@@ -118,6 +120,7 @@ func (c *checker) cycles(byName map[string]*Addon, field string, edges func(*Add
 			}
 		}
 		stack = stack[:len(stack)-1]
+		delete(depth, name)
 		done[name] = true
 	}
 	for _, a := range c.spec.Addons {

@@ -11,13 +11,7 @@ import (
 )
 
 func (c *checker) tenants() {
-	var places []string
-	for _, cluster := range c.spec.Clusters {
-		places = append(places, cluster.Metadata.Name)
-		if e := cluster.Spec.Environment; e != "" {
-			places = append(places, e)
-		}
-	}
+	places := slices.Sorted(slices.Values(slices.Concat(c.known.clusters, c.known.environments)))
 	sources := map[string]*Tenant{}
 	for _, t := range c.spec.Tenants {
 		if t.Metadata.Name == "default" {
@@ -42,8 +36,8 @@ func (c *checker) tenants() {
 func (c *checker) environments(t *Tenant, places []string) {
 	for _, key := range slices.Sorted(maps.Keys(t.Spec.Environments)) {
 		p := at("spec", "environments", key)
-		if !slices.Contains(places, key) && !c.incomplete {
-			c.failKey(t, p, suggest(key, "cluster or environment", places), "there is no cluster or environment %s", quote(key))
+		if _, found := slices.BinarySearch(places, key); !found && !c.incomplete {
+			c.failKey(t, p, c.report.suggest(key, "cluster or environment", places), "there is no cluster or environment %s", quote(key))
 		}
 		if problem := pathProblem(t.Spec.Environments[key]); problem != "" {
 			c.fail(t, p, "write a path in the source, such as ./"+key, "path %s %s", quote(t.Spec.Environments[key]), problem)
