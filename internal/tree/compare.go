@@ -99,6 +99,15 @@ type comparison struct {
 	shown        int
 }
 
+// read reads a file; an empty one has bytes, unlike none.
+func (c *comparison) read(p string) ([]byte, error) {
+	content, err := c.current.ReadFile(p)
+	if err == nil && content == nil {
+		content = []byte{}
+	}
+	return content, err
+}
+
 // file plans one desired file.
 func (c *comparison) file(f File) error {
 	if !f.Mode.valid() {
@@ -108,7 +117,7 @@ func (c *comparison) file(f File) error {
 		f.Content = []byte{}
 	}
 	entry, known := c.inv.Entry(f.Path)
-	content, err := c.current.ReadFile(f.Path)
+	content, err := c.read(f.Path)
 	var blocked *BlockedError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -171,7 +180,7 @@ func (c *comparison) blocked(f File, by *BlockedError, entry Entry, known bool) 
 
 // leftover plans a file of the inventory that is no longer desired.
 func (c *comparison) leftover(e Entry) error {
-	content, err := c.current.ReadFile(e.Path)
+	content, err := c.read(e.Path)
 	var blocked *BlockedError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -261,7 +270,7 @@ func (c *comparison) inventory() error {
 			return fmt.Errorf("tenant %q stands twice in the inventory", c.next.Tenants[i].Name)
 		}
 	}
-	content, err := c.current.ReadFile(InventoryPath)
+	content, err := c.read(InventoryPath)
 	exists := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the inventory: %w", err)

@@ -160,19 +160,20 @@ func tabbed(name string) string {
 
 // Secrets that a user's file may hold: a diff may end in a build's log.
 var (
-	secretKind = regexp.MustCompile(`(?m)^[\s{]*["']?kind["']?\s*:\s*["']?Secret\b`)
-	sopsBlock  = regexp.MustCompile(`(?m)^[\s{]*["']?sops["']?\s*:`)
+	secretKind = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret\b`)
+	secretData = regexp.MustCompile(`\b(?:stringData|data)["']?\s*:`)
+	sopsBlock  = regexp.MustCompile(`(?m)^\s*["']?sops["']?\s*:`)
 	privateKey = regexp.MustCompile(`AGE-SECRET-KEY-1|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 )
 
 // holdsSecret reports whether a file may hold a secret in clear: a private key,
-// or a Secret in a document without SOPS's block.
+// or a Secret with data in a document without SOPS's block.
 func holdsSecret(content []byte) bool {
 	if privateKey.Match(content) {
 		return true
 	}
 	for doc := range bytes.SplitSeq(content, []byte("\n---")) {
-		if secretKind.Match(doc) && !sopsBlock.Match(doc) {
+		if secretKind.Match(doc) && secretData.Match(doc) && !sopsBlock.Match(doc) {
 			return true
 		}
 	}

@@ -72,8 +72,9 @@ const maxRead = 16 << 20
 // it learned of the folders in it, so it is to be opened anew after a write. It
 // is not safe for concurrent use.
 type Folder struct {
-	root *os.Root // nil when the folder does not exist
-	dirs map[string]error
+	root  *os.Root // nil when the folder does not exist
+	limit int64    // of a file's size
+	dirs  map[string]error
 	// The files are mostly read in the order of their paths: the last folder
 	// stays open.
 	last     *os.Root
@@ -86,16 +87,16 @@ var _ Reader = (*Folder)(nil)
 func OpenFolder(dir string) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return newFolder(nil), nil
+		return newFolder(nil, maxRead), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening folder %q: %w", dir, err)
 	}
-	return newFolder(root), nil
+	return newFolder(root, maxRead), nil
 }
 
-func newFolder(root *os.Root) *Folder {
-	return &Folder{root: root, dirs: map[string]error{}}
+func newFolder(root *os.Root, limit int64) *Folder {
+	return &Folder{root: root, limit: limit, dirs: map[string]error{}}
 }
 
 // Close gives the folder back to the system.
@@ -135,8 +136,8 @@ func (f *Folder) ReadFile(p string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %q: %w", p, err)
 		}
-		if len(content) > maxRead {
-			return nil, tooLarge(p)
+		if int64(len(content)) > f.limit {
+			return nil, f.tooLarge(p)
 		}
 		if len(content) == cap(content) {
 			content = slices.Grow(content, 4096)
@@ -157,16 +158,16 @@ func (f *Folder) stat(p string) (*os.Root, fs.FileInfo, error) {
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("reading %q: %w", p, err)
-	case info.Mode().IsRegular() && info.Size() > maxRead:
-		return nil, nil, tooLarge(p)
+	case info.Mode().IsRegular() && info.Size() > f.limit:
+		return nil, nil, f.tooLarge(p)
 	case !info.Mode().IsRegular():
 		return nil, nil, &BlockedError{Path: p, At: p, What: whatIs(info.Mode())}
 	}
 	return dir, info, nil
 }
 
-func tooLarge(p string) error {
-	return &BlockedError{Path: p, At: p, What: fmt.Sprintf("a file of more than %d MiB", maxRead>>20)}
+func (f *Folder) tooLarge(p string) error {
+	return &BlockedError{Path: p, At: p, What: fmt.Sprintf("a file of more than %d MiB", f.limit>>20)}
 }
 
 func whatIs(mode fs.FileMode) string {

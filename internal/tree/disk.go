@@ -1,0 +1,235 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// The files of a write in progress. Their folder ignores itself in git, holds no
+// name that ends in .yaml, so that no tool takes them for manifests, and is gone
+// when the write is done.
+const (
+	workFolder   = ownFolder + "/tmp"
+	workIgnore   = workFolder + "/.gitignore"
+	lockFile     = workFolder + "/lock"
+	stageFolder  = workFolder + "/new"
+	journalFile  = workFolder + "/journal"
+	journalDraft = workFolder + "/journal.draft"
+)
+
+// fsys is every way in which the package changes a folder. Tests end the process
+// at each of its calls. Paths are relative to the folder, with forward slashes.
+type fsys interface {
+	// mkdir makes one folder.
+	mkdir(dir string, perm fs.FileMode) error
+	// write makes or replaces a file in place, with exactly these permissions
+	// when exact, otherwise with what the umask leaves of them.
+	write(file string, content []byte, perm fs.FileMode, exact bool) error
+	rename(from, to string) error
+	// remove removes a file or an empty folder.
+	remove(file string) error
+	// syncAll brings all that was written to the disk; syncDir a folder's names.
+	syncAll(files []string) error
+	syncFile(file string) error
+	syncDir(dir string) error
+	// lock makes the file, when missing, and locks it until unlock, which
+	// removes it, or the end of the process. It fails with ErrLocked at once
+	// when another process has the lock.
+	lock(file string) (unlock func() error, err error)
+}
+
+// disk is the fsys of a real folder. Nothing outside of the folder is reached.
+type disk struct{ root *os.Root }
+
+var _ fsys = disk{}
+
+func (d disk) mkdir(dir string, perm fs.FileMode) error { return d.root.Mkdir(dir, perm) }
+
+func (d disk) write(file string, content []byte, perm fs.FileMode, exact bool) error {
+	f, err := d.root.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil && exact {
+		err = f.Chmod(perm)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (d disk) rename(from, to string) error { return d.root.Rename(from, to) }
+
+func (d disk) remove(file string) error { return d.root.Remove(file) }
+
+func (d disk) syncFile(file string) error {
+	f, err := d.root.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (d disk) lock(file string) (func() error, error) {
+	// The holder before us may remove the file between our opening and locking
+	// it: then what we locked is no longer there, and we start over.
+	for range 100 {
+		if info, err := d.root.Lstat(file); err == nil && !info.Mode().IsRegular() {
+			return nil, &BlockedError{Path: file, At: file, What: whatIs(info.Mode())}
+		}
+		f, err := d.root.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := tryLock(f); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		mine, err := f.Stat()
+		there, errThere := d.root.Lstat(file)
+		if err == nil && errThere == nil && os.SameFile(mine, there) {
+			return func() error {
+				return errors.Join(d.root.Remove(file), f.Close())
+			}, nil
+		}
+		_ = f.Close()
+	}
+	return nil, ErrLocked
+}
+
+// ErrLocked says that another process is writing to the same folder.
+var ErrLocked = errors.New("another fleetwright is writing to this folder: wait for it to end, then run again")
+
+// session is a locked folder that is being written to.
+type session struct {
+	dir    string // for messages
+	root   *os.Root
+	fs     fsys
+	unlock func() error
+}
+
+// opener makes the fsys of a folder.
+type opener func(*os.Root) fsys
+
+func newDisk(root *os.Root) fsys { return disk{root} }
+
+// openSession locks a folder that exists.
+func openSession(dir string, open opener) (*session, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening folder %q: %w", dir, err)
+	}
+	s := &session{dir: dir, root: root, fs: open(root)}
+	if err := s.enter(); err != nil {
+		_ = root.Close()
+		return nil, fmt.Errorf("cannot write to folder %q: %w", dir, err)
+	}
+	return s, nil
+}
+
+// enter makes the working folder and locks it.
+func (s *session) enter() error {
+	var err error
+	// A process that ends removes the working folder, perhaps while we enter it.
+	for range 100 {
+		if err = s.makeFolder(ownFolder, 0o755); err != nil {
+			return err
+		}
+		if err = s.makeFolder(workFolder, 0o700); errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		s.unlock, err = s.fs.lock(lockFile)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// makeFolder makes a folder of our own; a symbolic link is not taken for one.
+func (s *session) makeFolder(dir string, perm fs.FileMode) error {
+	err := s.fs.mkdir(dir, perm)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := s.root.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &BlockedError{Path: dir, At: dir, What: whatIs(info.Mode())}
+	}
+	return nil
+}
+
+// leave unlocks the folder and keeps what is in it, for Recover.
+func (s *session) leave() error {
+	return errors.Join(s.unlock(), s.root.Close())
+}
+
+// finish removes everything of ours from the folder, the journal first (without
+// it, nothing is left to be done), and unlocks it.
+func (s *session) finish() error {
+	if err := s.clean(); err != nil {
+		return errors.Join(err, s.leave())
+	}
+	err := s.unlock()
+	// Someone may have entered by now: a folder in use is not removed.
+	for _, dir := range []string{workFolder, ownFolder} {
+		if s.fs.remove(dir) != nil {
+			break
+		}
+	}
+	return errors.Join(err, s.root.Close())
+}
+
+// clean removes what a write leaves behind.
+func (s *session) clean() error {
+	for _, file := range []string{journalFile, journalDraft} {
+		if err := s.removeFile(file); err != nil {
+			return err
+		}
+	}
+	names, err := s.names(stageFolder)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := s.removeFile(path.Join(stageFolder, name)); err != nil {
+			return err
+		}
+	}
+	if err := s.removeFile(stageFolder); err != nil {
+		return err
+	}
+	return s.removeFile(workIgnore)
+}
+
+func (s *session) removeFile(file string) error {
+	if err := s.fs.remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// names lists a folder. What is missing or no folder, a link to one included,
+// has no names.
+func (s *session) names(dir string) ([]string, error) {
+	info, err := s.root.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.root.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	return names, errors.Join(err, f.Close())
+}

@@ -1,0 +1,105 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+)
+
+// journal lists what a write does. From the moment that it stands under its
+// name, all of it is done, by this process or the next.
+type journal struct {
+	Version    int         `json:"version"`
+	Operations []operation `json:"operations"`
+}
+
+// operation is one file that is written or removed. Digests are as Digest gives
+// them; Old is empty for a file that is new, New for one that is removed. The
+// new bytes are in the staging folder under the operation's index.
+type operation struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"`
+	New  string `json:"new,omitempty"`
+}
+
+const (
+	journalVersion = 1
+	maxJournal     = 256 << 20
+)
+
+// The ways out of a journal that cannot be followed.
+const (
+	hintOtherVersion = "finish with the version of fleetwright that began"
+	hintAbandon      = "remove the folder " + workFolder + " and render again: what was not finished shows as changes or conflicts, and nothing of yours is overwritten"
+)
+
+// staged is where the new bytes of an operation are.
+func staged(index int) string { return path.Join(stageFolder, strconv.Itoa(index)) }
+
+func (j *journal) encode() ([]byte, error) {
+	content, err := json.Marshal(j)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the journal: %w", err)
+	}
+	return append(content, '\n'), nil
+}
+
+// decodeJournal reads a journal. It trusts none of it, since a repository could
+// bring one along: paths stay inside of the folder and out of .git, and the
+// digests, which are checked again before each operation, name bytes that the
+// folder holds already. Errors are of type *FileError.
+func decodeJournal(content []byte) (*journal, error) {
+	fail := func(hint, format string, args ...any) error {
+		return &FileError{File: journalFile, Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	var version struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(content, &version); err != nil {
+		return nil, fail(hintAbandon, "the journal of an interrupted write is damaged: %v", err)
+	}
+	if version.Version != journalVersion {
+		return nil, fail(hintOtherVersion, "the journal of an interrupted write has version %d: this version knows %d", version.Version, journalVersion)
+	}
+	dec := json.NewDecoder(bytes.NewReader(content))
+	dec.DisallowUnknownFields()
+	j := &journal{}
+	if err := dec.Decode(j); err != nil {
+		return nil, fail(hintAbandon, "the journal of an interrupted write is damaged: %v", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fail(hintAbandon, "the journal of an interrupted write goes on after its end")
+	}
+	seen := make(map[string]bool, len(j.Operations))
+	for i, op := range j.Operations {
+		if err := op.check(); err != nil {
+			return nil, fail(hintAbandon, "operation %d of an interrupted write: %v", i, err)
+		}
+		if seen[op.Path] {
+			return nil, fail(hintAbandon, "operation %d of an interrupted write: %q stands twice", i, op.Path)
+		}
+		seen[op.Path] = true
+	}
+	return j, nil
+}
+
+func (op operation) check() error {
+	if op.Path != InventoryPath {
+		if err := checkGenerated(op.Path); err != nil {
+			return err
+		}
+	}
+	if op.Old == "" && op.New == "" {
+		return fmt.Errorf("%q is neither written nor removed", op.Path)
+	}
+	for _, digest := range []string{op.Old, op.New} {
+		if digest != "" && !validDigest(digest) {
+			return fmt.Errorf("%q has the digest %q: want %s and 64 hexadecimal digits", op.Path, digest, digestPrefix)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Recovery says what Recover found and did. The zero Recovery: nothing.
+type Recovery struct {
+	// Finished counts the files of an interrupted write that was rolled forward.
+	Finished int
+	// Cleaned says that a write was interrupted before it was decided or after
+	// it was done: no file of the tree changed, only leftovers were removed.
+	Cleaned bool
+	// Changed are files that the user changed since the interruption, sorted.
+	// They are left as they are.
+	Changed []string
+}
+
+// Recover finishes what an interrupted Apply left in a folder: forward when its
+// journal is complete, back otherwise. Every command calls it before it reads
+// the folder; where nothing was interrupted it costs one look-up and writes
+// nothing. It fails with ErrLocked while another process is writing.
+func Recover(dir string) (Recovery, error) { return recoverWith(dir, newDisk) }
+
+func recoverWith(dir string, open opener) (Recovery, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Recovery{}, nil
+	}
+	if err != nil {
+		return Recovery{}, fmt.Errorf("opening folder %q: %w", dir, err)
+	}
+	folder := newFolder(root, maxRead)
+	err = folder.dir(workFolder)
+	_ = folder.Close()
+	var blocked *BlockedError
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, &blocked):
+		return Recovery{}, nil // nothing there, or nothing of ours
+	case err != nil:
+		return Recovery{}, fmt.Errorf("looking for an interrupted write in %q: %w", dir, err)
+	}
+	s, err := openSession(dir, open)
+	if err != nil {
+		return Recovery{}, err
+	}
+	j, err := s.readJournal()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, err := s.root.Lstat(workIgnore)
+		begun := err == nil
+		if err := s.finish(); err != nil {
+			return Recovery{}, fmt.Errorf("taking back an interrupted write in %q: %w", dir, err)
+		}
+		return Recovery{Cleaned: begun}, nil
+	case err != nil:
+		return Recovery{}, errors.Join(err, s.leave())
+	}
+	err = s.carryOut(j, false)
+	var changed *ChangedError
+	if errors.As(err, &changed) {
+		return Recovery{Finished: len(j.Operations) - len(changed.Paths), Changed: changed.Paths}, nil
+	}
+	if err != nil {
+		return Recovery{}, err
+	}
+	return Recovery{Finished: len(j.Operations)}, nil
+}
+
+func (s *session) readJournal() (*journal, error) {
+	folder := newFolder(s.root, maxJournal)
+	defer folder.closeLast()
+	content, err := folder.ReadFile(journalFile)
+	if err != nil {
+		return nil, err
+	}
+	return decodeJournal(content)
+}
+
+// rollForward does what the journal says, whatever part of it was done before:
+// removals first, which may make room for folders, then new files. It returns
+// the paths whose bytes are neither the old nor the new ones.
+func (s *session) rollForward(j *journal, trusted bool) ([]string, error) {
+	changed, err := s.removeOld(j)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.makeParents(j); err != nil {
+		return nil, err
+	}
+	more, err := s.moveNew(j, trusted)
+	changed = append(changed, more...)
+	slices.Sort(changed)
+	return changed, err
+}
+
+// removeOld removes files, and folders that become empty by it.
+func (s *session) removeOld(j *journal) (changed []string, err error) {
+	folder := newFolder(s.root, maxRead)
+	defer folder.closeLast()
+	needed, emptied := map[string]bool{}, map[string]bool{}
+	for _, op := range j.Operations {
+		above := needed
+		if op.New == "" {
+			above = emptied
+			state, err := folder.state(op)
+			if err != nil {
+				return nil, err
+			}
+			switch state {
+			case isOld:
+				if err := s.removeFile(op.Path); err != nil {
+					return nil, err
+				}
+			case isOther:
+				changed = append(changed, op.Path)
+			}
+		}
+		for dir := range parents(op.Path) {
+			above[dir] = true
+		}
+	}
+	folder.closeLast()
+	folder = newFolder(s.root, maxRead)
+	dirs := slices.Collect(maps.Keys(emptied))
+	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(b, a) }) // the deepest first
+	for _, dir := range dirs {
+		if needed[dir] || dir == ownFolder || folder.dir(dir) != nil {
+			continue
+		}
+		// It fails for a folder that is not empty. An empty one that cannot be
+		// removed is no loss.
+		_ = s.fs.remove(dir)
+	}
+	return changed, nil
+}
+
+// makeParents makes the folders that new files need.
+func (s *session) makeParents(j *journal) error {
+	dirs := map[string]bool{}
+	for _, op := range j.Operations {
+		if op.New == "" {
+			continue
+		}
+		for dir := range parents(op.Path) {
+			if dirs[dir] {
+				break
+			}
+			dirs[dir] = true
+		}
+	}
+	folder := newFolder(s.root, maxRead)
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		if folder.dir(path.Dir(dir)) != nil {
+			continue // something is in the way: moveNew reports it
+		}
+		if _, err := s.root.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := s.fs.mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveNew moves the staged files into their places.
+func (s *session) moveNew(j *journal, trusted bool) (changed []string, err error) {
+	var mu sync.Mutex
+	err = inParallel(len(j.Operations), func(next func() (int, bool)) error {
+		folder := newFolder(s.root, maxRead)
+		defer folder.closeLast()
+		for i, ok := next(); ok; i, ok = next() {
+			op := j.Operations[i]
+			if op.New == "" {
+				continue
+			}
+			moved, err := s.moveOne(folder, op, staged(i), trusted)
+			if err != nil {
+				return err
+			}
+			if !moved {
+				mu.Lock()
+				changed = append(changed, op.Path)
+				mu.Unlock()
+			}
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// moveOne moves a staged file into its place, unless it is there already. It
+// reports false when something else is there.
+func (s *session) moveOne(folder *Folder, op operation, from string, trusted bool) (bool, error) {
+	state, err := folder.state(op)
+	if err != nil || state == isNew {
+		return true, err
+	}
+	if state == isOther {
+		return false, nil
+	}
+	if !trusted {
+		content, err := folder.ReadFile(from)
+		if err != nil || Digest(content) != op.New {
+			return false, &FileError{
+				File: from, Hint: hintAbandon,
+				Message: fmt.Sprintf("the bytes of an interrupted write to %q are missing or damaged", op.Path),
+			}
+		}
+	}
+	return true, s.fs.rename(from, op.Path)
+}
+
+// state is what an operation finds in its place.
+type state int
+
+const (
+	isGone  state = iota // no file: nothing is lost by writing one
+	isOld                // the bytes from before
+	isNew                // the bytes that are to be
+	isOther              // anything else: the user's
+)
+
+func (f *Folder) state(op operation) (state, error) {
+	content, err := f.ReadFile(op.Path)
+	var blocked *BlockedError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return isGone, nil
+	case errors.As(err, &blocked):
+		return isOther, nil
+	case err != nil:
+		return isOther, err
+	}
+	switch Digest(content) {
+	case op.New:
+		return isNew, nil
+	case op.Old:
+		return isOld, nil
+	}
+	return isOther, nil
+}
