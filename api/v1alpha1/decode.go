@@ -28,7 +28,7 @@ func (d *decoder) fail(n *yaml.Node, p *fieldPath, hint, format string, args ...
 		d.bad = map[string]bool{}
 	}
 	d.bad[p.String()] = true
-	d.report.add(d.object.errorAt(n, p, hint, fmt.Sprintf(format, args...)))
+	d.report.add(d.errorAt(n, p, hint, fmt.Sprintf(format, args...)))
 }
 
 // subject names a field in a message.

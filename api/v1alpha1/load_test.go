@@ -62,7 +62,8 @@ func mustLoad(t testing.TB, files []File) *Spec {
 	return spec
 }
 
-// documents splits files into the nodes of their documents.
+// documents splits files into the nodes of their documents; empty ones are
+// left out.
 func documents(t testing.TB, files []File) []*yaml.Node {
 	t.Helper()
 	var out []*yaml.Node
@@ -76,7 +77,9 @@ func documents(t testing.TB, files []File) []*yaml.Node {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out = append(out, &doc)
+			if len(doc.Content) == 1 && !isNull(doc.Content[0]) {
+				out = append(out, &doc)
+			}
 		}
 	}
 	return out
@@ -327,6 +330,13 @@ func FuzzLoad(f *testing.F) {
 			if e.Message == "" {
 				t.Errorf("error without a message: %+v", *e)
 			}
+		}
+		if err != nil {
+			return
+		}
+		again, err := LoadNodes(documents(t, []File{{"base.yaml", base}, {"fuzz.yaml", content}}))
+		if err != nil || !again.Equal(spec) {
+			t.Errorf("as items the specification differs: %v", err)
 		}
 	})
 }

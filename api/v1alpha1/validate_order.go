@@ -9,7 +9,8 @@ import (
 // same clusters and make no cycle.
 func (c *checker) order() {
 	byName := make(map[string]*Addon, len(c.spec.Addons))
-	var names, bootstrapped []string
+	names := make([]string, 0, len(c.spec.Addons))
+	var bootstrapped []string
 	for _, a := range c.spec.Addons {
 		byName[a.Metadata.Name] = a
 		names = append(names, a.Metadata.Name)
@@ -31,7 +32,7 @@ func (c *checker) order() {
 		}
 	}
 	c.cycles(byName, "spec.dependsOn", func(a *Addon) ([]string, *fieldPath) {
-		var to []string
+		to := make([]string, 0, len(a.Spec.DependsOn))
 		for _, ref := range a.Spec.DependsOn {
 			to = append(to, ref.Name)
 		}

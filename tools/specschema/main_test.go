@@ -146,7 +146,7 @@ func TestBadOnesAreRefusedByBoth(t *testing.T) {
 	for _, test := range []struct{ name, doc, decoder string }{
 		{"unknown kind", head + "kind: Tennant\nmetadata: {name: a}\nspec: {}\n", `unknown kind "Tennant"`},
 		{"unknown version", "apiVersion: fleetwright.dev/v1\nkind: Cluster\nmetadata: {name: a}\n", `unknown version "v1"`},
-		{"unknown field", head + "kind: Cluster\nmetadata: {name: a}\nspec: {enviroment: x}\n", `unknown field "enviroment"`},
+		{"unknown field", head + "kind: Cluster\nmetadata: {name: a}\nspec: {environmen: x}\n", `unknown field "environmen"`},
 		{"missing field", head + "kind: Addon\nmetadata: {name: a}\nspec: {}\n", `missing required field "namespace"`},
 		{"enum", head + "kind: Fleet\nmetadata: {name: a}\nspec: {repository: {url: 'https://x/y'}, layout: flet}\n", `spec.layout is "flet"`},
 		{"enum of a list", head + "kind: Fleet\nmetadata: {name: a}\nspec: {repository: {url: 'https://x/y'}, flux: {components: [helm]}}\n", `spec.flux.components[0] is "helm"`},

@@ -107,7 +107,7 @@ func rows(out *bytes.Buffer, path string, s *jsonschema.Schema) {
 func typeOf(s *jsonschema.Schema) string {
 	switch {
 	case len(s.Enum) > 0:
-		var values []string
+		values := make([]string, 0, len(s.Enum))
 		for _, v := range s.Enum {
 			values = append(values, fmt.Sprintf("`%v`", v))
 		}
