@@ -1,0 +1,48 @@
+package tenant
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
+)
+
+// podSecurityModes are what a level does: refuse, record and tell the user
+// (https://kubernetes.io/docs/concepts/security/pod-security-admission/).
+var podSecurityModes = []string{"enforce", "audit", "warn"}
+
+func namespacesComment(t *v1alpha1.Tenant) string {
+	switch t.Spec.State {
+	case v1alpha1.StateRemoved:
+		return "Tenant " + t.Metadata.Name + " is removed: Flux deletes its namespaces once it is out of the specification."
+	case v1alpha1.StateDraining:
+		return "Tenant " + t.Metadata.Name + " is draining: Flux has stopped to sync and removes the workloads."
+	}
+	return "Tenant " + t.Metadata.Name + ": Flux never deletes these namespaces while the tenant is in the specification."
+}
+
+// namespaces are the tenant's sync namespace and those of its workloads. A
+// removed tenant's may be pruned; before, a namespace's deletion would take
+// everything in it along.
+func namespaces(t *v1alpha1.Tenant) []any {
+	// Nothing runs in the sync namespace, so it gets the strictest level.
+	objects := []any{namespace(t, t.Spec.SyncNamespace, v1alpha1.PodSecurityRestricted)}
+	for _, name := range t.Spec.Namespaces {
+		objects = append(objects, namespace(t, name, t.Spec.PodSecurity))
+	}
+	return objects
+}
+
+func namespace(t *v1alpha1.Tenant, name string, level v1alpha1.PodSecurity) *corev1.Namespace {
+	ns := &corev1.Namespace{
+		TypeMeta:   typeMeta(corev1.SchemeGroupVersion, "Namespace"),
+		ObjectMeta: objectMeta(t, name, ""),
+	}
+	for _, mode := range podSecurityModes {
+		ns.Labels["pod-security.kubernetes.io/"+mode] = string(level)
+	}
+	if t.Spec.State != v1alpha1.StateRemoved {
+		ns.Annotations = map[string]string{emit.AnnotationPrune: emit.Disabled}
+	}
+	return ns
+}

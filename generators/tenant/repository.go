@@ -1,0 +1,167 @@
+package tenant
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	kustypes "sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/encryption"
+	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// targetBranch is where a repository starts whose tenant follows tags.
+const targetBranch = "main"
+
+// hasTarget says that a tenant's repository, or its branch of the platform's,
+// is generated: artifacts are built elsewhere, and a leaving tenant's repository
+// is left to it.
+func hasTarget(t *v1alpha1.Tenant) bool {
+	return t.Spec.Source.Kind == v1alpha1.SourceGit && t.Spec.State == v1alpha1.StateActive
+}
+
+// Targets generates the repository, or the branch of the platform repository, of
+// each active tenant that deploys from Git; sorted by name. It fails when two
+// tenants share a branch, where one's files would replace the other's.
+func Targets(spec *v1alpha1.Spec) ([]tree.Target, error) {
+	var tenants []*v1alpha1.Tenant
+	owners := map[[2]string]string{}
+	for _, t := range spec.Tenants {
+		if !hasTarget(t) {
+			continue
+		}
+		at := [2]string{t.Spec.Source.URL, branch(t)}
+		if other, taken := owners[at]; taken {
+			return nil, fmt.Errorf("tenants %q and %q deploy from the same branch %q of %s: give each a branch or repository of its own (spec.source)",
+				other, t.Metadata.Name, at[1], at[0])
+		}
+		owners[at] = t.Metadata.Name
+		tenants = append(tenants, t)
+	}
+	targets := make([]tree.Target, len(tenants))
+	for i, files := range eachTenant(tenants, func(t *v1alpha1.Tenant) *emit.Files { return repository(spec, t) }) {
+		t := tenants[i]
+		if err := files.Err(); err != nil {
+			return nil, fmt.Errorf("tenant %q: %w", t.Metadata.Name, err)
+		}
+		targets[i] = tree.Target{
+			Name: "tenant-" + t.Metadata.Name,
+			URL:  t.Spec.Source.URL, Branch: branch(t),
+			Orphan: spec.OnPlatformRepository(t),
+			Tree:   files.Tree,
+		}
+	}
+	return targets, nil
+}
+
+func branch(t *v1alpha1.Tenant) string { return cmp.Or(t.Spec.Source.Branch, targetBranch) }
+
+// repository is a tenant's repository: a base with a starter, a folder for each
+// path that is applied to a cluster, and what people and CI work with. All that
+// runs is the tenant's to change.
+func repository(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *emit.Files {
+	out := emit.New()
+	shared := path.Join(t.Spec.Source.Path, "base")
+	folders := []string{}
+	for _, on := range spec.TenantClusters(t) {
+		folders = append(folders, path.Clean(on.Path))
+	}
+	folders = emit.Sorted(folders)
+	starter(out, spec, t, shared)
+	for _, dir := range folders {
+		if dir != shared {
+			environmentFolder(out, t, dir, shared)
+		}
+	}
+	sops, err := encryption.Tenant(spec, t, append(folders, shared)...)
+	out.Fail(err)
+	out.Text(encryption.File, tree.Managed, sops)
+	out.Text(".krmignore", tree.Managed, []byte(ignored))
+	out.Text(".pre-commit-config.yaml", tree.Once, []byte(preCommit))
+	out.Text(".github/workflows/validate.yaml", tree.Once, []byte(workflow))
+	out.Text("README.md", tree.Once, readme(spec, t, shared))
+	return out
+}
+
+// environmentFolder is a folder that a cluster applies: the base, and what differs.
+func environmentFolder(out *emit.Files, t *v1alpha1.Tenant, dir, shared string) {
+	out.YAML(path.Join(dir, "starter-patch.yaml"), tree.Once, "What differs from the base here.", starterPatch(t, dir))
+	out.YAML(path.Join(dir, "kustomization.yaml"), tree.Once, "", emit.Kustomization{
+		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind,
+		Resources: []string{relative(dir, shared)},
+		Patches:   []kustypes.Patch{{Path: "starter-patch.yaml"}},
+	})
+}
+
+// relative is the way between two clean folders, either of which may be the root.
+func relative(from, to string) string {
+	rel, err := filepath.Rel(filepath.FromSlash(from), filepath.FromSlash(to))
+	if err != nil { // only for an absolute path, and validation refuses those
+		return to
+	}
+	return filepath.ToSlash(rel)
+}
+
+// The files of a tenant's repository that do not depend on the tenant.
+const (
+	ignored = "# " + manifest.Header + "\n# YAML files that are not KRM objects, for kpt.\n" +
+		"/.sops.yaml\n/.pre-commit-config.yaml\n/.github/\n"
+	preCommit = `# https://pre-commit.com: run "pre-commit install" once.
+repos:
+- repo: https://github.com/fleetwright/fleetwright
+  rev: v0.1.0
+  hooks:
+  - id: fleetwright-validate
+`
+	workflow = `name: validate
+on:
+  pull_request:
+  push:
+permissions:
+  contents: read
+jobs:
+  fleetwright:
+    runs-on: ubuntu-latest
+    steps:
+    - uses: actions/checkout@v4
+    - uses: actions/setup-go@v5
+      with:
+        go-version: stable
+    - run: go install github.com/fleetwright/fleetwright/cmd/fleetwright@v0.1.0
+    - run: fleetwright validate
+`
+)
+
+// readme tells the tenant's people what the platform applies and allows.
+func readme(spec *v1alpha1.Spec, t *v1alpha1.Tenant, shared string) []byte {
+	var b strings.Builder
+	name := t.Metadata.Name
+	fmt.Fprintf(&b, "# %s\n\nWhat tenant `%s` deploys. Flux applies a folder of this repository to each cluster:\n\n", name, name)
+	b.WriteString("| Cluster | Folder |\n|---|---|\n")
+	for _, on := range spec.TenantClusters(t) {
+		fmt.Fprintf(&b, "| %s | `%s` |\n", on.Cluster, on.Path)
+	}
+	fmt.Fprintf(&b, "\n`%s` holds what they share, with a small web server to start from: replace it.\n\n## Rules\n\n", shared)
+	if len(t.Spec.Namespaces) == 1 {
+		fmt.Fprintf(&b, "- Everything is applied to namespace `%s`.\n", t.Spec.Namespaces[0])
+	} else {
+		fmt.Fprintf(&b, "- Each object names its namespace, one of `%s`.\n", strings.Join(t.Spec.Namespaces, "`, `"))
+	}
+	fmt.Fprintf(&b, "- A HelmRelease and a Kustomization set `spec.serviceAccountName: %s`.\n", helmAccount(t))
+	b.WriteString("- Sources come from the URLs that the platform allows:\n")
+	for _, url := range append([]string{t.Spec.Source.URL, starterChart}, t.Spec.AllowedSources...) {
+		fmt.Fprintf(&b, "  - `%s`\n", url)
+	}
+	b.WriteString("- There are no cluster-wide objects, no bases from elsewhere, no sources of other namespaces.\n" +
+		"- Pods meet the pod-security level `" + string(t.Spec.PodSecurity) + "`, stay within the quota, and reach only DNS, their own\n" +
+		"  namespace and what the platform opens.\n" +
+		"- A Secret is committed only when `sops` has encrypted it, in a file that ends in `.sops.yaml`.\n\n" +
+		"## Before you push\n\n    fleetwright validate\n")
+	return []byte(b.String())
+}

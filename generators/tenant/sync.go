@@ -1,0 +1,125 @@
+package tenant
+
+import (
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/encryption"
+	"github.com/fleetwright/fleetwright/generators/layout"
+)
+
+const syncComment = `What Flux deploys for the tenant, with the tenant's own account. Each cluster's overlay
+sets spec.path.`
+
+// syncObjects are the tenant's source and its Kustomization.
+func syncObjects(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []any {
+	return []any{source(spec, t), kustomization(spec, t)}
+}
+
+func source(spec *v1alpha1.Spec, t *v1alpha1.Tenant) any {
+	s := t.Spec.Source
+	meta := objectMeta(t, t.Metadata.Name, t.Spec.SyncNamespace)
+	interval := duration(spec.Fleet.Spec.Defaults.Interval)
+	if s.Kind == v1alpha1.SourceOCI {
+		return &sourcev1.OCIRepository{
+			TypeMeta:   typeMeta(sourcev1.GroupVersion, sourcev1.OCIRepositoryKind),
+			ObjectMeta: meta,
+			Spec: sourcev1.OCIRepositorySpec{
+				Interval:  interval,
+				URL:       s.URL,
+				Reference: &sourcev1.OCIRepositoryRef{Tag: s.Tag, SemVer: s.SemVer},
+				SecretRef: secretRef(s.SecretRef),
+				Verify:    verification(s.Verify),
+			},
+		}
+	}
+	return &sourcev1.GitRepository{
+		TypeMeta:   typeMeta(sourcev1.GroupVersion, sourcev1.GitRepositoryKind),
+		ObjectMeta: meta,
+		Spec: sourcev1.GitRepositorySpec{
+			Interval:  interval,
+			URL:       s.URL,
+			Reference: &sourcev1.GitRepositoryRef{Branch: s.Branch, Tag: s.Tag, SemVer: s.SemVer},
+			SecretRef: secretRef(s.SecretRef),
+		},
+	}
+}
+
+func verification(v *v1alpha1.Verify) *sourcev1.OCIRepositoryVerification {
+	if v == nil {
+		return nil
+	}
+	out := &sourcev1.OCIRepositoryVerification{Provider: v.Provider, SecretRef: secretRef(v.SecretRef)}
+	for _, id := range v.MatchOIDCIdentity {
+		out.MatchOIDCIdentity = append(out.MatchOIDCIdentity, sourcev1.OIDCIdentityMatch{Issuer: id.Issuer, Subject: id.Subject})
+	}
+	return out
+}
+
+// kustomization applies the tenant's source as the tenant's account.
+//
+// With one workload namespace it puts every object there, so a repository need
+// not name it. With several, objects say themselves where they belong; those
+// that don't would land in the sync namespace, where the account may not write.
+//
+// It is gone only when all it applied is: a draining tenant's Kustomization that
+// is still there tells that something of the workloads is too.
+func kustomization(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *kustomizev1.Kustomization {
+	d := spec.Fleet.Spec.Defaults
+	k := &kustomizev1.Kustomization{
+		TypeMeta:   typeMeta(kustomizev1.GroupVersion, kustomizev1.KustomizationKind),
+		ObjectMeta: objectMeta(t, t.Metadata.Name, t.Spec.SyncNamespace),
+		Spec: kustomizev1.KustomizationSpec{
+			Interval:           duration(d.Interval),
+			RetryInterval:      new(duration(d.RetryInterval)),
+			Timeout:            new(duration(d.Timeout)),
+			ServiceAccountName: kustomizeAccount(t),
+			SourceRef:          kustomizev1.CrossNamespaceSourceReference{Kind: t.Spec.Source.Kind, Name: t.Metadata.Name},
+			Prune:              true,
+			Wait:               true,
+			DeletionPolicy:     kustomizev1.DeletionPolicyWaitForTermination,
+			Decryption:         encryption.TenantDecryption(spec, t),
+		},
+	}
+	if len(t.Spec.Namespaces) == 1 {
+		k.Spec.TargetNamespace = t.Spec.Namespaces[0]
+	}
+	return k
+}
+
+// pathPatch sets the path of a tenant's Kustomization.
+type pathPatch struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Metadata   patchMeta    `json:"metadata"`
+	Spec       pathPatchSet `json:"spec"`
+}
+
+type patchMeta struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+type pathPatchSet struct {
+	Path string `json:"path"`
+}
+
+func patchFile(t *v1alpha1.Tenant) string { return t.Metadata.Name + "-patch.yaml" }
+
+// patches write, for each cluster that an active tenant is on, which path of its
+// source is applied there.
+func patches(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.Tenant) {
+	if t.Spec.State != v1alpha1.StateActive {
+		return
+	}
+	for _, c := range spec.TenantClusters(t) {
+		out.Objects(lay.TenantOverlay(c.Cluster)+"/"+patchFile(t), "", pathPatch{
+			APIVersion: kustomizev1.GroupVersion.String(),
+			Kind:       kustomizev1.KustomizationKind,
+			Metadata:   patchMeta{Name: t.Metadata.Name, Namespace: t.Spec.SyncNamespace},
+			Spec:       pathPatchSet{Path: c.Path},
+		})
+	}
+}

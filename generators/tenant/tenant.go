@@ -1,0 +1,129 @@
+// Package tenant generates what a tenant gets: its namespaces, accounts, roles,
+// limits and sync in the platform repository, and the start of a repository or
+// branch of its own.
+//
+// Its source, Kustomization and keys stand in a sync namespace, where its
+// accounts may do nothing; its workloads run in other namespaces, under two
+// accounts with curated roles, a quota, network policies and admission policies.
+// It can read every Secret of its workload namespaces: Helm keeps releases in
+// them and pods mount them, so nothing could withhold that.
+package tenant
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kustypes "sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/layout"
+)
+
+// Platform writes everything about the tenants in the platform repository: a
+// base for each tenant, and an overlay for each cluster that has tenants.
+func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
+	for _, files := range eachTenant(spec.Tenants, func(t *v1alpha1.Tenant) *emit.Files {
+		files := emit.New()
+		base(files, spec, lay, t)
+		patches(files, spec, lay, t)
+		return files
+	}) {
+		out.Merge(files)
+	}
+	overlays(out, spec, lay)
+}
+
+// eachTenant generates for each tenant, several at a time. The results stand in
+// the order of the tenants.
+func eachTenant[T any](tenants []*v1alpha1.Tenant, generate func(*v1alpha1.Tenant) T) []T {
+	results := make([]T, len(tenants))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(tenants)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(tenants)); i = next.Add(1) - 1 {
+				results[i] = generate(tenants[i])
+			}
+		})
+	}
+	workers.Wait()
+	return results
+}
+
+// base writes the objects of a tenant that all its clusters share.
+func base(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.Tenant) {
+	dir := lay.TenantBase(t.Metadata.Name)
+	var k emit.Kustomization
+	write := func(name, comment string, objects []any) {
+		out.Objects(dir+"/"+name, comment, objects...)
+		k.Resources = append(k.Resources, name)
+	}
+	write("namespaces.yaml", namespacesComment(t), namespaces(t))
+	if t.Spec.State != v1alpha1.StateRemoved {
+		bounds, err := bounds(t)
+		out.Fail(err)
+		write("rbac.yaml", rbacComment, accounts(t))
+		write("limits.yaml", "", bounds)
+		write("network-policy.yaml", networkComment, networkPolicies(t))
+		write("admission-policy.yaml", admissionComment, admissionObjects(spec, t))
+	}
+	if t.Spec.State == v1alpha1.StateActive {
+		write("sync.yaml", syncComment, syncObjects(spec, t))
+	}
+	out.Kustomization(dir, k)
+}
+
+// overlays write the folder of each cluster's tenants.
+func overlays(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
+	on := map[string]*emit.Kustomization{}
+	for _, t := range spec.Tenants {
+		name := t.Metadata.Name
+		for _, c := range spec.TenantClusters(t) {
+			dir := lay.TenantOverlay(c.Cluster)
+			if on[c.Cluster] == nil {
+				on[c.Cluster] = &emit.Kustomization{}
+			}
+			k := on[c.Cluster]
+			k.Resources = append(k.Resources, emit.Relative(dir, lay.TenantBase(name)))
+			if t.Spec.State == v1alpha1.StateActive {
+				k.Patches = append(k.Patches, kustypes.Patch{Path: patchFile(t)})
+			}
+		}
+	}
+	for _, c := range spec.Clusters {
+		if k := on[c.Metadata.Name]; k != nil {
+			out.Kustomization(lay.TenantOverlay(c.Metadata.Name), *k)
+		}
+	}
+}
+
+// objectMeta names an object of a tenant. Cluster-wide objects have no namespace.
+func objectMeta(t *v1alpha1.Tenant, name, namespace string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: name, Namespace: namespace,
+		Labels: map[string]string{emit.LabelTenant: t.Metadata.Name},
+	}
+}
+
+func typeMeta(gv schema.GroupVersion, kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: gv.String(), Kind: kind}
+}
+
+func secretRef(ref *v1alpha1.SecretRef) *meta.LocalObjectReference {
+	if ref == nil {
+		return nil
+	}
+	return &meta.LocalObjectReference{Name: ref.Name}
+}
+
+// duration reads a duration that validation has let through.
+func duration(d v1alpha1.Duration) metav1.Duration {
+	parsed, _ := time.ParseDuration(string(d))
+	return metav1.Duration{Duration: parsed}
+}
