@@ -1,0 +1,172 @@
+package schemas
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func gvk(apiVersion, kind string) schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(apiVersion, kind)
+}
+
+// object decodes YAML into the values that Validate takes.
+func object(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+		t.Fatal(err)
+	}
+	return integers(m).(map[string]any)
+}
+
+func integers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = integers(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = integers(v[i])
+		}
+	case int:
+		return int64(v)
+	}
+	return v
+}
+
+func problems(t *testing.T, text string) []string {
+	t.Helper()
+	o := object(t, text)
+	s, ok := Lookup(gvk(o["apiVersion"].(string), o["kind"].(string)))
+	if !ok {
+		t.Fatalf("no schema for %s %s", o["apiVersion"], o["kind"])
+	}
+	var got []string
+	for _, p := range s.Validate(o) {
+		line := string(p.Kind) + ": " + Field(p.Path) + ": " + p.Message
+		if p.Hint != "" {
+			line += " (" + p.Hint + ")"
+		}
+		got = append(got, line)
+	}
+	return got
+}
+
+func TestEverySchemaCompiles(t *testing.T) {
+	kinds := Kinds()
+	if len(kinds) < 100 {
+		t.Fatalf("only %d kinds are embedded", len(kinds))
+	}
+	for _, k := range append(kinds, metadataKind) {
+		if _, err := load(k); err != nil {
+			t.Errorf("%s: %v", k, err)
+		}
+	}
+}
+
+func TestProvenanceNamesEveryFile(t *testing.T) {
+	text, err := os.ReadFile("PROVENANCE.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var origin map[string]struct{ Module, File string }
+	if err := json.Unmarshal(text, &origin); err != nil {
+		t.Fatal(err)
+	}
+	files, err := data.ReadDir("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, f := range files {
+		from, ok := origin[path.Join("data", f.Name())]
+		if !ok || !strings.Contains(from.Module, "@v") || from.File == "" {
+			t.Errorf("%s has no provenance", f.Name())
+		}
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if len(origin) != len(files) {
+		t.Errorf("%d files, %d origins", len(files), len(origin))
+	}
+	if total > 3<<20 {
+		t.Errorf("the embedded schemas take %d bytes; at most 3 MB are allowed", total)
+	}
+}
+
+func TestKindsOfFluxAndKubernetes(t *testing.T) {
+	for _, k := range []schema.GroupVersionKind{
+		gvk("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+		gvk("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+		gvk("source.toolkit.fluxcd.io/v1", "GitRepository"),
+		gvk("source.toolkit.fluxcd.io/v1", "OCIRepository"),
+		gvk("source.toolkit.fluxcd.io/v1", "HelmRepository"),
+		gvk("source.toolkit.fluxcd.io/v1", "Bucket"),
+		gvk("notification.toolkit.fluxcd.io/v1beta3", "Alert"),
+		gvk("notification.toolkit.fluxcd.io/v1", "Receiver"),
+		gvk("image.toolkit.fluxcd.io/v1", "ImagePolicy"),
+		gvk("fluxcd.controlplane.io/v1", "FluxInstance"),
+		gvk("fluxcd.controlplane.io/v1", "ResourceSet"),
+		gvk("v1", "Namespace"), gvk("v1", "LimitRange"), gvk("v1", "ResourceQuota"), gvk("v1", "ServiceAccount"),
+		gvk("apps/v1", "Deployment"), gvk("batch/v1", "CronJob"),
+		gvk("rbac.authorization.k8s.io/v1", "RoleBinding"), gvk("networking.k8s.io/v1", "NetworkPolicy"),
+		gvk("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
+		gvk("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+		gvk("kustomize.config.k8s.io/v1beta1", "Kustomization"),
+	} {
+		if _, ok := Lookup(k); !ok {
+			t.Errorf("there is no schema for %s", k)
+		}
+	}
+	if _, ok := Lookup(gvk("example.com/v1", "Nothing")); ok {
+		t.Error("there is a schema for a kind that doesn't exist")
+	}
+	for kind, want := range map[schema.GroupVersionKind]bool{
+		gvk("v1", "Namespace"): false, gvk("v1", "ConfigMap"): true, gvk("v1", "Node"): false,
+		gvk("rbac.authorization.k8s.io/v1", "ClusterRole"): false, gvk("rbac.authorization.k8s.io/v1", "Role"): true,
+		gvk("helm.toolkit.fluxcd.io/v2", "HelmRelease"): true,
+	} {
+		if s, _ := Lookup(kind); s == nil || s.Namespaced != want {
+			t.Errorf("%s: namespaced is not %v", kind, want)
+		}
+	}
+}
+
+func TestValidateSideBySide(t *testing.T) {
+	o := object(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replica: 1}\n")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s, _ := Lookup(gvk("apps/v1", "Deployment"))
+			if n := len(s.Validate(o)); n != 3 {
+				t.Errorf("%d problems, want 3", n)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkValidate(b *testing.B) {
+	var m map[string]any
+	if err := yaml.Unmarshal([]byte(deployment), &m); err != nil {
+		b.Fatal(err)
+	}
+	o := integers(m).(map[string]any)
+	s, _ := Lookup(gvk("apps/v1", "Deployment"))
+	for b.Loop() {
+		if p := s.Validate(o); len(p) != 0 {
+			b.Fatal(p)
+		}
+	}
+}

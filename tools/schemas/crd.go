@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+
+	"sigs.k8s.io/yaml"
+)
+
+var documentSeparator = regexp.MustCompile(`(?m)^---`)
+
+// crd is the part of a CustomResourceDefinition that is read.
+type crd struct {
+	Kind string `json:"kind"`
+	Spec struct {
+		Group string `json:"group"`
+		Scope string `json:"scope"`
+		Names struct {
+			Kind string `json:"kind"`
+		} `json:"names"`
+		Versions []struct {
+			Name   string `json:"name"`
+			Served bool   `json:"served"`
+			Schema struct {
+				OpenAPIV3Schema map[string]any `json:"openAPIV3Schema"`
+			} `json:"schema"`
+		} `json:"versions"`
+	} `json:"spec"`
+}
+
+// readCRDs takes the served versions of the CRDs in a stream of YAML documents.
+func readCRDs(data []byte) ([]schema, error) {
+	var found []schema
+	for _, doc := range documentSeparator.Split(string(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))), -1) {
+		var c crd
+		if err := yaml.Unmarshal([]byte(doc), &c); err != nil {
+			return nil, err
+		}
+		if c.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		for _, v := range c.Spec.Versions {
+			if !v.Served {
+				continue
+			}
+			if v.Schema.OpenAPIV3Schema == nil {
+				return nil, fmt.Errorf("%s %s has no schema", c.Spec.Names.Kind, v.Name)
+			}
+			found = append(found, schema{
+				Group: c.Spec.Group, Version: v.Name, Kind: c.Spec.Names.Kind,
+				Namespaced: c.Spec.Scope == "Namespaced",
+				Schema:     withoutDescriptions(v.Schema.OpenAPIV3Schema),
+			})
+		}
+	}
+	return found, nil
+}
+
+// withoutDescriptions leaves out what validation doesn't need, in a schema and
+// the schemas in it, and the status, which nobody writes into Git.
+func withoutDescriptions(s map[string]any) map[string]any {
+	trimmed := trim(s)
+	if props, ok := trimmed["properties"].(map[string]any); ok {
+		delete(props, "status")
+	}
+	return trimmed
+}
+
+func trim(s map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range s {
+		switch k {
+		case "description", "example", "externalDocs", "title":
+		case "default", "enum":
+			out[k] = v
+		case "properties":
+			out[k] = trimEach(v)
+		default:
+			out[k] = trimValue(v)
+		}
+	}
+	return out
+}
+
+func trimEach(v any) any {
+	props, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	out := map[string]any{}
+	for name, p := range props {
+		out[name] = trimValue(p)
+	}
+	return out
+}
+
+func trimValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return trim(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = trimValue(item)
+		}
+		return out
+	}
+	return v
+}

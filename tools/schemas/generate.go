@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// schema is the OpenAPI v3 schema of one kind, in the form of a CRD's
+// openAPIV3Schema.
+type schema struct {
+	Group, Version, Kind string
+	// Namespaced says whether objects of the kind stand in a namespace.
+	Namespaced bool
+	Schema     map[string]any
+}
+
+// file is the JSON in a data file. Package schemas reads the same shape.
+type file struct {
+	Group      string         `json:"group"`
+	Version    string         `json:"version"`
+	Kind       string         `json:"kind"`
+	BuiltIn    bool           `json:"builtIn"`
+	Namespaced bool           `json:"namespaced"`
+	Schema     map[string]any `json:"schema"`
+}
+
+// provenance says where a data file's content is from.
+type provenance struct {
+	Module string `json:"module"`
+	File   string `json:"file"`
+}
+
+// metadataKind is the pseudo kind under which the schema of ObjectMeta stands.
+const metadataKind = "ObjectMeta"
+
+// generate returns the content of every file, by its path under schemas/.
+func generate() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	origin := map[string]provenance{}
+	for _, src := range sources() {
+		dir, err := download(src.Module, src.Version)
+		if err != nil {
+			return nil, err
+		}
+		inputs, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(src.Pattern)))
+		if err != nil || len(inputs) == 0 {
+			return nil, fmt.Errorf("%s@%s has no files %s: %w", src.Module, src.Version, src.Pattern, err)
+		}
+		slices.Sort(inputs)
+		for _, input := range inputs {
+			rel, err := filepath.Rel(dir, input)
+			if err != nil {
+				return nil, err
+			}
+			from := provenance{Module: src.Module + "@" + src.Version, File: filepath.ToSlash(rel)}
+			if err := addFile(files, origin, input, src, from); err != nil {
+				return nil, fmt.Errorf("%s: %w", rel, err)
+			}
+		}
+	}
+	text, err := json.MarshalIndent(origin, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	files["PROVENANCE.json"] = append(text, '\n')
+	return files, nil
+}
+
+func addFile(files map[string][]byte, origin map[string]provenance, input string, src source, from provenance) error {
+	data, err := os.ReadFile(input)
+	if err != nil {
+		return err
+	}
+	found, err := src.Read(data)
+	if err != nil {
+		return err
+	}
+	for _, s := range found {
+		name := dataName(s)
+		if before, twice := origin[name]; twice {
+			// Several OpenAPI documents hold a shared kind; the group's own
+			// document comes with the same content.
+			if before.Module != from.Module {
+				return fmt.Errorf("%s is in %s too", name, before.Module)
+			}
+			continue
+		}
+		content, err := encode(s)
+		if err != nil {
+			return err
+		}
+		files[name], origin[name] = content, from
+	}
+	return nil
+}
+
+// dataName is where package schemas looks for a kind.
+func dataName(s schema) string {
+	group := s.Group
+	if group == "" {
+		group = "core"
+	}
+	return fmt.Sprintf("data/%s_%s_%s.json.gz", group, s.Version, s.Kind)
+}
+
+func encode(s schema) ([]byte, error) {
+	text, err := json.Marshal(file{
+		Group: s.Group, Version: s.Version, Kind: s.Kind,
+		BuiltIn: isBuiltIn(s), Namespaced: s.Namespaced, Schema: s.Schema,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	w, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return buf.Bytes(), err
+}
+
+// isBuiltIn says whether the API server decodes the kind into a Go type, rather
+// than by a CRD. Only readOpenAPI marks its schemas.
+func isBuiltIn(s schema) bool {
+	_, marked := s.Schema[builtInMark]
+	delete(s.Schema, builtInMark)
+	return marked
+}
