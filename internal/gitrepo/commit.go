@@ -11,8 +11,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-type treeEntry = object.TreeEntry
-
 // CommitOptions say what stands in the commit. The same changes on top of the
 // same commit with the same options give the same commit hash.
 type CommitOptions struct {
@@ -45,8 +43,8 @@ type Result struct {
 // branch moves: a rejected push changes nothing here, and the caller opens the
 // branch again and repeats.
 //
-// It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress or
-// ErrOccupied and the branch unchanged. When it fails after the reference moved
+// It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress or a
+// *tree.BlockedError and the branch unchanged. When it fails after the reference moved
 // (a full disk while the work tree is written) the error says so, and the next
 // Open completes it.
 func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) (Result, error) {

@@ -2,10 +2,13 @@ package gitrepo
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 func TestEmptyBareRepository(t *testing.T) {
@@ -194,13 +197,14 @@ func TestKeepsModesLinksAndSubmodules(t *testing.T) {
 	sound(t, dir)
 
 	b := open(t, dir, "main", Options{})
-	for path, kind := range map[string]string{"d/link": "symlink", "d/sub": "submodule", "d/sub/x": "submodule", "d/link/x": "symlink"} {
-		var occupied *OccupiedError
-		if _, _, err := b.ReadFile(path); !errors.As(err, &occupied) || occupied.Kind != kind {
+	for path, at := range map[string]string{"d/link": "d/link is a symbolic link", "d/sub": "d/sub is a submodule",
+		"d/sub/x": "d/sub is a submodule", "d/link/x/y": "d/link is a symbolic link"} {
+		var blocked *tree.BlockedError
+		if _, err := b.ReadFile(path); !errors.As(err, &blocked) || blocked.At+" is "+blocked.What != at || blocked.Path != path {
 			t.Errorf("reading %s: %v", path, err)
 		}
 		for _, c := range []string{"x", "-"} {
-			if _, err := b.Commit(t.Context(), puts(map[string]string{path: c}), opts("x")); !errors.Is(err, ErrOccupied) {
+			if _, err := b.Commit(t.Context(), puts(map[string]string{path: c}), opts("x")); !errors.As(err, &blocked) || blocked.At+" is "+blocked.What != at || blocked.Path != path {
 				t.Errorf("changing %s: %v", path, err)
 			}
 		}
@@ -520,16 +524,25 @@ func TestManyFilesBecomeAPack(t *testing.T) {
 	sound(t, dir)
 	b := open(t, dir, "main", Options{})
 	for path, want := range files {
-		got, ok, err := b.ReadFile(path)
-		if err != nil || !ok || string(got) != want {
-			t.Fatalf("%s: %v %v", path, ok, err)
+		got, err := b.ReadFile(path)
+		if err != nil || string(got) != want {
+			t.Fatalf("%s: %v", path, err)
 		}
 	}
-	if _, ok, err := b.ReadFile("d"); ok || err != nil {
-		t.Errorf("a folder is a file: %v", err)
+	var blocked *tree.BlockedError
+	if _, err := b.ReadFile("d"); !errors.As(err, &blocked) || blocked.What != tree.AFolder {
+		t.Errorf("a folder: %v", err)
 	}
-	if _, ok, err := b.ReadFile("no/such"); ok || err != nil {
-		t.Errorf("found what isn't there: %v", err)
+	for path := range files {
+		if _, err := b.ReadFile(path + "/x"); !errors.As(err, &blocked) || blocked.What != tree.AFile || blocked.At != path {
+			t.Errorf("below a file: %v", err)
+		}
+		break
+	}
+	for _, path := range []string{"no/such", "d/no", "no"} {
+		if _, err := b.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 

@@ -41,6 +41,9 @@ func (d disk) mkdirs(path string) error {
 	if err := os.Mkdir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
 	if d.dirBits == 0 {
 		return nil
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // Change is what happens to one file of the branch.
@@ -133,8 +135,8 @@ func sortChanges(changes []Change) ([]Change, error) {
 
 // apply returns the tree after the changes, all of which are below dir. The zero
 // hash stands for an empty tree on both sides.
-func (e *editor) apply(tree plumbing.Hash, dir string, changes []Change) (plumbing.Hash, error) {
-	entries, err := e.store.entries(tree)
+func (e *editor) apply(of plumbing.Hash, dir string, changes []Change) (plumbing.Hash, error) {
+	entries, err := e.store.entries(of)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -216,22 +218,22 @@ func (e *editor) applyName(was item, path string, g group) (item, error) {
 	if !was.hash.IsZero() {
 		kind = kindOf(was.mode)
 	}
-	if kind == "symlink" || kind == "submodule" {
-		return item{}, &OccupiedError{Path: path, Kind: kind}
+	if kind == tree.ASymlink || kind == aSubmodule {
+		return item{}, inTheWay(path, g, kind)
 	}
 	if g.self != nil && !g.self.Delete && g.writes() {
 		return item{}, fmt.Errorf("path %q is written both as a file and as a folder", path)
 	}
 	now := was
-	if kind == "file" {
+	if kind == tree.AFile {
 		if g.writes() && (g.self == nil || !g.self.Delete) {
-			return item{}, &OccupiedError{Path: path, Kind: kind}
+			return item{}, inTheWay(path, g, kind)
 		}
 		if g.self != nil && g.self.Delete {
 			now = item{}
 		}
 	}
-	if len(g.below) > 0 && (kind == "folder" || now.hash.IsZero()) {
+	if len(g.below) > 0 && (kind == tree.AFolder || now.hash.IsZero()) {
 		hash, err := e.apply(now.hash, path+"/", g.below)
 		if err != nil {
 			return item{}, err
@@ -241,16 +243,26 @@ func (e *editor) applyName(was item, path string, g group) (item, error) {
 	if g.self == nil || g.self.Delete {
 		return now, nil
 	}
-	if kind == "folder" && !now.hash.IsZero() {
-		return item{}, &OccupiedError{Path: path, Kind: kind}
+	if kind == tree.AFolder && !now.hash.IsZero() {
+		return item{}, inTheWay(path, g, kind)
 	}
 	return e.writeFile(was, kind, g.self.Content)
+}
+
+// inTheWay says what stands where the changes want to write.
+func inTheWay(at string, g group, kind string) error {
+	path := at
+	if g.self == nil {
+		path = g.below[0].Path
+	}
+	return fmt.Errorf("%w in the branch, and is not replaced: move it away, or render to another path",
+		&tree.BlockedError{Path: path, At: at, What: kind})
 }
 
 func (e *editor) writeFile(was item, kind string, content []byte) (item, error) {
 	blob := newMemBlob(content)
 	mode := filemode.Regular
-	if kind == "file" {
+	if kind == tree.AFile {
 		if was.hash == blob.hash {
 			return was, nil
 		}

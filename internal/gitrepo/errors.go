@@ -22,9 +22,6 @@ var (
 	// ErrInProgress: the checked-out branch is in the middle of a rebase, merge,
 	// cherry-pick, revert or bisect.
 	ErrInProgress = errors.New("an operation of git is in progress")
-	// ErrOccupied: something that is not a regular file stands at a path; the
-	// error is an *OccupiedError.
-	ErrOccupied = errors.New("the path is occupied")
 	// ErrDiverged: the local branch and the remote's each have commits that the
 	// other lacks.
 	ErrDiverged = errors.New("the branch has diverged from its remote")
@@ -37,22 +34,6 @@ var (
 	// commits.
 	ErrNoIdentity = errors.New("who commits is unknown")
 )
-
-// OccupiedError says that a path of the branch holds something that is never
-// followed or replaced.
-type OccupiedError struct {
-	// Path of the thing in the way: the path asked for or one of its folders.
-	Path string
-	// Kind is "symlink", "submodule", "file" or "folder".
-	Kind string
-}
-
-func (e *OccupiedError) Error() string {
-	return fmt.Sprintf("%q is a %s in the branch, and is not replaced: move it away, or render to another path", e.Path, e.Kind)
-}
-
-// Is makes errors.Is(err, ErrOccupied) true.
-func (e *OccupiedError) Is(target error) bool { return target == ErrOccupied }
 
 // DirtyError lists the paths that a commit would write and that hold changes of
 // the user's.

@@ -52,7 +52,7 @@ func bare(t testing.TB) string {
 	t.Helper()
 	needGit(t)
 	dir := filepath.Join(t.TempDir(), "bare.git")
-	git(t, "", "init", "-q", "--bare", "-b", "main", dir)
+	git(t, "", "init", "-q", "--template=", "--bare", "-b", "main", dir)
 	return dir
 }
 
@@ -61,7 +61,7 @@ func normal(t testing.TB, files map[string]string) string {
 	t.Helper()
 	needGit(t)
 	dir := filepath.Join(t.TempDir(), "work")
-	git(t, "", "init", "-q", "-b", "main", dir)
+	git(t, "", "init", "-q", "--template=", "-b", "main", dir)
 	write(t, dir, files)
 	if len(files) > 0 {
 		git(t, dir, "add", "-A")
@@ -150,8 +150,11 @@ func sound(t testing.TB, dir string) {
 			t.Errorf("git fsck says: %s", line)
 		}
 	}
-	common := git(t, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	err := filepath.WalkDir(common, func(path string, d os.DirEntry, err error) error {
+	l, err := findLayout(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(l.common, func(path string, d os.DirEntry, err error) error {
 		name := d.Name()
 		if err == nil && (strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, "fleetwright")) {
 			t.Errorf("left behind: %s", path)

@@ -203,7 +203,7 @@ func (r settingsReader) read(file string, depth int) error {
 	if depth > maxIncludes {
 		return fmt.Errorf("%s: more than %d levels of include", file, maxIncludes)
 	}
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+	if !isRegular(file) {
 		return nil
 	}
 	c, err := readConfig(file)
@@ -224,6 +224,11 @@ func (r settingsReader) read(file string, depth int) error {
 		}
 	}
 	return nil
+}
+
+func isRegular(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // includes are the files that a section includes under the conditions that hold

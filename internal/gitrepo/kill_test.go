@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -38,7 +39,7 @@ func killChanges() []Change {
 func victim(dir string) int {
 	at, _ := strconv.Atoi(os.Getenv(victimStep))
 	steps := 0
-	o := Options{Orphan: true, step: func(op, path string) {
+	err := commitAs(context.Background(), dir, os.Getenv(victimWhat), func(op, path string) {
 		steps++
 		if steps == at {
 			fmt.Printf("%s %s", op, filepath.Base(path))
@@ -49,24 +50,32 @@ func victim(dir string) int {
 			fmt.Fprintln(os.Stderr, "not killed:", err)
 			select {}
 		}
-	}}
-	branch, how, _ := strings.Cut(os.Getenv(victimWhat), ":")
-	o.Push = how == "push"
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// commitAs commits killChanges. what is the branch, and ":many" for more files
+// or ":push" for a push; empty only opens.
+func commitAs(ctx context.Context, dir, what string, step func(op, path string)) error {
+	branch, how, _ := strings.Cut(what, ":")
 	changes := killChanges()
 	if how == "many" {
 		for i := range unpackLimit {
 			changes = append(changes, Change{Path: fmt.Sprintf("many/%d", i), Content: []byte{byte(i)}})
 		}
 	}
-	b, err := Open(context.Background(), dir, branch, o)
-	if err == nil && branch != "" {
-		_, err = b.Commit(context.Background(), changes, opts("killed"))
-	}
+	b, err := Open(ctx, dir, branch, Options{Orphan: true, Push: how == "push", step: step})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
-	return 0
+	if branch != "" {
+		_, err = b.Commit(ctx, changes, opts("killed"))
+	}
+	return errors.Join(err, b.Close())
 }
 
 // kill runs the victim up to a step. It reports where it died, and false when it
@@ -93,16 +102,30 @@ func kill(t *testing.T, dir, what string, step int) (string, bool) {
 // index, and the work tree's files with their modes.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	s := map[string]string{
-		"refs":   git(t, dir, "for-each-ref", "--format=%(refname) %(objectname)"),
-		"reflog": git(t, dir, "log", "--format=%H %gs", "-g", "--all"),
+	l, err := findLayout(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if git(t, dir, "rev-parse", "--is-bare-repository") == "true" {
+	s := map[string]string{"refs": git(t, dir, "for-each-ref", "--format=%(refname) %(objectname)")}
+	if err := filepath.WalkDir(filepath.Join(l.common, "logs"), func(path string, d os.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a bare repository without logs
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		s["reflog"] += path[len(l.common):] + "\n" + string(data)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if l.work == "" {
 		return s
 	}
 	s["index"] = git(t, dir, "ls-files", "--stage")
 	s["status"] = git(t, dir, "--no-optional-locks", "status", "--porcelain")
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}
@@ -168,6 +191,7 @@ func reopen(t *testing.T, dir, branch string) {
 // update of a commit; after the next command the repository is exactly as before
 // or as after, and a further run ends in the same state as one never killed.
 func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
 	empty := func(t *testing.T) string { return bare(t) }
 	for name, c := range map[string]struct {
 		dir  func(*testing.T) string
@@ -193,7 +217,11 @@ func TestKilledAtEveryStep(t *testing.T) {
 				t.Fatal("the victim does nothing")
 			}
 			olds, news := 0, 0
-			for step := 1; ; step++ {
+			stride := 1
+			if testing.Short() {
+				stride = 4
+			}
+			for step := 1; ; step += stride {
 				dir := copied(t, origin)
 				where, killed := kill(t, dir, c.what, step)
 				if !killed {
@@ -214,7 +242,9 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Fatalf("step %d (%s): neither old nor new: %s", step, where, firstDifference(now, before, after))
 				}
 				sound(t, dir)
-				kill(t, dir, c.what, 0)
+				if err := commitAs(t.Context(), dir, c.what, nil); err != nil {
+					t.Fatal(err)
+				}
 				now := snapshot(t, dir)
 				if c.what == "main:push" {
 					now["reflog"] = after["reflog"] // says fast-forward when only the remote had it
@@ -230,7 +260,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 // pushable is killable with a remote, which is copied with it.
 func pushable(t *testing.T) string {
 	dir := killable(t)
-	git(t, dir, "init", "-q", "--bare", "-b", "main", ".git/elsewhere")
+	git(t, dir, "init", "-q", "--template=", "--bare", "-b", "main", ".git/elsewhere")
 	git(t, dir, "remote", "add", "origin", ".git/elsewhere")
 	git(t, dir, "push", "-q", "-u", "origin", "main")
 	return dir
@@ -254,6 +284,7 @@ func firstDifference(now, a, b map[string]string) string {
 
 // TestKilledWhileRecovering kills the next command, too, at each of its steps.
 func TestKilledWhileRecovering(t *testing.T) {
+	t.Parallel()
 	origin := killable(t)
 	whole := copied(t, origin)
 	kill(t, whole, "main", 0)
@@ -288,6 +319,7 @@ func TestKilledWhileRecovering(t *testing.T) {
 
 // What the user edits between a kill and the next command stays.
 func TestEditedAfterKill(t *testing.T) {
+	t.Parallel()
 	origin := killable(t)
 	for step := 1; ; step++ {
 		dir := copied(t, origin)

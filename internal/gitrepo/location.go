@@ -97,7 +97,15 @@ func (e endpoint) hide(err error) error {
 // for https (and http on this machine). ssh uses the agent.
 func newEndpoint(location string, env func(string) string) (endpoint, error) {
 	shown := Redact(location)
-	u, err := url.Parse(sshURL(location))
+	if !strings.Contains(location, "://") {
+		// Not made ssh://, which would lose that the path is relative to the
+		// user's home folder there. "helper::address" runs a program in git.
+		if strings.Contains(location, "::") || strings.HasPrefix(location, "-") {
+			return endpoint{}, fmt.Errorf("%q is not a URL of a repository: want file, https, http, ssh or git@host:path", shown)
+		}
+		return endpoint{url: location, shown: shown}, nil
+	}
+	u, err := url.Parse(location)
 	if err != nil {
 		return endpoint{}, fmt.Errorf("%q is not a URL of a repository", shown)
 	}
@@ -127,9 +135,10 @@ func (e endpoint) withBasicAuth(u *url.URL, env func(string) string) (endpoint, 
 	user, password := "", ""
 	if u.User != nil {
 		user = u.User.Username()
-		set := false
-		if password, set = u.User.Password(); !set {
-			user, password = "", user
+		if given, ok := u.User.Password(); ok {
+			password = given
+		} else {
+			user, password = "", user // a token alone
 		}
 		e.secrets = append(e.secrets, u.User.String())
 	} else if u.Scheme == "https" || loopback(u.Hostname()) {

@@ -13,6 +13,8 @@ import (
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // Options say how a branch is opened.
@@ -46,6 +48,8 @@ type Branch struct {
 	local, base string
 	remote      *remote
 	temp        string
+	// folders are the trees that were read.
+	folders map[plumbing.Hash]map[string]item
 }
 
 // Open opens a branch (a short name; empty is the repository's default branch).
@@ -264,41 +268,60 @@ func (b *Branch) Exists() bool {
 // none.
 func (b *Branch) Head() string { return b.base }
 
-// ReadFile returns a file's content, and whether there is one. A symlink or
-// submodule at the path, or at one of its folders, is an *OccupiedError; a
-// folder is no file.
-func (b *Branch) ReadFile(path string) ([]byte, bool, error) {
+var _ tree.Reader = (*Branch)(nil)
+
+// ReadFile reads a file of Head, as tree.Reader says: the error wraps
+// fs.ErrNotExist where there is none, and is a *tree.BlockedError where a
+// symlink, submodule or folder stands at the path, or a file, symlink or
+// submodule above it. Nothing is followed.
+func (b *Branch) ReadFile(path string) ([]byte, error) {
 	if err := checkPath(path); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	tree, err := b.store.rootOf(b.base)
+	missing := &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	at, err := b.store.rootOf(b.base)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	parts := strings.Split(path, "/")
-	for i, name := range parts {
-		entries, err := b.store.entries(tree)
+	for i := 0; ; {
+		name, _, deeper := strings.Cut(path[i:], "/")
+		items, err := b.folder(at)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		at := slices.IndexFunc(entries, func(e treeEntry) bool { return e.Name == name })
-		if at < 0 {
-			return nil, false, nil
-		}
-		kind := kindOf(entries[at].Mode)
+		x, ok := items[name]
+		i += len(name)
 		switch {
-		case kind == "symlink" || kind == "submodule":
-			return nil, false, &OccupiedError{Path: strings.Join(parts[:i+1], "/"), Kind: kind}
-		case kind == "folder" && i < len(parts)-1:
-			tree = entries[at].Hash
-		case kind == "file" && i == len(parts)-1:
-			data, err := b.store.blob(entries[at].Hash)
-			return data, err == nil, err
+		case !ok:
+			return nil, missing
+		case deeper && x.mode == filemode.Dir:
+			at, i = x.hash, i+1
+		case !deeper && kindOf(x.mode) == tree.AFile:
+			return b.store.blob(x.hash)
 		default:
-			return nil, false, nil
+			return nil, &tree.BlockedError{Path: path, At: path[:i], What: kindOf(x.mode)}
 		}
 	}
-	return nil, false, nil
+}
+
+// folder reads a tree once.
+func (b *Branch) folder(hash plumbing.Hash) (map[string]item, error) {
+	if items, ok := b.folders[hash]; ok {
+		return items, nil
+	}
+	entries, err := b.store.entries(hash)
+	if err != nil {
+		return nil, err
+	}
+	items := make(map[string]item, len(entries))
+	for _, e := range entries {
+		items[e.Name] = item{e.Mode, e.Hash}
+	}
+	if b.folders == nil {
+		b.folders = map[plumbing.Hash]map[string]item{}
+	}
+	b.folders[hash] = items
+	return items, nil
 }
 
 // List returns the paths of all regular files, sorted, and of the symlinks and

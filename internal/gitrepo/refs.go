@@ -138,12 +138,14 @@ func parentRef(ref string) string {
 // clearFolder removes the empty folder that deleted references left where a
 // reference (or its log) has to stand.
 func (d disk) clearFolder(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil || !info.IsDir() {
+	if !isFolder(os.Lstat(path)) {
 		return nil
 	}
 	return d.removeEmpty(path)
 }
+
+// isFolder judges the result of a stat.
+func isFolder(info fs.FileInfo, err error) bool { return err == nil && info.IsDir() }
 
 // reflog is one line of a reference's log, in git's format.
 type reflog struct {

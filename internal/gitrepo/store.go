@@ -16,6 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // maxBlob bounds a file that is read into memory, in bytes.
@@ -103,17 +105,17 @@ func (s objects) rootOf(hash string) (plumbing.Hash, error) {
 }
 
 // entries are the items of a tree; none for the zero hash.
-func (s objects) entries(tree plumbing.Hash) ([]object.TreeEntry, error) {
-	if tree.IsZero() {
+func (s objects) entries(of plumbing.Hash) ([]object.TreeEntry, error) {
+	if of.IsZero() {
 		return nil, nil
 	}
-	t, err := object.GetTree(s, tree)
+	t, err := object.GetTree(s, of)
 	if err != nil {
-		return nil, s.explain("tree", tree, err)
+		return nil, s.explain("tree", of, err)
 	}
 	for _, e := range t.Entries {
 		if err := checkComponent(e.Name); err != nil {
-			return nil, fmt.Errorf("tree %s: %w", tree, err)
+			return nil, fmt.Errorf("tree %s: %w", of, err)
 		}
 	}
 	return t.Entries, nil
@@ -140,17 +142,20 @@ func (s objects) blob(hash plumbing.Hash) ([]byte, error) {
 	return data, nil
 }
 
-// kindOf names what a tree entry is.
+// aSubmodule is what a tree.BlockedError calls a submodule.
+const aSubmodule = "a submodule"
+
+// kindOf names what a tree entry is, as tree.BlockedError does.
 func kindOf(mode filemode.FileMode) string {
 	switch mode {
 	case filemode.Symlink:
-		return "symlink"
+		return tree.ASymlink
 	case filemode.Submodule:
-		return "submodule"
+		return aSubmodule
 	case filemode.Dir:
-		return "folder"
+		return tree.AFolder
 	}
-	return "file"
+	return tree.AFile
 }
 
 // item is one place in a tree.

@@ -142,17 +142,17 @@ func (t *transaction) refPath(ref string) string {
 // lockRepository waits for other commits of this program to end.
 func (l layout) lockRepository(ctx context.Context) (release func(), err error) {
 	path := filepath.Join(l.common, lockName)
-	for deadline := time.Now().Add(lockWait); ; {
+	late := time.After(lockWait)
+	for {
 		release, ok, err := tryLock(path)
 		if ok || err != nil {
 			return release, err
 		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%w: another commit holds %q", ErrBusy, path)
-		}
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
+		case <-late:
+			return nil, fmt.Errorf("%w: another commit holds %q", ErrBusy, path)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -456,20 +456,12 @@ func (t *transaction) moveTracking() error {
 	if err != nil || now == t.j.New {
 		return err
 	}
-	if !t.holds("tracking", path+".lock") {
-		if now == "" && checkConflict(t.layout.common, t.j.Tracking) != nil {
-			return nil
-		}
-		if err := t.disk.mkdirs(filepath.Dir(path)); err != nil {
-			return err
-		}
-		err := t.lock("tracking", path+".lock")
-		if errors.Is(err, ErrBusy) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	err = t.lockTracking(path, now == "")
+	if errors.Is(err, ErrBusy) {
+		err, path = nil, ""
+	}
+	if err != nil || path == "" {
+		return err
 	}
 	entry := t.entry()
 	entry.old, entry.message = now, "update by push"
@@ -480,6 +472,21 @@ func (t *transaction) moveTracking() error {
 		return err
 	}
 	return t.disk.rename(path+".lock", path)
+}
+
+func (t *transaction) lockTracking(path string, create bool) error {
+	if t.holds("tracking", path+".lock") {
+		return nil
+	}
+	if create {
+		if err := checkConflict(t.layout.common, t.j.Tracking); err != nil {
+			return fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+	}
+	if err := t.disk.mkdirs(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return t.lock("tracking", path+".lock")
 }
 
 // rollback removes the locks that are ours, and the folder. After finish it is

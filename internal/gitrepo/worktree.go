@@ -321,16 +321,23 @@ func (c *checkout) deleteFile(d difference) error {
 			return err
 		}
 	}
-	for dir := path.Dir(d.path); dir != "."; dir = path.Dir(dir) {
-		if info, err := c.root.Lstat(filepath.FromSlash(dir)); err != nil || !info.IsDir() {
+	c.pruneFolders(path.Dir(d.path))
+	return nil
+}
+
+// pruneFolders removes a folder and those above it, up to the first that isn't
+// empty.
+func (c *checkout) pruneFolders(dir string) {
+	for ; dir != "."; dir = path.Dir(dir) {
+		name := filepath.FromSlash(dir)
+		if !isFolder(c.root.Lstat(name)) {
 			continue
 		}
 		c.disk.at("remove", dir)
-		if c.root.Remove(filepath.FromSlash(dir)) != nil {
-			break // not empty
+		if c.root.Remove(name) != nil {
+			return
 		}
 	}
-	return nil
 }
 
 // writeFile brings a file to its new content and returns how it is found
@@ -389,7 +396,7 @@ func (c *checkout) clearWay(name string) error {
 
 // removeFolders removes a folder that holds nothing but empty folders.
 func (c *checkout) removeFolders(name string) error {
-	if info, err := c.root.Lstat(filepath.FromSlash(name)); err != nil || !info.IsDir() {
+	if !isFolder(c.root.Lstat(filepath.FromSlash(name))) {
 		return nil
 	}
 	items, err := fs.ReadDir(c.root.FS(), name)

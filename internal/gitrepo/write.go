@@ -3,12 +3,12 @@ package gitrepo
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -30,7 +30,7 @@ func (e *editor) writeObjects(d disk, common string) error {
 	for _, hash := range e.order {
 		if e.store.HasEncodedObject(hash) == nil {
 			// As git does, so that a prune beside us spares it.
-			now := time.Now()
+			now := time.Now() //nolint:forbidigo // a file's time, which goes into no output
 			_ = os.Chtimes(loosePath(dir, hash), now, now)
 			continue
 		}
@@ -58,7 +58,7 @@ func loosePath(dir string, hash plumbing.Hash) string {
 // tempName is a name in a folder that git knows as unfinished: fsck ignores
 // tmp_*, and gc removes it.
 func tempName(dir, kind string) string {
-	return filepath.Join(dir, "tmp_"+kind+"_"+strconv.Itoa(os.Getpid())+strconv.FormatInt(time.Now().UnixNano(), 36))
+	return filepath.Join(dir, "tmp_"+kind+"_"+rand.Text())
 }
 
 func (e *editor) writeLoose(d disk, dir string, hash plumbing.Hash) error {
