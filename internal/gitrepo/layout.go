@@ -284,10 +284,11 @@ func Root(dir string) (string, bool) {
 		return "", false
 	}
 	for {
-		if l, err := findLayout(dir); err == nil {
-			if l.work != "" {
-				return l.work, true
-			}
+		l, err := findLayout(dir)
+		switch {
+		case err == nil && l.work != "":
+			return l.work, true
+		case err == nil, errors.Is(err, ErrUnsupported): // opening it says what is the matter
 			return dir, true
 		}
 		parent := filepath.Dir(dir)
