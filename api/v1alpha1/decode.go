@@ -24,6 +24,10 @@ type decoder struct {
 // fail reports an error at a node.
 func (d *decoder) fail(n *yaml.Node, p *fieldPath, hint, format string, args ...any) {
 	d.broken = true
+	if d.report.full() {
+		d.report.more = true
+		return // the message alone would cost too much
+	}
 	if d.bad == nil {
 		d.bad = map[string]bool{}
 	}

@@ -79,13 +79,17 @@ func (es Errors) Unwrap() []error {
 type report struct {
 	errors []*Error
 	seen   map[Error]bool
-	more   int
+	more   bool
 	// compared counts the names that hints were sought among.
 	compared int
 }
 
 // add gathers one error, once: an aliased node is visited many times.
 func (r *report) add(e Error) {
+	if r.full() {
+		r.more = true
+		return
+	}
 	e.Object, e.Field = redact(e.Object), redact(e.Field)
 	e.Message, e.Hint = redact(e.Message), redact(e.Hint)
 	if r.seen == nil {
@@ -94,13 +98,12 @@ func (r *report) add(e Error) {
 	if r.seen[e] {
 		return
 	}
-	if len(r.errors) >= maxErrors {
-		r.more++
-		return
-	}
 	r.seen[e] = true
 	r.errors = append(r.errors, &e)
 }
+
+// full says that a report holds all that it will.
+func (r *report) full() bool { return len(r.errors) >= maxErrors }
 
 // err is nil, or all errors sorted.
 func (r *report) err() error {
@@ -108,8 +111,8 @@ func (r *report) err() error {
 		return nil
 	}
 	sortErrors(r.errors)
-	if r.more > 0 {
-		r.errors = append(r.errors, &Error{Message: fmt.Sprintf("%d more errors are not shown", r.more)})
+	if r.more {
+		r.errors = append(r.errors, &Error{Message: "more errors are not shown"})
 	}
 	return Errors(r.errors)
 }

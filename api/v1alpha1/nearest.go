@@ -17,7 +17,7 @@ const (
 // suggest is a hint for a name that is not among the valid ones: the nearest of
 // them, or what there is.
 func (r *report) suggest(name, what string, valid []string) string {
-	if r.compared += len(valid); r.compared > maxCompared || len(r.errors) >= maxErrors {
+	if r.compared += len(valid); r.compared > maxCompared || r.full() {
 		return ""
 	}
 	if near, ok := nearest(name, valid); ok {
