@@ -70,7 +70,8 @@ func sameDocuments(a, b []byte) bool {
 	return slices.Equal(commentsLeft, commentsRight)
 }
 
-// parseDocuments parses the documents of a file; empty ones are dropped.
+// parseDocuments parses the documents of a file; empty ones are dropped, as kyaml
+// drops them.
 func parseDocuments(content []byte) ([]*yaml.Node, bool) {
 	if len(content) > maxParsed || marks(content) > maxMarks {
 		return nil, false
@@ -86,10 +87,18 @@ func parseDocuments(content []byte) ([]*yaml.Node, bool) {
 		if err != nil {
 			return nil, false
 		}
-		if n.Kind != 0 {
+		if !isEmpty(&n) {
 			out = append(out, &n)
 		}
 	}
+}
+
+// isEmpty reports whether a document holds neither a value nor a comment.
+func isEmpty(doc *yaml.Node) bool {
+	if len(doc.Content) == 0 {
+		return true
+	}
+	return doc.Content[0].ShortTag() == "!!null" && doc.Content[0].Value == "" && len(comments(nil, doc)) == 0
 }
 
 // marks counts the characters that can start, end or separate YAML nodes.

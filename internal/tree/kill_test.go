@@ -1,0 +1,228 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// stepCounter fails at one step, counted from 1, or at it and all after it.
+type stepCounter struct {
+	at   int64
+	err  error
+	dead bool // fails at all later steps too, as a killed process does nothing
+	done atomic.Int64
+	name string
+}
+
+func counter(at int, err error) *stepCounter { return &stepCounter{at: int64(at), err: err} }
+
+func (c *stepCounter) step(op, path string) error {
+	n := c.done.Add(1)
+	if n == c.at {
+		c.name = op + " " + path
+	}
+	if n == c.at || c.dead && n > c.at {
+		return c.err
+	}
+	return nil
+}
+
+// errKilled stands for the end of the process: the operation does not happen,
+// and none after it.
+var errKilled = errors.New("killed")
+
+// killedApply applies a plan in a process that ends at step n. It reports
+// whether there was such a step.
+func killedApply(tb testing.TB, dir string, plan *Plan, n int) bool {
+	tb.Helper()
+	c := counter(n, errKilled)
+	c.dead = true
+	err := applyWith(context.Background(), dir, plan, func(root *os.Root) fsys { return deadFS{hookFS{newDisk(root), c.step}} })
+	if c.done.Load() < c.at && err != nil {
+		tb.Fatal(err)
+	}
+	return c.done.Load() >= c.at
+}
+
+func killedRecover(tb testing.TB, dir string, n int) bool {
+	tb.Helper()
+	c := counter(n, errKilled)
+	c.dead = true
+	_, err := recoverWith(dir, func(root *os.Root) fsys { return deadFS{hookFS{newDisk(root), c.step}} })
+	if c.done.Load() < c.at && err != nil {
+		tb.Fatal(err)
+	}
+	return c.done.Load() >= c.at
+}
+
+// deadFS gives a lock back, but leaves its file, when the process is dead.
+type deadFS struct{ hookFS }
+
+func (d deadFS) lock(file string) (func() error, error) {
+	if err := d.before("lock", file); err != nil {
+		return nil, err
+	}
+	f, err := d.fsys.(disk).root.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryLock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		if err := d.before("unlock", file); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		return errors.Join(d.remove(file), f.Close())
+	}, nil
+}
+
+// checkWhole fails unless the folder holds exactly the old or the new files, and
+// the next render completes the new ones.
+func checkWhole(tb testing.TB, dir string, before, want Memory, tree *Tree, what string) {
+	tb.Helper()
+	got := snapshot(tb, dir)
+	if !same(got, before) && !same(got, want) {
+		tb.Fatalf("%s: the folder is neither old nor new: %q", what, slices.Sorted(maps.Keys(got)))
+	}
+	if err := applyWith(context.Background(), dir, compareDir(tb, dir, tree, Options{}), hooked(nil)); err != nil {
+		tb.Fatalf("%s: the next render fails: %v", what, err)
+	}
+	if got := snapshot(tb, dir); !same(got, want) {
+		tb.Fatalf("%s: after the next render the folder holds %q", what, slices.Sorted(maps.Keys(got)))
+	}
+}
+
+// TestKilledAnywhere ends a write at each of its steps, and then each recovery
+// of it at each of its own steps.
+func TestKilledAnywhere(t *testing.T) {
+	before, tree := states(t)
+	plans := 0
+	for n := 1; ; n++ {
+		more := false
+		for m := 0; ; m++ {
+			dir := t.TempDir()
+			put(t, dir, before)
+			plan := compareDir(t, dir, tree, Options{})
+			want := afterwards(before, plan)
+			more = killedApply(t, dir, plan, n)
+			recovered := m > 0 && killedRecover(t, dir, m)
+			if _, err := recoverWith(dir, hooked(nil)); err != nil {
+				t.Fatalf("killed at step %d, recovery at %d: %v", n, m, err)
+			}
+			checkWhole(t, dir, before, want, tree, fmt.Sprintf("killed at step %d, recovery at %d", n, m))
+			plans++
+			_ = os.RemoveAll(dir)
+			if m > 0 && !recovered {
+				break
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	if plans < 500 {
+		t.Errorf("only %d ways to be killed were found", plans)
+	}
+	t.Logf("%d ways to be killed", plans)
+}
+
+// The environment of a child process that is to be killed.
+const (
+	envDir  = "TREE_TEST_KILL_DIR"
+	envStep = "TREE_TEST_KILL_STEP"
+	envWhat = "TREE_TEST_KILL_WHAT"
+)
+
+// TestKilledChild runs in the child process.
+func TestKilledChild(t *testing.T) {
+	dir := os.Getenv(envDir)
+	if dir == "" {
+		t.Skip("runs as the child of TestKilledProcess")
+	}
+	at, err := strconv.ParseInt(os.Getenv(envStep), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var step atomic.Int64
+	open := hooked(func(string, string) error {
+		if step.Add(1) == at {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				_ = self.Kill()
+			}
+			select {} // dead any moment
+		}
+		return nil
+	})
+	if os.Getenv(envWhat) == "recover" {
+		_, err = recoverWith(dir, open)
+	} else {
+		_, tree := states(t)
+		err = applyWith(t.Context(), dir, compareDir(t, dir, tree, Options{}), open)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// child runs the test binary until it is killed at a step; it reports whether
+// the step was reached.
+func child(t *testing.T, what, dir string, step int) bool {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
+	cmd.Env = append(os.Environ(), envWhat+"="+what, envDir+"="+dir, envStep+"="+strconv.Itoa(step))
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return false
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() > 0 && !strings.Contains(exit.String(), "killed") {
+		t.Fatalf("child: %v\n%s", err, out)
+	}
+	return true
+}
+
+// TestKilledProcess is TestKilledAnywhere with real processes that are killed:
+// at each step of a write, and, for one write that had been decided, at each
+// step of its recovery.
+func TestKilledProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	before, tree := states(t)
+	kill := func(applyAt, recoverAt int) (applied, recovered bool) {
+		dir := t.TempDir()
+		put(t, dir, before)
+		want := afterwards(before, compareDir(t, dir, tree, Options{}))
+		applied = child(t, "apply", dir, applyAt)
+		if recoverAt > 0 {
+			recovered = child(t, "recover", dir, recoverAt)
+		}
+		if _, err := recoverWith(dir, hooked(nil)); err != nil {
+			t.Fatal(err)
+		}
+		checkWhole(t, dir, before, want, tree, fmt.Sprintf("process killed at step %d, recovery at %d", applyAt, recoverAt))
+		return applied, recovered
+	}
+	steps := 1
+	for ; ; steps++ {
+		if applied, _ := kill(steps, 0); !applied {
+			break
+		}
+	}
+	for n := 1; ; n++ {
+		if _, recovered := kill(steps/2, n); !recovered {
+			break
+		}
+	}
+}
