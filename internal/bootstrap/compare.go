@@ -1,0 +1,345 @@
+package bootstrap
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Rules that a difference falls under.
+const (
+	RuleVersionDrift       = "bootstrap-version-drift"
+	RuleChartDrift         = "bootstrap-chart-drift"
+	RuleValuesDrift        = "bootstrap-values-drift"
+	RuleIdentityDrift      = "bootstrap-identity-drift"
+	RuleHelmReleaseMissing = "bootstrap-helmrelease-missing"
+)
+
+// comparison gathers what differs between a release and its HelmRelease.
+type comparison struct {
+	*engine
+	differences []Difference
+	unknown     []string
+}
+
+func (c *comparison) differ(rule, field string, bootstrap, git Side) {
+	c.differences = append(c.differences, Difference{Rule: rule, Field: field, Bootstrap: bootstrap, Git: git})
+}
+
+func (c *comparison) unresolved(m *mark) {
+	if !slices.Contains(c.unknown, m.reason) {
+		c.unknown = append(c.unknown, m.reason)
+	}
+}
+
+func side(t text) Side {
+	return Side{Value: t.value, File: t.file, Line: t.line}
+}
+
+// compare compares a release with the HelmRelease that takes it over.
+func (g *cluster) compare(e *engine, r *release, h *helmRelease) *comparison {
+	c := &comparison{engine: e}
+	if !r.crdsOnly {
+		c.identity(r, h)
+	}
+	chart := g.chart(h)
+	c.chart(r, chart)
+	c.version(r, chart)
+	if !r.crdsOnly {
+		c.values(r.values, g.values(h))
+	}
+	return c
+}
+
+func (c *comparison) identity(r *release, h *helmRelease) {
+	for _, each := range []struct {
+		field          string
+		bootstrap, git text
+	}{
+		{"release", r.name, h.name},
+		{"namespace", r.namespace, h.namespace},
+		{"storageNamespace", r.namespace, h.storage},
+	} {
+		switch a, b := each.bootstrap, each.git; {
+		case a.unknown != nil:
+			c.unresolved(a.unknown)
+		case b.unknown != nil:
+			c.unresolved(b.unknown)
+		case b.value == "":
+			c.unresolved(&mark{reason: "the namespace of the HelmRelease is not known"})
+		case a.value == "":
+			c.unresolved(&mark{reason: "the release names no namespace"})
+		case a.value == b.value:
+		case each.field == "storageNamespace" && h.storage.value == h.namespace.value:
+			// The difference of the namespaces says it already.
+		default:
+			c.differ(RuleIdentityDrift, each.field, side(a), side(b))
+		}
+	}
+}
+
+// chartName is the last element of a chart's reference, without a tag.
+func chartName(ref string) string {
+	ref = strings.TrimSuffix(ref, "/")
+	name := ref[strings.LastIndex(ref, "/")+1:]
+	name, _, _ = strings.Cut(name, "@")
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
+
+func (c *comparison) chart(r *release, git chart) {
+	switch {
+	case r.chart.unknown != nil:
+		c.unresolved(r.chart.unknown)
+	case git.name.unknown != nil:
+		c.unresolved(git.name.unknown)
+	case chartName(r.chart.value) != chartName(git.name.value):
+		a, b := side(r.chart), side(git.name)
+		c.differ(RuleChartDrift, "chart", a, b)
+	}
+}
+
+func (c *comparison) version(r *release, git chart) {
+	v := r.version
+	if v.value == "" && v.unknown == nil {
+		// An OCI reference may carry the version itself.
+		if _, tag, ok := strings.Cut(lastElement(r.chart.value), ":"); ok {
+			v.value, v.place = tag, r.chart.place
+		} else {
+			v.place = r.place
+		}
+	}
+	switch {
+	case v.unknown != nil:
+		c.unresolved(v.unknown)
+	case git.version.unknown != nil && variable.MatchString(v.value):
+		c.differ(RuleVersionDrift, "version", side(v), side(git.version))
+	case git.version.unknown != nil:
+		c.unresolved(git.version.unknown)
+	case sameVersion(v.value, git.version.value):
+	case git.isRange:
+		c.ranged(v, git.version)
+	case v.value == "":
+		c.differ(RuleVersionDrift, "version", Side{Value: nil, File: v.file, Line: v.line}, side(git.version))
+	default:
+		c.differ(RuleVersionDrift, "version", side(v), side(git.version))
+	}
+}
+
+// ranged compares a version with a range: outside of it is drift, inside nobody
+// can tell offline what Flux installs.
+func (c *comparison) ranged(v, git text) {
+	if v.value == "" {
+		c.unresolved(&mark{reason: "neither the bootstrap nor Git pins a version"})
+		return
+	}
+	allowed, err := semver.NewConstraint(git.value)
+	exact, err2 := semver.NewVersion(normalVersion(v.value))
+	if err == nil && err2 == nil && !allowed.Check(exact) && exact.Prerelease() == "" {
+		c.differ(RuleVersionDrift, "version", side(v), side(git))
+		return
+	}
+	c.unresolved(&mark{reason: fmt.Sprintf("Git pins no version: %q is a range", git.value)})
+}
+
+func lastElement(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
+
+// sameVersion ignores what only spells a version differently: a leading v, a
+// digest after the tag, the underscore that stands for + in a tag.
+func sameVersion(a, b string) bool {
+	a, b = normalVersion(a), normalVersion(b)
+	if a == b {
+		return true
+	}
+	x, err1 := semver.StrictNewVersion(a)
+	y, err2 := semver.StrictNewVersion(b)
+	return err1 == nil && err2 == nil && x.Equal(y) && x.Metadata() == y.Metadata()
+}
+
+func normalVersion(v string) string {
+	v, _, _ = strings.Cut(v, "@")
+	if len(v) > 1 && (v[0] == 'v' || v[0] == 'V') && v[1] >= '0' && v[1] <= '9' {
+		v = v[1:]
+	}
+	return strings.ReplaceAll(v, "_", "+")
+}
+
+// variable is what Flux substitutes.
+var variable = regexp.MustCompile(`\$\{[A-Za-z_]`)
+
+func (c *comparison) values(a, b layered) {
+	for _, m := range a.missing {
+		c.differ(RuleValuesDrift, "values", Side{Value: m.value, File: m.file, Line: m.line}, Side{})
+	}
+	for i := range a.unknown {
+		if a.unknown[i].missing == "" {
+			c.unresolved(&a.unknown[i])
+		}
+	}
+	for i := range b.unknown {
+		c.unresolved(&b.unknown[i])
+	}
+	c.diff("values", pair{a.value, a.sure, len(a.unknown) > 0}, pair{b.value, b.sure, len(b.unknown) > 0})
+}
+
+// pair is one side's value at a path: what is known, what is sure, and whether
+// an unknown layer could change what isn't.
+type pair struct {
+	value, sure *value
+	open        bool
+}
+
+func (p pair) field(key string) pair {
+	return pair{p.value.at(key), p.sure.at(key), p.open}
+}
+
+// settled says whether the side's value is certain.
+func (p pair) settled() bool { return !p.open || p.sure != nil && !p.sure.isMap }
+
+const maxDifferences = 200
+
+func (c *comparison) diff(path string, a, b pair) {
+	if len(c.differences) >= maxDifferences {
+		return
+	}
+	switch {
+	case (isMap(a.value) || a.value == nil) && (isMap(b.value) || b.value == nil):
+		keys := map[string]bool{}
+		for _, v := range []*value{a.value, b.value} {
+			if v != nil {
+				for k := range v.fields {
+					keys[k] = true
+				}
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			c.diff(joinPath(path, key), a.field(key), b.field(key))
+		}
+	case isList(a.value) && isList(b.value) && len(a.value.items) == len(b.value.items) && a.settled() && b.settled():
+		for i := range a.value.items {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			c.diff(at, pair{value: a.value.items[i]}, pair{value: b.value.items[i]})
+		}
+	default:
+		c.leaf(path, a, b)
+	}
+}
+
+func isMap(v *value) bool  { return v != nil && v.isMap }
+func isList(v *value) bool { return v != nil && v.isList }
+
+func (c *comparison) leaf(path string, a, b pair) {
+	if m, bad := c.markedIn(a.value); bad {
+		c.unresolved(&m)
+		return
+	}
+	if a.value != nil && b.value != nil && equalValues(a.value, b.value) && (b.value.unknown == nil) {
+		return
+	}
+	// A list that holds a mark on one side only, or an unknown substitution.
+	literal := a.value != nil && containsVariable(a.value)
+	if m := unknownIn(b.value); m != nil {
+		if !literal {
+			c.unresolved(m)
+			return
+		}
+	} else if !a.settled() || !b.settled() {
+		return // the reason stands in unresolved already
+	}
+	c.differ(RuleValuesDrift, path, valueSide(path, a.value), valueSide(path, b.value))
+}
+
+// markedIn finds what could not be computed in a value.
+func (c *comparison) markedIn(v *value) (found mark, is bool) {
+	if v == nil {
+		return mark{}, false
+	}
+	v.walk("", func(_ string, s *value) {
+		if t, ok := s.scalar.(string); ok && !is {
+			found, is = c.marked(t)
+		}
+	})
+	return found, is
+}
+
+func unknownIn(v *value) (found *mark) {
+	if v == nil {
+		return nil
+	}
+	v.walk("", func(_ string, s *value) {
+		if s.unknown != nil && found == nil {
+			found = s.unknown
+		}
+	})
+	return found
+}
+
+func containsVariable(v *value) (found bool) {
+	v.walk("", func(_ string, s *value) {
+		if t, ok := s.scalar.(string); ok && variable.MatchString(t) {
+			found = true
+		}
+	})
+	return found
+}
+
+// equalValues compares values as Helm sees them.
+func equalValues(a, b *value) bool {
+	switch {
+	case a == nil || b == nil:
+		return a == b
+	case a.isMap != b.isMap || a.isList != b.isList || len(a.items) != len(b.items) || len(a.fields) != len(b.fields):
+		return false
+	}
+	for k, v := range a.fields {
+		if other, ok := b.fields[k]; !ok || !equalValues(v, other) {
+			return false
+		}
+	}
+	for i := range a.items {
+		if !equalValues(a.items[i], b.items[i]) {
+			return false
+		}
+	}
+	if a.isMap || a.isList {
+		return true
+	}
+	if b.substituted && b.unknown == nil && fmt.Sprint(a.scalar) == b.spelled {
+		return true
+	}
+	return sameScalar(a.scalar, b.scalar)
+}
+
+func valueSide(path string, v *value) Side {
+	if v == nil {
+		return Side{}
+	}
+	return Side{Value: hidden(path, v.plain()), File: v.file, Line: v.line, scalar: !v.isMap && !v.isList}
+}
+
+var secretKey = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credentials?)$`)
+
+// hidden keeps what looks like a secret out of reports: texts under keys that
+// are named so.
+func hidden(path string, v any) any {
+	last := path[strings.LastIndexAny(path, ".")+1:]
+	switch v := v.(type) {
+	case string:
+		if secretKey.MatchString(last) || strings.Contains(v, "PRIVATE KEY") || strings.Contains(v, "AGE-SECRET-KEY-") {
+			return "(hidden)"
+		}
+	case map[string]any:
+		for k, item := range v {
+			v[k] = hidden(path+"."+k, item)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = hidden(path, item)
+		}
+	}
+	return v
+}

@@ -1,0 +1,468 @@
+package bootstrap
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+)
+
+// pureFunctions are sprig's that are evaluated: deterministic, without side
+// effect, and with a result whose size is bounded by the arguments'.
+var pureFunctions = []string{
+	"abbrev", "add", "add1", "adler32sum", "all", "any", "append", "atoi", "b32dec", "b32enc",
+	"b64dec", "b64enc", "base", "biggest", "camelcase", "cat", "ceil", "chunk", "clean", "coalesce",
+	"compact", "concat", "contains", "deepCopy", "deepEqual", "default", "dict", "dig", "dir", "div",
+	"empty", "ext", "fail", "first", "float64", "floor", "fromJson", "has", "hasKey", "hasPrefix",
+	"hasSuffix", "initial", "int", "int64", "isAbs", "kebabcase", "keys", "kindIs", "kindOf", "last",
+	"list", "lower", "max", "maxf", "merge", "mergeOverwrite", "min", "minf", "mod", "mul",
+	"mustAppend", "mustCompact", "mustDeepCopy", "mustFirst", "mustFromJson", "mustHas",
+	"mustInitial", "mustLast", "mustMerge", "mustMergeOverwrite", "mustPrepend", "mustRest",
+	"mustReverse", "mustSlice", "mustToJson", "mustToPrettyJson",
+	"nospace", "omit", "osBase", "osClean", "osDir", "osExt", "pick", "pluck", "plural", "prepend",
+	"push", "quote", "regexQuoteMeta", "rest", "reverse", "round", "semver",
+	"semverCompare", "set", "sha1sum", "sha256sum", "sha512sum", "slice", "snakecase", "sortAlpha",
+	"split", "splitList", "splitn", "squote", "sub", "substr", "swapcase", "ternary", "title",
+	"toJson", "toPrettyJson", "toRawJson", "toString", "toStrings", "trim", "trimAll", "trimPrefix",
+	"trimSuffix", "trimall", "trunc", "tuple", "typeIs", "typeIsLike", "typeOf", "unset",
+	"untitle", "upper", "urlJoin", "urlParse", "values",
+}
+
+// growing functions are evaluated too: their results can be far larger than
+// their arguments, and cost says how large before they run.
+func growing() map[string]func(args []reflect.Value) int64 {
+	product := func(of ...int) func([]reflect.Value) int64 {
+		return func(args []reflect.Value) int64 {
+			n := int64(1)
+			for _, i := range of {
+				n = saturate(n, 1+length(args[i]))
+			}
+			return n
+		}
+	}
+	// A repetition makes a regular expression up to a thousand times as large.
+	matching := func(of ...int) func([]reflect.Value) int64 {
+		return func(args []reflect.Value) int64 {
+			n := product(of...)(args)
+			if strings.Contains(args[0].String(), "{") {
+				n = saturate(n, 1000)
+			}
+			return n
+		}
+	}
+	number := func(i int) func([]reflect.Value) int64 {
+		return func(args []reflect.Value) int64 { return magnitude(args[i]) }
+	}
+	times := func(n, text int) func([]reflect.Value) int64 {
+		return func(args []reflect.Value) int64 { return saturate(1+magnitude(args[n]), 1+length(args[text])) }
+	}
+	return map[string]func([]reflect.Value) int64{
+		"repeat": times(0, 1), "indent": times(0, 1), "nindent": times(0, 1),
+		"until": number(0), "untilStep": func(args []reflect.Value) int64 { return magnitude(args[0]) + magnitude(args[1]) },
+		"replace": product(1, 2), "join": product(0, 1),
+		"wrap": product(1), "wrapWith": product(1, 2),
+		"regexFind": matching(0, 1), "regexMatch": matching(0, 1),
+		"uniq": product(0, 0), "mustUniq": product(0, 0),
+		"without": product(0, 1), "mustWithout": product(0, 1),
+		"regexFindAll": matching(0, 1), "regexReplaceAll": matching(0, 1, 2),
+		"regexReplaceAllLiteral": matching(0, 1, 2), "regexSplit": matching(0, 1),
+	}
+}
+
+// saturate multiplies without overflow.
+func saturate(a, b int64) int64 {
+	if a != 0 && b > maxWork/a {
+		return maxWork + 1
+	}
+	return a * b
+}
+
+// magnitude of an integer argument, for a function that counts to it.
+func magnitude(v reflect.Value) int64 {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if !v.CanInt() {
+		return 0
+	}
+	if n := v.Int(); n >= 0 && n <= maxWork {
+		return n
+	} else if n < 0 && n >= -maxWork {
+		return -n
+	}
+	return maxWork + 1
+}
+
+// length of a text or list argument, texts in a list included.
+func length(v reflect.Value) int64 {
+	n, err := sizeOf(v, maxValueSize, 0)
+	if err != nil {
+		return maxWork + 1
+	}
+	return n
+}
+
+// bind makes the functions of helmfile's templates, by their names there.
+func (r *rendering) bind() template.FuncMap {
+	all := sprig.TxtFuncMap()
+	out := template.FuncMap{}
+	for name := range all {
+		out[name] = r.refused(name)
+	}
+	for _, name := range pureFunctions {
+		out[name] = r.guard(name, all[name], nil)
+	}
+	for name, cost := range growing() {
+		out[name] = r.guard(name, all[name], cost)
+	}
+	out["sprigGet"] = r.guard("get", all["get"], nil)
+	for _, name := range []string{"exec", "envExec", "fetchSecretValue", "expandSecretRefs"} {
+		out[name] = r.refused(name)
+	}
+	for _, name := range []string{"env", "requiredEnv", "expandenv"} {
+		out[name] = r.environment(name)
+	}
+	maps.Copy(out, r.helmfileFunctions())
+	maps.Copy(out, r.builtins())
+	return out
+}
+
+// helmfileFunctions are helmfile's own (pkg/tmpl/context_funcs.go, v1.8.0).
+func (r *rendering) helmfileFunctions() template.FuncMap {
+	own := template.FuncMap{
+		"readFile":       r.readFile,
+		"readDir":        r.readDir,
+		"isFile":         r.isFile,
+		"isDir":          r.isDir,
+		"fromYaml":       r.fromYAML,
+		"toYaml":         toYAML,
+		"get":            get,
+		"getOrNil":       getOrNil,
+		"setValueAtPath": setValueAtPath,
+		"required":       required,
+		"tpl":            r.tpl,
+		"include":        r.include,
+	}
+	out := template.FuncMap{"readDirEntries": r.refused("readDirEntries")}
+	for name, f := range own {
+		out[name] = r.guard(name, f, nil)
+	}
+	return out
+}
+
+// builtins are the template package's own, guarded in the same way, and the two
+// functions that rewrite adds.
+func (r *rendering) builtins() template.FuncMap {
+	out := template.FuncMap{
+		"printf":     r.guard("printf", formatted, printfCost),
+		"print":      r.guard("print", fmt.Sprint, nil),
+		"println":    r.guard("println", fmt.Sprintln, nil),
+		"html":       r.guard("html", template.HTMLEscaper, nil),
+		"js":         r.guard("js", template.JSEscaper, nil),
+		"urlquery":   r.guard("urlquery", template.URLQueryEscaper, nil),
+		"len":        r.guard("len", lengthOf, nil),
+		"index":      r.guard("index", index, nil),
+		"eq":         r.guard("eq", equalAny, nil),
+		"ne":         r.guard("ne", func(a, b any) (bool, error) { ok, err := equal(a, b); return !ok, err }, nil),
+		"lt":         r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }, nil),
+		"le":         r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }, nil),
+		"gt":         r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }, nil),
+		"ge":         r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }, nil),
+		"not":        func(v any) any { return r.unless(!truth(v), v) },
+		"call":       r.refused("call"),
+		stepFunction: func() (string, error) { return "", r.spend(64) },
+		conditionFunction: func(v any) (any, error) {
+			if s, ok := v.(string); ok {
+				if m, bad := r.marked(s); bad {
+					return nil, fmt.Errorf("a condition depends on what cannot be known: %s", m.reason)
+				}
+			}
+			return v, nil
+		},
+	}
+	return out
+}
+
+// unless returns a result, or the argument that is a mark.
+func (r *rendering) unless(result any, args ...any) any {
+	for _, a := range args {
+		if s, ok := a.(string); ok {
+			if m, bad := r.marked(s); bad {
+				return r.mark(m)
+			}
+		}
+	}
+	return result
+}
+
+func truth(v any) bool {
+	t, _ := template.IsTrue(v)
+	return t
+}
+
+// refused is a function that is not evaluated.
+func (r *rendering) refused(name string) any {
+	return func(...any) string {
+		return r.mark(mark{reason: fmt.Sprintf("the template calls %s, which is not run here", name)})
+	}
+}
+
+func (r *rendering) environment(name string) any {
+	return func(args ...any) string {
+		variable := "a variable"
+		if len(args) > 0 {
+			if s, ok := args[0].(string); ok && len(s) < 100 {
+				variable = s
+			}
+		}
+		return r.mark(mark{reason: fmt.Sprintf("the template reads the environment: %s %q", name, variable)})
+	}
+}
+
+// guard wraps a function: a mark among the arguments is the result, the cost is
+// taken from the budget before and after, and cyclic or huge values are refused.
+// Parameter types stay as they are, so that templates that helmfile refuses for
+// a wrong type are refused here too.
+func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) any {
+	fn := reflect.ValueOf(f)
+	t := fn.Type()
+	in := make([]reflect.Type, t.NumIn())
+	for i := range in {
+		in[i] = t.In(i)
+	}
+	anyType, errorType := reflect.TypeFor[any](), reflect.TypeFor[error]()
+	wrapped := reflect.FuncOf(in, []reflect.Type{anyType, errorType}, t.IsVariadic())
+	result := func(v any, err error) []reflect.Value {
+		out := []reflect.Value{reflect.Zero(anyType), reflect.Zero(errorType)}
+		if v != nil {
+			out[0] = reflect.ValueOf(&v).Elem()
+		}
+		if err != nil {
+			out[1] = reflect.ValueOf(&err).Elem()
+		}
+		return out
+	}
+	return reflect.MakeFunc(wrapped, func(args []reflect.Value) []reflect.Value {
+		spent := int64(8)
+		for _, a := range args {
+			if m, bad := r.markIn(name, a); bad {
+				return result(r.mark(m), nil)
+			}
+			n, err := sizeOf(a, maxValueSize, 0)
+			if err != nil {
+				return result(nil, err)
+			}
+			spent += n
+		}
+		if cost != nil {
+			spent += cost(args)
+		}
+		if err := r.spend(spent); err != nil {
+			return result(nil, err)
+		}
+		v, err := invoke(fn, args)
+		if err != nil {
+			return result(nil, err)
+		}
+		size, err := sizeOf(reflect.ValueOf(v), maxValueSize, 0)
+		if err == nil {
+			err = r.spend(size)
+		}
+		return result(v, err)
+	}).Interface()
+}
+
+func invoke(fn reflect.Value, args []reflect.Value) (any, error) {
+	var out []reflect.Value
+	if fn.Type().IsVariadic() {
+		out = fn.CallSlice(args)
+	} else {
+		out = fn.Call(args)
+	}
+	if len(out) == 2 && !out[1].IsNil() {
+		err, _ := out[1].Interface().(error)
+		return nil, err
+	}
+	return out[0].Interface(), nil
+}
+
+// carriers pass a mark on inside of their result, so that only what is made of
+// it becomes unresolved; every other function's result is the mark itself.
+var carriers = []string{"dict", "list", "tuple", "set", "merge", "mergeOverwrite", "mustMerge",
+	"mustMergeOverwrite", "append", "prepend", "push", "concat", "toYaml", "print", "println", "tpl",
+	"include", "setValueAtPath", "pick", "omit", "values", "keys", "deepCopy", "quote", "squote"}
+
+// markIn finds a mark in an argument: in the text that it is, and in the texts
+// of a list of them.
+func (r *rendering) markIn(function string, v reflect.Value) (mark, bool) {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	carrier := slices.Contains(carriers, function)
+	switch {
+	case v.Kind() == reflect.String && !carrier:
+		return r.marked(v.String())
+	case v.Kind() == reflect.String && function == "toYaml":
+		return r.marked(v.String())
+	case v.Kind() == reflect.Slice && !carrier:
+		for i := range min(v.Len(), 10_000) {
+			item := v.Index(i)
+			if item.Kind() == reflect.Interface {
+				item = item.Elem()
+			}
+			if item.Kind() == reflect.String {
+				if m, bad := r.marked(item.String()); bad {
+					return m, true
+				}
+			}
+		}
+	}
+	return mark{}, false
+}
+
+// sizeOf counts the values and bytes of a value as it would print: what is
+// shared counts each time. It fails above the limit and on a cycle.
+func sizeOf(v reflect.Value, limit int64, depth int) (int64, error) {
+	if depth > maxValueDepth {
+		return 0, errTooDeep
+	}
+	n := int64(1)
+	add := func(child reflect.Value) error {
+		size, err := sizeOf(child, limit-n, depth+1)
+		if n += size; err == nil && n > limit {
+			err = errTooLarge
+		}
+		return err
+	}
+	switch v.Kind() {
+	case reflect.String:
+		n += int64(v.Len())
+	case reflect.Interface, reflect.Pointer:
+		if !v.IsNil() {
+			return n, add(v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := add(v.Index(i)); err != nil {
+				return n, err
+			}
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if err := add(it.Key()); err != nil {
+				return n, err
+			}
+			if err := add(it.Value()); err != nil {
+				return n, err
+			}
+		}
+	}
+	if n > limit {
+		return n, errTooLarge
+	}
+	return n, nil
+}
+
+// formatted is printf.
+func formatted(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// printfCost is the size of the arguments and of all widths that the format
+// asks for.
+func printfCost(args []reflect.Value) int64 {
+	format := args[0].String()
+	verbs := int64(strings.Count(format, "%"))
+	if strings.Contains(format, "*") || strings.Contains(format, "[") {
+		return saturate(1+length(args[1]), 1_000_000*verbs)
+	}
+	n, width := int64(0), int64(0)
+	for _, c := range format {
+		if c >= '0' && c <= '9' {
+			width = min(width*10+int64(c-'0'), maxWork)
+			continue
+		}
+		n, width = n+width, 0
+	}
+	return n + length(args[1])
+}
+
+// local resolves a path of a template to one in the repository; what leads out
+// of it is a mark.
+func (r *rendering) local(p string) (string, mark) {
+	if path.IsAbs(p) || strings.Contains(p, "://") || strings.HasPrefix(p, "~") {
+		return "", mark{reason: fmt.Sprintf("the template reads %q, which is not in the repository", p)}
+	}
+	joined := path.Join(r.dir, p)
+	if joined == ".." || strings.HasPrefix(joined, "../") {
+		return "", mark{reason: fmt.Sprintf("the template reads %q, which is outside of the repository", p)}
+	}
+	return joined, mark{}
+}
+
+func (r *rendering) readFile(name string) (any, error) {
+	p, bad := r.local(name)
+	if bad.reason != "" {
+		return r.mark(bad), nil
+	}
+	if !r.files.Exists(p) {
+		r.reads[p] = false
+		return r.mark(mark{reason: fmt.Sprintf("the file %s doesn't exist", p), missing: p}), nil
+	}
+	data, err := r.files.ReadFile(p)
+	if err != nil {
+		return nil, err
+	}
+	r.reads[p] = true
+	return string(data), nil
+}
+
+func (r *rendering) isFile(name string) any {
+	p, bad := r.local(name)
+	if bad.reason != "" {
+		return r.mark(bad)
+	}
+	return r.files.Exists(p)
+}
+
+func (r *rendering) isDir(name string) any {
+	p, bad := r.local(name)
+	if bad.reason != "" {
+		return r.mark(bad)
+	}
+	return slices.ContainsFunc(r.files.Paths(), func(f string) bool { return p == "." || strings.HasPrefix(f, p+"/") })
+}
+
+// readDir lists the files of a folder, each as the given path joined with its
+// name.
+func (r *rendering) readDir(name string) any {
+	p, bad := r.local(name)
+	if bad.reason != "" {
+		return r.mark(bad)
+	}
+	var found []string
+	for _, f := range r.files.Paths() {
+		if path.Dir(f) == p {
+			found = append(found, path.Join(name, path.Base(f)))
+		}
+	}
+	if found == nil {
+		return r.mark(mark{reason: fmt.Sprintf("the folder %s doesn't exist", p), missing: p})
+	}
+	return found
+}
+
+func (r *rendering) tpl(text string, data any) (string, error) {
+	return r.run(text, data)
+}
+
+func (r *rendering) include(name string, data any) (string, error) {
+	t := r.root.Lookup(name)
+	if t == nil {
+		return "", fmt.Errorf("there is no template %q", name)
+	}
+	return r.execute(t, data)
+}

@@ -1,0 +1,82 @@
+package bootstrap
+
+import (
+	"regexp"
+	"strings"
+)
+
+// alignLines tells which line of a template each rendered line came from, by
+// the text around the actions: line numbers from 1, one for each rendered line.
+// A line that fits nowhere gets the place of the one before it.
+func alignLines(source, rendered string) []int {
+	const ahead = 400
+	from := strings.Split(source, "\n")
+	out := make([]int, 0, strings.Count(rendered, "\n")+1)
+	at := 0
+	work := 4_000_000
+	for line := range strings.SplitSeq(rendered, "\n") {
+		match := -1
+		for i := at; i < min(at+ahead, len(from)) && work > 0; i++ {
+			work--
+			if fits(from[i], line) {
+				match = i
+				break
+			}
+		}
+		if match < 0 {
+			out = append(out, max(at, 1))
+			continue
+		}
+		out = append(out, match+1)
+		at = match + 1
+		if strings.TrimSpace(line) == "" {
+			at = match
+		}
+	}
+	return out
+}
+
+var action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+
+// fits says whether a line of a template can have rendered to a line.
+func fits(source, line string) bool {
+	if !strings.Contains(source, "{{") {
+		return source == line
+	}
+	parts := action.Split(source, -1)
+	first, last := parts[0], parts[len(parts)-1]
+	return strings.TrimSpace(source) != "" && len(first)+len(last) <= len(line) &&
+		strings.HasPrefix(line, first) && strings.HasSuffix(line, last)
+}
+
+var control = regexp.MustCompile(`^(if|else|end|range|with|define|block|break|continue|/\*|\$[A-Za-z0-9_]*\s*(,\s*\$[A-Za-z0-9_]+\s*)?:?=)`)
+
+// salvage reads a template that helmfile refuses as far as it can be: control
+// actions are left out, the others are evaluated one by one, and what fails
+// becomes a mark with the reason. It keeps the number of lines.
+func (e *engine) salvage(dir, source string, data any, cause error) string {
+	actions := 0
+	return action.ReplaceAllStringFunc(source, func(a string) string {
+		lines := strings.Repeat("\n", strings.Count(a, "\n"))
+		body := strings.TrimSpace(strings.Trim(strings.TrimSuffix(strings.TrimPrefix(a, "{{"), "}}"), "-"))
+		if control.MatchString(body) {
+			return lines
+		}
+		if actions++; actions < 1000 {
+			alone := "{{ " + body + " }}"
+			if out, err := e.render(dir, alone, data); err == nil && !strings.Contains(out, "\n") {
+				return out + lines
+			}
+		}
+		return e.mark(mark{reason: "the template fails: " + shortened(cause.Error())}) + lines
+	})
+}
+
+// shortened keeps an error from repeating a whole document.
+func shortened(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 300 {
+		return s[:300] + "…"
+	}
+	return s
+}

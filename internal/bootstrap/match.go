@@ -1,0 +1,148 @@
+package bootstrap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// bootstrapCluster names the cluster that a bootstrap file belongs to:
+// clusters/NAME/…, NAME/bootstrap/…, or bootstrap/NAME/… where clusters/NAME
+// exists. It is "" when the path names none.
+func bootstrapCluster(repo *repository.Repository, file string) string {
+	if name := clusterOf(file); name != "" {
+		return name
+	}
+	parts := strings.Split(file, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if part != "bootstrap" {
+			continue
+		}
+		if i+1 < len(parts)-1 && slices.ContainsFunc(repo.Paths(), func(p string) bool {
+			return strings.HasPrefix(p, "clusters/"+parts[i+1]+"/")
+		}) {
+			return parts[i+1]
+		}
+		if i > 0 && !slices.Contains([]string{"kubernetes", "k8s", "cluster", "clusters", "infrastructure", "talos"}, parts[i-1]) {
+			return parts[i-1]
+		}
+	}
+	return ""
+}
+
+// match is a HelmRelease and how the release compares with it.
+type match struct {
+	helmRelease *helmRelease
+	*comparison
+}
+
+// counterpart finds the HelmRelease that takes a release over: the one whose
+// file the release reads, else the one of the same name and namespace, else one
+// of the same chart whose name or namespace differs. Of several, those of the
+// same cluster count, then those nearest in the folder tree, then one that
+// agrees. It says why when the choice would be a guess.
+func (c *cluster) counterpart(e *engine, r *release) (*match, *mark) {
+	for _, candidates := range [][]*helmRelease{
+		c.filter(func(h *helmRelease) bool { return r.reads[h.object.File()] }),
+		c.filter(func(h *helmRelease) bool { return r.sameIdentity(h) }),
+		c.filter(func(h *helmRelease) bool { return c.similar(r, h) }),
+	} {
+		if len(candidates) == 0 {
+			continue
+		}
+		return c.choose(e, r, candidates)
+	}
+	return nil, nil
+}
+
+func (c *cluster) filter(keep func(*helmRelease) bool) []*helmRelease {
+	var out []*helmRelease
+	for _, h := range c.releases {
+		if keep(h) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func (r *release) sameIdentity(h *helmRelease) bool {
+	return r.name.value == h.name.value && r.name.value != "" &&
+		(r.namespace.value == h.namespace.value || h.namespace.value == "" || r.namespace.value == "")
+}
+
+// similar says whether the release is likely meant to be the HelmRelease
+// although its name or namespace differs: the chart is the same.
+func (c *cluster) similar(r *release, h *helmRelease) bool {
+	name := chartName(r.chart.value)
+	if name == "" || chartName(c.chart(h).name.value) != name {
+		return false
+	}
+	if r.crdsOnly {
+		return true
+	}
+	own := textAt(h.whole, "metadata", "name").value
+	return r.name.value == h.name.value || r.name.value == own || r.namespace.value == h.namespace.value
+}
+
+func (c *cluster) choose(e *engine, r *release, candidates []*helmRelease) (*match, *mark) {
+	candidates = narrow(r, candidates)
+	var all []*match
+	for _, h := range candidates {
+		all = append(all, &match{h, c.compare(e, r, h)})
+	}
+	for _, m := range all {
+		if len(m.differences) == 0 && len(m.unknown) == 0 {
+			return m, nil
+		}
+	}
+	for _, m := range all[1:] {
+		if !sameDifferences(m.differences, all[0].differences) {
+			return nil, &mark{reason: fmt.Sprintf("several HelmReleases could take it over: %s:%d and %s:%d",
+				all[0].helmRelease.file, all[0].helmRelease.line, m.helmRelease.file, m.helmRelease.line)}
+		}
+	}
+	return all[0], nil
+}
+
+// narrow keeps the candidates of the same cluster, then those that share most of
+// the path with the bootstrap file.
+func narrow(r *release, candidates []*helmRelease) []*helmRelease {
+	keep := func(best func(*helmRelease) int) {
+		top := 0
+		for _, h := range candidates {
+			top = max(top, best(h))
+		}
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(h *helmRelease) bool { return best(h) < top })
+	}
+	keep(func(h *helmRelease) int {
+		if r.cluster != "" && h.placement.cluster == r.cluster {
+			return 1
+		}
+		return 0
+	})
+	keep(func(h *helmRelease) int {
+		if textAt(h.whole, "metadata", "name").value == r.name.value || h.name.value == r.name.value {
+			return 1
+		}
+		return 0
+	})
+	keep(func(h *helmRelease) int { return sharedFolders(r.file, h.file) })
+	return candidates
+}
+
+func sharedFolders(a, b string) int {
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	n := 0
+	for n < len(x)-1 && n < len(y)-1 && x[n] == y[n] {
+		n++
+	}
+	return n
+}
+
+func sameDifferences(a, b []Difference) bool {
+	return slices.EqualFunc(a, b, func(x, y Difference) bool {
+		return x.Rule == y.Rule && x.Field == y.Field && fmt.Sprint(x.Git.Value) == fmt.Sprint(y.Git.Value)
+	})
+}

@@ -1,0 +1,169 @@
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Step is a release of a bootstrap, in the order of installation.
+type Step struct {
+	File      string   `json:"file"`
+	Line      int      `json:"line"`
+	Cluster   string   `json:"cluster"`
+	Release   string   `json:"release"`
+	Namespace string   `json:"namespace"`
+	Chart     string   `json:"chart"`
+	Version   string   `json:"version"`
+	Needs     []string `json:"needs"`
+	// CRDsOnly says that only the chart's custom resource definitions are
+	// installed.
+	CRDsOnly bool `json:"crdsOnly"`
+}
+
+// ReleaseValues are the effective values of one release.
+type ReleaseValues struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Cluster string `json:"cluster"`
+	// Values as Helm gets them. Keys that depend on what is unknown are left
+	// out or null.
+	Values map[string]any `json:"values"`
+	// Unresolved says why values are missing; empty when they are complete.
+	Unresolved []string `json:"unresolved"`
+}
+
+// Plan lists the releases of all bootstrap files: file by file in the order of
+// their paths, each release after those of its file that it needs, otherwise in
+// the order of the file. It fails on needs that form a circle.
+func Plan(ctx context.Context, repo *repository.Repository) ([]Step, error) {
+	var steps []Step
+	err := each(ctx, repo, func(_ *engine, releases []*release) error {
+		ordered, err := inOrder(releases)
+		if err != nil {
+			return err
+		}
+		for _, r := range ordered {
+			s := Step{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name), Namespace: shown(r.namespace),
+				Chart: shown(r.chart), Version: shown(r.version), Needs: []string{}, CRDsOnly: r.crdsOnly}
+			for _, need := range r.needs {
+				s.Needs = append(s.Needs, shown(need))
+			}
+			steps = append(steps, s)
+		}
+		return nil
+	})
+	return steps, err
+}
+
+// Values returns the effective values of the releases that NAMESPACE/NAME names:
+// one for each bootstrap file that declares it. It fails when there is none.
+func Values(ctx context.Context, repo *repository.Repository, reference string) ([]ReleaseValues, error) {
+	namespace, name, ok := strings.Cut(reference, "/")
+	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return nil, fmt.Errorf("%q is no release: give NAMESPACE/NAME", reference)
+	}
+	var found []ReleaseValues
+	var all []string
+	err := each(ctx, repo, func(_ *engine, releases []*release) error {
+		for _, r := range releases {
+			all = append(all, fmt.Sprintf("%q", shown(r.namespace)+"/"+shown(r.name)))
+			if shown(r.name) == name && shown(r.namespace) == namespace {
+				found = append(found, r.effective())
+			}
+		}
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		slices.Sort(all)
+		err = fmt.Errorf("no bootstrap file has the release %q; there are %s", reference, strings.Join(slices.Compact(all), ", "))
+	}
+	return found, err
+}
+
+func (r *release) effective() ReleaseValues {
+	out := ReleaseValues{File: r.file, Line: r.line, Cluster: r.cluster, Unresolved: []string{}}
+	clean := r.values.value.mapScalars(func(v *value) *value {
+		if text, ok := v.scalar.(string); ok && strings.Contains(text, markOpen) {
+			return &value{place: v.place}
+		}
+		return v
+	})
+	out.Values, _ = clean.plain().(map[string]any)
+	for _, m := range r.values.unknown {
+		out.Unresolved = append(out.Unresolved, m.reason)
+	}
+	for _, m := range r.partial {
+		out.Unresolved = append(out.Unresolved, m.reason)
+	}
+	return out
+}
+
+// each calls f with the releases of each bootstrap file.
+func each(ctx context.Context, repo *repository.Repository, f func(e *engine, releases []*release) error) error {
+	files := findHelmfiles(repo)
+	if len(files) == 0 {
+		return ErrNoBootstrap
+	}
+	r := &reader{engine: newEngine(ctx, repo), repo: repo}
+	for _, file := range files {
+		releases, err := r.releases(file)
+		if err != nil {
+			return err
+		}
+		if err := f(r.engine, releases); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// inOrder sorts releases by their needs, keeping the order of the file
+// otherwise. A need is NAMESPACE/NAME, or NAME in the release's own namespace.
+func inOrder(releases []*release) ([]*release, error) {
+	const open, done = 1, 2
+	byID := map[string]*release{}
+	for _, r := range releases {
+		byID[r.id()] = r
+	}
+	state := map[*release]int{}
+	var ordered []*release
+	var visit func(*release) error
+	visit = func(r *release) error {
+		switch state[r] {
+		case open:
+			return fmt.Errorf("%s:%d: the release %q needs itself, through the needs of others", r.file, r.line, r.id())
+		case done:
+			return nil
+		}
+		state[r] = open
+		for _, need := range r.needs {
+			id := need.value
+			if !strings.Contains(id, "/") {
+				id = r.namespace.value + "/" + id
+			}
+			if parts := strings.Split(id, "/"); len(parts) > 2 {
+				id = strings.Join(parts[len(parts)-2:], "/")
+			}
+			if needed := byID[id]; needed != nil {
+				if err := visit(needed); err != nil {
+					return err
+				}
+			}
+		}
+		state[r] = done
+		ordered = append(ordered, r)
+		return nil
+	}
+	for _, r := range releases {
+		if err := visit(r); err != nil {
+			return nil, err
+		}
+	}
+	return ordered, nil
+}
+
+func (r *release) id() string { return r.namespace.value + "/" + r.name.value }

@@ -1,0 +1,103 @@
+package bootstrap
+
+// Verdict on a release of a bootstrap. Of several that apply, the first in the
+// order Drift, Missing, Unresolved, Intended, Agrees is given.
+type Verdict string
+
+// The verdicts.
+const (
+	// Agrees: what the bootstrap installs is what the HelmRelease says.
+	Agrees Verdict = "agrees"
+	// Drift: chart, version, values or identity differ.
+	Drift Verdict = "drift"
+	// Missing: there is no HelmRelease, and the release reads a file that isn't
+	// there.
+	Missing Verdict = "missing"
+	// Unresolved: it cannot be decided offline; the reason says why.
+	Unresolved Verdict = "unresolved"
+	// Intended: what differs is ignored on purpose, with a reason in Git.
+	Intended Verdict = "intended"
+)
+
+// Report says of each release of each bootstrap file whether it installs what
+// its HelmRelease says. Its JSON form is stable; lists are never null.
+type Report struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Releases   []ReleaseReport `json:"releases"`
+	Summary    Summary         `json:"summary"`
+}
+
+// ReleaseReport is the verdict on one release.
+type ReleaseReport struct {
+	// File that declares the release, and the line of its name.
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Cluster string `json:"cluster"`
+	Release string `json:"release"`
+	// Namespace and Version as the bootstrap has them, "" where unknown.
+	Namespace string  `json:"namespace"`
+	Chart     string  `json:"chart"`
+	Version   string  `json:"version"`
+	Verdict   Verdict `json:"verdict"`
+	// HelmRelease is FILE:LINE of the one that takes the release over, ""
+	// without one.
+	HelmRelease string       `json:"helmRelease"`
+	Differences []Difference `json:"differences"`
+	// Reason of the verdicts missing and unresolved.
+	Reason string `json:"reason"`
+
+	// Object names the HelmRelease.
+	Object Object `json:"-"`
+}
+
+// Object is the namespace and name of a HelmRelease, with its API version.
+type Object struct{ APIVersion, Namespace, Name string }
+
+// Difference is one field that differs.
+type Difference struct {
+	// Rule that the difference falls under.
+	Rule string `json:"rule"`
+	// Field is release, namespace, storageNamespace, chart, version, values, or
+	// a path such as values.operator.replicas.
+	Field     string `json:"field"`
+	Bootstrap Side   `json:"bootstrap"`
+	Git       Side   `json:"git"`
+}
+
+// Side is one side's value of a field: a JSON value, null where the side has
+// none. What looks like a secret is hidden.
+type Side struct {
+	Value any    `json:"value"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+
+	scalar bool // a Helm value, whose type counts
+}
+
+// Summary counts the releases by verdict.
+type Summary struct {
+	Files      int `json:"files"`
+	Releases   int `json:"releases"`
+	Agrees     int `json:"agrees"`
+	Drift      int `json:"drift"`
+	Missing    int `json:"missing"`
+	Unresolved int `json:"unresolved"`
+	Intended   int `json:"intended"`
+}
+
+func (s *Summary) count(v Verdict) {
+	s.Releases++
+	switch v {
+	case Agrees:
+		s.Agrees++
+	case Drift:
+		s.Drift++
+	case Missing:
+		s.Missing++
+	case Unresolved:
+		s.Unresolved++
+	case Intended:
+		s.Intended++
+	}
+}

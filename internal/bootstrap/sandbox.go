@@ -1,0 +1,312 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"text/template"
+	"text/template/parse"
+)
+
+// Bounds of the template evaluation. A real values template renders a few
+// kilobytes in a few hundred steps.
+const (
+	maxTemplateBytes   = 1 << 20
+	maxTemplateActions = 20_000
+	maxOutputBytes     = 8 << 20
+	maxValueSize       = 8 << 20
+	maxValueDepth      = 300
+	maxIncludeDepth    = 50
+	maxWork            = 64 << 20
+)
+
+var (
+	errTooMuchWork = errors.New("the template does more work than a bootstrap needs")
+	errTooLarge    = errors.New("the template makes a value larger than a bootstrap needs")
+	errTooDeep     = errors.New("the template makes a value that is nested too deep")
+)
+
+// engine evaluates helmfile's templates without executing, fetching or reading
+// anything outside of the repository. What a template may not do here (exec,
+// environment, network) doesn't stop it: the function returns a mark, and what
+// is made of a mark is unresolved. So one such call leaves the rest of a file
+// readable.
+//
+// The work of all templates of one engine is bounded, as is the size of each
+// value and output.
+type engine struct {
+	ctx   context.Context
+	files files
+	work  int64
+	steps int
+	marks []mark
+	index map[mark]int
+	reads map[string]bool // of the evaluation under way: path → exists
+
+	// One rendering serves all evaluations, one after the other: the functions
+	// are bound to it once.
+	rendering *rendering
+}
+
+// files is what the engine and the readers need of a repository.
+type files interface {
+	ReadFile(path string) ([]byte, error)
+	Exists(path string) bool
+	Paths() []string
+}
+
+// mark says why a value could not be computed.
+type mark struct {
+	reason string
+	// missing is the file whose absence is the reason, "" for another reason.
+	missing string
+}
+
+func newEngine(ctx context.Context, f files) *engine {
+	e := &engine{ctx: ctx, files: f, work: maxWork, index: map[mark]int{}, reads: map[string]bool{}}
+	e.rendering = &rendering{engine: e}
+	e.rendering.functions = e.rendering.bind()
+	return e
+}
+
+// The characters around a mark's number are private use, so that no text that a
+// person wrote looks like one, and YAML passes them through.
+const markOpen, markClose = "\ue0f7", "\ue0f8"
+
+// mark returns the text that stands for a value that cannot be computed.
+func (e *engine) mark(m mark) string {
+	i, known := e.index[m]
+	if !known {
+		i = len(e.marks)
+		e.marks = append(e.marks, m)
+		e.index[m] = i
+	}
+	return fmt.Sprintf("%s%d%s", markOpen, i, markClose)
+}
+
+// marked returns the first mark in a text.
+func (e *engine) marked(s string) (mark, bool) {
+	_, rest, found := strings.Cut(s, markOpen)
+	if !found {
+		return mark{}, false
+	}
+	number, _, found := strings.Cut(rest, markClose)
+	if !found {
+		return mark{}, false
+	}
+	var i int
+	if n, err := fmt.Sscanf(number, "%d", &i); n != 1 || err != nil || i < 0 || i >= len(e.marks) {
+		return mark{}, false
+	}
+	return e.marks[i], true
+}
+
+// spend takes from the budget of all templates.
+func (e *engine) spend(n int64) error {
+	if e.work -= n; e.work < 0 {
+		return errTooMuchWork
+	}
+	if e.steps++; e.steps%256 == 0 {
+		return e.ctx.Err()
+	}
+	return nil
+}
+
+// render evaluates a template text. Files that it reads are relative to dir.
+func (e *engine) render(dir, text string, data any) (string, error) {
+	if !strings.Contains(text, "{{") {
+		return text, nil
+	}
+	r := e.rendering
+	r.dir, r.root, r.depth, r.rewritten = dir, nil, 0, map[*parse.Tree]bool{}
+	return r.run(text, data)
+}
+
+// rendering is the evaluation of one template and of what it includes. It is not
+// for concurrent use.
+type rendering struct {
+	*engine
+	dir       string
+	functions template.FuncMap
+	root      *template.Template
+	depth     int
+	rewritten map[*parse.Tree]bool
+}
+
+func (r *rendering) run(text string, data any) (string, error) {
+	t, err := r.parse(text)
+	if err != nil {
+		return "", err
+	}
+	outer := r.root
+	r.root = t
+	defer func() { r.root = outer }()
+	return r.execute(t, data)
+}
+
+// parse reads a template and the helpers (_*.tpl) beside it, as helmfile does.
+func (r *rendering) parse(text string) (*template.Template, error) {
+	t := template.New("template").Option("missingkey=error").Funcs(r.functions)
+	for _, p := range r.helpers() {
+		data, err := r.files.ReadFile(p)
+		if err != nil {
+			return nil, fmt.Errorf("the helper template %s: %w", p, err)
+		}
+		if t, err = r.parseInto(t, string(data)); err != nil {
+			return nil, fmt.Errorf("the helper template %s: %w", p, err)
+		}
+	}
+	return r.parseInto(t, text)
+}
+
+func (r *rendering) helpers() []string {
+	var found []string
+	for _, p := range r.files.Paths() {
+		base := path.Base(p)
+		if path.Dir(p) == r.dir && strings.HasPrefix(base, "_") && strings.HasSuffix(base, ".tpl") {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func (r *rendering) parseInto(t *template.Template, text string) (*template.Template, error) {
+	if len(text) > maxTemplateBytes || strings.Count(text, "{{") > maxTemplateActions {
+		return nil, errTooLarge
+	}
+	if err := r.spend(int64(len(text))); err != nil {
+		return nil, err
+	}
+	t, err := t.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, each := range t.Templates() {
+		if each.Tree != nil && !r.rewritten[each.Tree] {
+			r.rewritten[each.Tree] = true
+			rewrite(each.Root)
+		}
+	}
+	return t, callsItself(t)
+}
+
+func (r *rendering) execute(t *template.Template, data any) (string, error) {
+	if r.depth++; r.depth > maxIncludeDepth {
+		return "", fmt.Errorf("templates include each other more than %d deep", maxIncludeDepth)
+	}
+	defer func() { r.depth-- }()
+	out := &boundedWriter{left: maxOutputBytes}
+	err := t.Execute(out, data)
+	return out.text.String(), err
+}
+
+// boundedWriter refuses more output than its bound.
+type boundedWriter struct {
+	text strings.Builder
+	left int
+}
+
+func (w *boundedWriter) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errTooLarge
+	}
+	return w.text.Write(p)
+}
+
+// Names of the functions that rewrite adds to a template. A template could call
+// them itself, which does no harm.
+const stepFunction, conditionFunction = "_step", "_condition"
+
+// rewrite makes every list of nodes count a step, so that loops without output
+// end, and every condition refuse a mark, so that no branch is guessed.
+func rewrite(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for _, n := range list.Nodes {
+		switch n := n.(type) {
+		case *parse.IfNode:
+			rewriteBranch(&n.BranchNode)
+		case *parse.WithNode:
+			rewriteBranch(&n.BranchNode)
+		case *parse.RangeNode:
+			rewriteBranch(&n.BranchNode)
+		}
+	}
+	step := &parse.ActionNode{NodeType: parse.NodeAction, Pos: list.Pos, Pipe: &parse.PipeNode{
+		NodeType: parse.NodePipe, Pos: list.Pos, Cmds: []*parse.CommandNode{command(list.Pos, stepFunction)}}}
+	list.Nodes = append([]parse.Node{step}, list.Nodes...)
+}
+
+func rewriteBranch(b *parse.BranchNode) {
+	if b.Pipe != nil {
+		b.Pipe.Cmds = append(b.Pipe.Cmds, command(b.Pos, conditionFunction))
+	}
+	if b.List == nil {
+		b.List = &parse.ListNode{NodeType: parse.NodeList, Pos: b.Pos}
+	}
+	rewrite(b.List)
+	rewrite(b.ElseList)
+}
+
+func command(pos parse.Pos, function string) *parse.CommandNode {
+	id := parse.NewIdentifier(function).SetPos(pos)
+	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{id}}
+}
+
+// callsItself refuses templates that reach themselves by {{template}}, which Go
+// runs 100,000 levels deep. Recursion by include is counted when it runs.
+func callsItself(t *template.Template) error {
+	calls := map[string][]string{}
+	for _, each := range t.Templates() {
+		if each.Tree != nil {
+			calls[each.Name()] = called(each.Root, nil)
+		}
+	}
+	const open, done = 1, 2
+	state := map[string]int{}
+	var visit func(string) error
+	visit = func(name string) error {
+		switch state[name] {
+		case open:
+			return fmt.Errorf("the template %q calls itself", name)
+		case done:
+			return nil
+		}
+		state[name] = open
+		for _, next := range calls[name] {
+			if err := visit(next); err != nil {
+				return err
+			}
+		}
+		state[name] = done
+		return nil
+	}
+	for _, each := range t.Templates() {
+		if err := visit(each.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func called(list *parse.ListNode, names []string) []string {
+	if list == nil {
+		return names
+	}
+	for _, n := range list.Nodes {
+		switch n := n.(type) {
+		case *parse.TemplateNode:
+			names = append(names, n.Name)
+		case *parse.IfNode:
+			names = called(n.ElseList, called(n.List, names))
+		case *parse.WithNode:
+			names = called(n.ElseList, called(n.List, names))
+		case *parse.RangeNode:
+			names = called(n.ElseList, called(n.List, names))
+		}
+	}
+	return names
+}

@@ -1,0 +1,218 @@
+package bootstrap
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// TextOptions of WriteText.
+type TextOptions struct {
+	// Color marks the verdicts with ANSI colours.
+	Color bool
+}
+
+var symbols = map[Verdict]string{Agrees: "✓", Drift: "✗", Missing: "✗", Unresolved: "?", Intended: "~"}
+
+var colours = map[Verdict]string{Agrees: "\x1b[32m", Drift: "\x1b[31m", Missing: "\x1b[31m", Unresolved: "\x1b[33m", Intended: "\x1b[36m"}
+
+// WriteText prints a report for people: the releases of each file in aligned
+// columns, what differs with the places of both sides, and a line of summary.
+func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
+	var out strings.Builder
+	for start := 0; start < len(r.Releases); {
+		end := start
+		for end < len(r.Releases) && r.Releases[end].File == r.Releases[start].File {
+			end++
+		}
+		out.WriteString(printable(r.Releases[start].File) + "\n")
+		writeReleases(&out, r.Releases[start:end], opts)
+		start = end
+	}
+	out.WriteString(r.Summary.String() + "\n")
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func writeReleases(out *strings.Builder, releases []ReleaseReport, opts TextOptions) {
+	var name, namespace, version int
+	for _, r := range releases {
+		name = max(name, width(dash(r.Release)))
+		namespace = max(namespace, width(dash(r.Namespace)))
+		version = max(version, width(dash(r.Version)))
+	}
+	for _, r := range releases {
+		symbol := symbols[r.Verdict]
+		if opts.Color {
+			symbol = colours[r.Verdict] + symbol + "\x1b[0m"
+		}
+		fmt.Fprintf(out, "  %s %s  %s  %s   %s\n", symbol, padded(dash(r.Release), name),
+			padded(dash(r.Namespace), namespace), padded(dash(r.Version), version), printable(r.said()))
+		writeDifferences(out, r.Differences)
+		if hint := r.Hint(); hint != "" {
+			fmt.Fprintf(out, "      hint: %s\n", printable(hint))
+		}
+	}
+}
+
+// said is the verdict in words.
+func (r ReleaseReport) said() string {
+	switch r.Verdict {
+	case Agrees:
+		return "as " + r.HelmRelease
+	case Drift:
+		return "drifts from " + r.HelmRelease
+	case Intended:
+		return "differs on purpose from " + r.HelmRelease
+	case Missing:
+		return "missing: " + r.Reason
+	}
+	return "unresolved: " + r.Reason
+}
+
+func writeDifferences(out *strings.Builder, differences []Difference) {
+	var field, value int
+	for _, d := range differences {
+		field = max(field, width(printable(d.Field)))
+		value = max(value, width(d.Bootstrap.text()), width(d.Git.text()))
+	}
+	line := func(name string, s Side) {
+		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(s.text(), value), s.at())
+		out.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	for _, d := range differences {
+		line(d.Field, d.Bootstrap)
+		line("", d.Git)
+	}
+}
+
+const maxShown = 60
+
+// text is the value as people read it, on one line.
+func (s Side) text() string {
+	switch v := s.Value.(type) {
+	case nil:
+		if s.File == "" {
+			return "(not set)"
+		}
+		return "null"
+	case string:
+		if v == "" {
+			return `""`
+		}
+		if _, isText := plainScalar(v).(string); !isText && s.scalar {
+			v = strconv.Quote(v) // "1" is not 1
+		}
+		return cut(printable(v))
+	}
+	data, err := json.Marshal(s.Value)
+	if err != nil {
+		return "(not printable)"
+	}
+	return cut(printable(string(data)))
+}
+
+func (s Side) at() string {
+	if s.File == "" {
+		return ""
+	}
+	return printable(fmt.Sprintf("%s:%d", s.File, s.Line))
+}
+
+func cut(s string) string {
+	if utf8.RuneCountInString(s) <= maxShown {
+		return s
+	}
+	return string([]rune(s)[:maxShown-1]) + "…"
+}
+
+// printable keeps control characters of a hostile repository from the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == utf8.RuneError {
+			return '�'
+		}
+		return r
+	}, strings.NewReplacer("\n", `\n`, "\t", " ", "\r", "").Replace(s))
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+func padded(s string, to int) string {
+	s = printable(s)
+	return s + strings.Repeat(" ", max(0, to-width(s)))
+}
+
+func dash(s string) string { return cmp.Or(s, "-") }
+
+// Hint says what to do about a release, "" when there is nothing to add.
+func (r ReleaseReport) Hint() string {
+	if r.Verdict != Drift {
+		return ""
+	}
+	for _, d := range r.Differences {
+		if d.Rule == RuleVersionDrift {
+			return versionHint(d)
+		}
+	}
+	d := r.Differences[0]
+	switch {
+	case d.Rule == RuleIdentityDrift:
+		return "Flux would install a second release beside the bootstrap's: use the same release name and namespace"
+	case d.Rule == RuleChartDrift:
+		return "the bootstrap installs another chart than Flux: name the same chart in both"
+	case d.Git.File == "" && d.Field == "values":
+		return "the bootstrap reads a file that doesn't exist: helmfile stops there"
+	case containsVariableText(d.Bootstrap.Value):
+		return "Flux substitutes the variable and helmfile doesn't: write the value itself"
+	}
+	return "read the values from the HelmRelease in a values template, so that they stand in Git once"
+}
+
+func versionHint(d Difference) string {
+	a, err1 := semver.NewVersion(normalVersion(fmt.Sprint(d.Bootstrap.Value)))
+	b, err2 := semver.NewVersion(normalVersion(fmt.Sprint(d.Git.Value)))
+	switch {
+	case d.Bootstrap.Value == nil:
+		return "the bootstrap pins no version and installs the newest"
+	case err1 == nil && err2 == nil && a.LessThan(b):
+		return "Git was bumped and the helmfile was not"
+	case err1 == nil && err2 == nil && b.LessThan(a):
+		return "the helmfile was bumped and Git was not"
+	}
+	return "read the version from Git in the helmfile, so that it stands there once"
+}
+
+func containsVariableText(v any) bool {
+	s, ok := v.(string)
+	return ok && variable.MatchString(s)
+}
+
+// String is the line of summary: "3 releases: 1 agrees, 1 drifts, 1 unresolved".
+func (s Summary) String() string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(s.Agrees, "agrees", "agree")
+	add(s.Drift, "drifts", "drift")
+	add(s.Missing, "missing", "missing")
+	add(s.Unresolved, "unresolved", "unresolved")
+	add(s.Intended, "intended", "intended")
+	noun := "releases"
+	if s.Releases == 1 {
+		noun = "release"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", s.Releases, noun, strings.Join(parts, ", ")), ": ")
+}

@@ -1,0 +1,107 @@
+package bootstrap
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// ErrNoBootstrap says that a repository holds no bootstrap file.
+var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile has a list of releases, each with a name and a chart")
+
+// Verify compares every release of every bootstrap file with the HelmRelease
+// that takes it over. It executes and fetches nothing. The error is
+// [ErrNoBootstrap] where there is nothing to compare, or the context's.
+func Verify(ctx context.Context, repo *repository.Repository) (*Report, error) {
+	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{}}
+	c := newCluster(repo)
+	err := each(ctx, repo, func(e *engine, releases []*release) error {
+		report.Summary.Files++
+		for _, r := range releases {
+			judged := c.judge(e, r)
+			report.Summary.count(judged.Verdict)
+			report.Releases = append(report.Releases, judged)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(report.Releases, func(a, b ReleaseReport) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return report, nil
+}
+
+// judge gives the verdict on one release.
+func (c *cluster) judge(e *engine, r *release) ReleaseReport {
+	out := ReleaseReport{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name),
+		Namespace: shown(r.namespace), Chart: shown(r.chart), Version: shown(r.version), Differences: []Difference{}}
+	m, unclear := c.counterpart(e, r)
+	switch {
+	case unclear != nil:
+		out.Verdict, out.Reason = Unresolved, unclear.reason
+		return out
+	case m == nil:
+		out.Verdict, out.Reason = c.without(r)
+		return out
+	}
+	h := m.helmRelease
+	out.HelmRelease = fmt.Sprintf("%s:%d", h.file, h.line)
+	out.Object = Object{h.object.APIVersion, textAt(h.whole, "metadata", "namespace").value, h.object.Name}
+	if out.Namespace == "" {
+		out.Namespace = r.namespace.value
+	}
+	if m.differences != nil {
+		out.Differences = m.differences
+	}
+	unknown := m.unknown
+	if r.refused != "" {
+		unknown = append(slices.Clone(unknown), "helmfile refuses the release: "+r.refused)
+	}
+	ignored := func(d Difference) bool {
+		return slices.Contains(h.ignores, d.Rule) || slices.Contains(r.ignores, d.Rule)
+	}
+	switch {
+	case slices.ContainsFunc(out.Differences, func(d Difference) bool { return !ignored(d) }):
+		out.Verdict = Drift
+	case len(unknown) > 0:
+		out.Verdict, out.Reason = Unresolved, strings.Join(unknown, "; ")
+	case len(out.Differences) > 0:
+		out.Verdict = Intended
+	default:
+		out.Verdict = Agrees
+	}
+	return out
+}
+
+// without is the verdict on a release that no HelmRelease takes over.
+func (c *cluster) without(r *release) (Verdict, string) {
+	for _, p := range slices.Sorted(maps.Keys(r.reads)) {
+		if !r.reads[p] {
+			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, doesn't exist", p)
+		}
+	}
+	switch {
+	case r.name.unknown != nil:
+		return Unresolved, r.name.unknown.reason
+	case len(c.releases) == 0:
+		return Unresolved, "the repository has no HelmRelease"
+	}
+	return Unresolved, fmt.Sprintf("no HelmRelease in the repository has the release name %q in the namespace %q",
+		r.name.value, shown(r.namespace))
+}
+
+// shown is a field for people and reports: what is unknown is empty.
+func shown(t text) string {
+	if t.unknown != nil {
+		return ""
+	}
+	return t.value
+}
