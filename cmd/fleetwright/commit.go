@@ -1,0 +1,206 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+func newCommit(s streams) *cobra.Command {
+	var from sourceFlags
+	var o render.CommitOptions
+	var targets []string
+	var format string
+	c := &cobra.Command{
+		Use:   "commit [DIR]",
+		Short: "Render, and commit each target to its repository and branch",
+		Long: `Render the specification in DIR/fleet and commit each target, one commit for each,
+on top of the branch's head. Files that fleetwright did not write are kept, and no
+commit is made when nothing changed.
+
+Without --target, the platform goes to the repository that DIR is the root of, on
+the branch that is checked out; tenants on a branch of the platform repository go
+there too; other tenants go to their own URL with --push, and are listed otherwise.
+With --target, only the targets that are named are committed (and the tenants on a
+branch of the platform repository with the platform). REPO is a path or a URL
+(file://, https://, ssh://); without #BRANCH the target's own branch is meant. A
+commit to a URL is always pushed.
+
+The platform's commit holds the specification. Where the repository has another
+one, it is refused.
+
+The author comes from --author, from GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or from
+git's configuration.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if o.Destinations, err = destinations(targets); err != nil {
+				return usage(c, err)
+			}
+			o.Overwrite, o.Env, o.Now = from.overwrite, s.env, time.Now()
+			return runCommit(c.Context(), s, folderArgument(args), from, o, format)
+		},
+	}
+	from.register(c)
+	c.Flags().StringArrayVar(&targets, "target", nil, "commit the target NAME to this repository and branch, as `NAME=REPO#BRANCH`; may be repeated")
+	c.Flags().BoolVar(&o.Push, "push", false, "push to the repositories' remotes, and tenants to their own URLs; a rejected push is tried once more")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything and print what would be committed; write nothing")
+	c.Flags().StringVar(&o.Author, "author", "", "the author, as `\"Name <name@example.com>\"`")
+	c.Flags().StringVar(&o.Message, "message", "", "the first line of each commit's message")
+	formatFlag(c, &format)
+	return c
+}
+
+// destinations reads the values of --target.
+func destinations(values []string) (map[string]render.Destination, error) {
+	out := map[string]render.Destination{}
+	for _, v := range values {
+		name, place, ok := strings.Cut(v, "=")
+		if !ok || name == "" || place == "" {
+			return nil, fmt.Errorf("--target %q: want NAME=REPO#BRANCH", v)
+		}
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("--target %q is given twice", name)
+		}
+		var d render.Destination
+		d.Repository = place
+		if at := strings.LastIndexByte(place, '#'); at >= 0 {
+			d.Repository, d.Branch = place[:at], place[at+1:]
+			if d.Repository == "" || d.Branch == "" {
+				return nil, fmt.Errorf("--target %q: want NAME=REPO#BRANCH", v)
+			}
+		}
+		out[name] = d
+	}
+	return out, nil
+}
+
+func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o render.CommitOptions, format string) error {
+	report := renderReport{Kind: "CommitReport", Check: false}
+	report.init()
+	var done []render.Committed
+	source, err := from.source(s, dir)
+	if err == nil {
+		done, err = source.Commit(ctx, o)
+	}
+	for _, d := range done {
+		addCommitted(&report, d, o.DryRun)
+	}
+	if format == formatJSON {
+		return report.print(s, err, report.stale())
+	}
+	if perr := printCommit(s, done, o, err != nil); perr != nil {
+		return perr
+	}
+	if err == nil && report.stale() {
+		return found()
+	}
+	return err
+}
+
+func addCommitted(r *renderReport, d render.Committed, dry bool) {
+	t := r.add(d.Target.Name, "", d.Plan)
+	t.Repository, t.Branch, t.State, t.Reason = d.Location, d.Branch, stateOf(d, dry), d.Skipped
+	if t.State == "committed" || t.State == "would commit" {
+		t.Commit, t.Parent, t.Message = d.Result.Commit, d.Result.Parent, d.Message
+	}
+	for _, step := range d.Specification {
+		switch step.Action {
+		case tree.Create:
+			t.Created = append(t.Created, step.Path)
+		case tree.Update:
+			t.Updated = append(t.Updated, step.Path)
+		case tree.Delete:
+			t.Deleted = append(t.Deleted, step.Path)
+		}
+	}
+}
+
+// stateOf says in a word what became of a target.
+func stateOf(d render.Committed, dry bool) string {
+	switch {
+	case d.Skipped != "":
+		return "skipped"
+	case d.Done && d.Result.Changed:
+		return "committed"
+	case d.Done, dry && d.Plan != nil && !d.Result.Changed:
+		return "unchanged"
+	case dry && d.Plan != nil:
+		return "would commit"
+	}
+	return "not committed"
+}
+
+// printCommit says what was committed where, what was not, and what comes next.
+func printCommit(s streams, done []render.Committed, o render.CommitOptions, failed bool) error {
+	conflicts, committed := 0, false
+	for _, d := range done {
+		printRecovery(s, d.Location, d.Recovery)
+		state := stateOf(d, o.DryRun)
+		place := fmt.Sprintf("%s → %s#%s", d.Target.Name, d.Location, d.Branch)
+		switch state {
+		case "skipped":
+			fmt.Fprintf(s.out, "%s: not committed: %s\n  hint: %s\n", d.Target.Name, d.Skipped, d.SkipHint)
+			continue
+		case "not committed":
+			fmt.Fprintf(s.err, "%s: not committed\n", cmp.Or(strings.TrimSuffix(place, " → #"), d.Target.Name))
+			continue
+		case "unchanged":
+			fmt.Fprintf(s.out, "%s: nothing changed\n", place)
+		default:
+			committed = true
+			subject, _, _ := strings.Cut(d.Message, "\n")
+			fmt.Fprintf(s.out, "%s: %s %s%s %s\n", place, state, short(d.Result.Commit), pushedTo(d), subject)
+			if o.DryRun {
+				printStat(s.out, d)
+			}
+		}
+		conflicts += len(d.Plan.Conflicts)
+		if err := printConflicts(s.out, prefixOf(d.Target.Name, true), d.Plan.Conflicts); err != nil {
+			return err
+		}
+	}
+	switch {
+	case failed:
+		fmt.Fprintln(s.err, "run the command again when the error below is mended: what is committed stays, the rest follows")
+	case o.DryRun:
+		fmt.Fprintln(s.out, "next: run without --dry-run")
+	case conflicts > 0:
+		fmt.Fprintln(s.out, "next: mend the files above, commit them, and run \"fleetwright commit\" again")
+	case committed && !o.Push && len(o.Destinations) == 0:
+		fmt.Fprintln(s.out, "next: git push, or fleetwright commit --push")
+	default:
+		fmt.Fprintln(s.out, "next: Flux applies what is pushed; \"fleetwright validate\" in a clone checks it")
+	}
+	return nil
+}
+
+func short(commit string) string { return commit[:min(len(commit), 10)] }
+
+func pushedTo(d render.Committed) string {
+	if d.Result.Pushed {
+		return ", pushed,"
+	}
+	return ""
+}
+
+// printStat lists the files that a commit would change with the lines that come
+// and go.
+func printStat(w io.Writer, d render.Committed) {
+	steps := append([]tree.Step{}, d.Specification...)
+	for step := range d.Plan.Changes() {
+		steps = append(steps, step)
+	}
+	for _, step := range steps {
+		added, removed := render.CountLines(step.Old, step.New)
+		fmt.Fprintf(w, "  %-7s %s  +%d -%d\n", step.Action, step.Path, added, removed)
+	}
+}

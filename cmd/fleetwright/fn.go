@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/functions"
+)
+
+func newFn(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "fn",
+		Short: "Run as a KRM function, for kustomize and kpt",
+		Long: `Read a ResourceList on stdin and write one to stdout. The functionConfig chooses
+the function: kind RenderFleet, ValidateFleet or VerifyBootstrap of
+fleetwright.dev/v1alpha1, or a ConfigMap with data.function.
+
+The folders that a functionConfig names (spec.path, spec.root) must lie inside of
+the working directory.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return functions.Run(c.Context(), s.in, s.out, functions.Options{Root: "."})
+		},
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/internal/render"
+)
+
+func newInit(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Write a commented starter specification",
+		Long: `Write a commented starter specification to DIR/fleet (by default the working
+directory), with .sops.yaml and .pre-commit-config.yaml. The repository's URL and
+branch are taken from git. Nothing is asked, and nothing is overwritten.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := folderArgument(args)
+			files, err := render.Start(dir)
+			for _, f := range files {
+				what := "written"
+				if f.Kept {
+					what = "kept as it is"
+				}
+				fmt.Fprintf(s.out, "%s: %s\n", f.Path, what)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "next: edit fleet/*.yaml, then fleetwright render%s\n", withDir(dir))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// The formats of a report.
+const (
+	formatText = "text"
+	formatJSON = "json"
+)
+
+// choice is a flag that takes one of a few values.
+type choice struct {
+	to      *string
+	allowed []string
+}
+
+var _ pflag.Value = choice{}
+
+func oneOf(to *string, allowed ...string) choice { return choice{to, allowed} }
+
+// Set takes a value of the list.
+func (c choice) Set(v string) error {
+	if !slices.Contains(c.allowed, v) {
+		return fmt.Errorf("want %s", alternatives(c.allowed))
+	}
+	*c.to = v
+	return nil
+}
+
+func (c choice) String() string {
+	if c.to == nil {
+		return ""
+	}
+	return *c.to
+}
+
+// Type is what the help calls the value.
+func (c choice) Type() string { return strings.Join(c.allowed, "|") }
+
+// writeJSON prints a report, indented.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// renderReport is what render and commit print with --format json. Fields may be
+// added and are never renamed; lists are never null.
+type renderReport struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Check      bool           `json:"check"`
+	Targets    []targetReport `json:"targets"`
+	Errors     []string       `json:"errors"`
+}
+
+// targetReport is one target and the files that changed, or would.
+type targetReport struct {
+	Name      string           `json:"name"`
+	Dir       string           `json:"dir"`
+	Created   []string         `json:"created"`
+	Updated   []string         `json:"updated"`
+	Deleted   []string         `json:"deleted"`
+	Unchanged int              `json:"unchanged"`
+	Conflicts []conflictReport `json:"conflicts"`
+	// The rest is commit's.
+	Repository string `json:"repository,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	Parent     string `json:"parent,omitempty"`
+	State      string `json:"state,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Message    string `json:"message,omitempty"`
+}
+
+type conflictReport struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+	Diff    string `json:"diff"`
+}
+
+func (r *renderReport) init() {
+	r.APIVersion, r.Targets, r.Errors = v1alpha1.APIVersion, []targetReport{}, []string{}
+}
+
+// add adds a target; a plan may be nil when it could not be made.
+func (r *renderReport) add(name, dir string, plan *tree.Plan) *targetReport {
+	t := targetReport{Name: name, Dir: dir, Created: []string{}, Updated: []string{}, Deleted: []string{}, Conflicts: []conflictReport{}}
+	if plan != nil {
+		for _, s := range plan.Steps {
+			switch s.Action {
+			case tree.Create:
+				t.Created = append(t.Created, s.Path)
+			case tree.Update:
+				t.Updated = append(t.Updated, s.Path)
+			case tree.Delete:
+				t.Deleted = append(t.Deleted, s.Path)
+			case tree.Keep:
+				t.Unchanged++
+			}
+		}
+		for _, c := range plan.Conflicts {
+			t.Conflicts = append(t.Conflicts, conflictReport{
+				Path: c.Path, Kind: string(c.Kind), Message: c.Message(), Hint: c.Hint(), Diff: string(c.Diff()),
+			})
+		}
+	}
+	r.Targets = append(r.Targets, t)
+	return &r.Targets[len(r.Targets)-1]
+}
+
+// stale says whether files were left as they are, or a check found changes.
+func (r *renderReport) stale() bool {
+	return slices.ContainsFunc(r.Targets, func(t targetReport) bool {
+		return len(t.Conflicts) > 0 || r.Check && len(t.Created)+len(t.Updated)+len(t.Deleted) > 0
+	})
+}
+
+// print writes the report, whatever the exit status.
+func (r *renderReport) print(s streams, err error, findings bool) error {
+	if err != nil {
+		_, text := explain(err)
+		r.Errors = append(r.Errors, strings.Split(text, "\n")...)
+	}
+	if werr := writeJSON(s.out, r); werr != nil {
+		return werr
+	}
+	if err == nil && findings {
+		return found()
+	}
+	return err
+}

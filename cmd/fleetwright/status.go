@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// The exit statuses.
+const (
+	statusFine     = 0
+	statusFindings = 1 // findings at or above the threshold, or a stale tree
+	statusUsage    = 2 // wrong usage, unreadable input, nothing found to check
+	statusStopped  = 3 // cannot continue
+)
+
+// failure is an error with its exit status and the way out.
+type failure struct {
+	status int
+	// err may be nil: then everything was said already.
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return fmt.Sprintf("exit status %d", f.status)
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// usage marks an error as wrong usage of a command.
+func usage(c *cobra.Command, err error) error {
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return err
+	}
+	return &failure{status: statusUsage, err: err, hint: fmt.Sprintf("run \"%s --help\"", c.CommandPath())}
+}
+
+// found says that findings, or changes, were printed.
+func found() error { return &failure{status: statusFindings} }
+
+// fail prints an error, each on a line with its hint below, and returns the exit
+// status.
+func (s streams) fail(err error) int {
+	if err == nil {
+		return statusFine
+	}
+	status, text := explain(err)
+	if text != "" {
+		fmt.Fprintln(s.err, text)
+	}
+	return status
+}
+
+// explain gives an error's exit status and what to print.
+func explain(err error) (status int, text string) {
+	var (
+		known *failure
+		spec  v1alpha1.Errors
+		one   *v1alpha1.Error
+		input *render.BadInput
+		file  *tree.FileError
+	)
+	switch {
+	case errors.As(err, &known):
+		if known.err == nil {
+			return known.status, ""
+		}
+		return known.status, withHint(known.err.Error(), known.hint)
+	case errors.As(err, &spec), errors.As(err, &one):
+		return statusUsage, err.Error()
+	case errors.As(err, &input):
+		return statusUsage, withHint(err.Error(), input.Hint)
+	case errors.As(err, &file):
+		return statusUsage, withHint(err.Error(), file.Hint)
+	}
+	return statusStopped, err.Error()
+}
+
+// withHint puts the way out on a line of its own.
+func withHint(message, hint string) string {
+	if hint == "" {
+		return message
+	}
+	return strings.TrimRight(message, "\n") + "\n  hint: " + hint
+}

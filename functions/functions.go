@@ -1,0 +1,128 @@
+// Package functions is the KRM door: a ResourceList on stdin, a ResourceList on
+// stdout. The functionConfig chooses the function, and all functions share the
+// same reading, strict decoding, telling of kustomize from kpt, and reporting.
+//
+// How kustomize and kpt really call a function is recorded in testdata.
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/kustomize/kyaml/fn/framework"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/render"
+)
+
+// Options of a call.
+type Options struct {
+	// Root is the working directory: the folders that a functionConfig names
+	// (exec form) lie inside of it.
+	Root string
+}
+
+// function is one kind of functionConfig.
+type function struct {
+	kind string
+	// start gives what decodes the configuration, and what then runs.
+	start func() (settings, runner)
+}
+
+// runner does a function's work on a list. An error makes the call fail; the
+// list is written all the same, for its results.
+type runner func(ctx context.Context, list *resourceList, o Options) error
+
+// functions are all functions.
+func functions() []function {
+	return []function{
+		{kind: "RenderFleet", start: newRenderFleet},
+	}
+}
+
+// FindingsError says that a validator found something; its text names each
+// finding, since kustomize shows no results.
+type FindingsError struct{ Text string }
+
+func (e *FindingsError) Error() string { return e.Text }
+
+// Run reads a ResourceList, runs the function that its functionConfig chooses,
+// and writes the ResourceList. When it fails, the error tells what was found or
+// is wrong, and the input's items are written unchanged with the results: empty
+// output would make kpt delete the package. The error is a *FindingsError when
+// findings were found, a *render.BadInput or v1alpha1.Errors for wrong input.
+func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	list, err := readList(in)
+	if err != nil {
+		return &render.BadInput{Err: err}
+	}
+	before := list.items
+	failure := list.call(ctx, o)
+	if failure != nil {
+		list.fail(failure)
+		if !list.kustomize {
+			list.items = before
+		}
+	}
+	if err := list.write(out); err != nil {
+		return errors.Join(failure, fmt.Errorf("writing the ResourceList: %w", err))
+	}
+	return failure
+}
+
+// call decodes the configuration and runs the function.
+func (l *resourceList) call(ctx context.Context, o Options) error {
+	var kinds []string
+	for _, f := range functions() {
+		kinds = append(kinds, f.kind)
+	}
+	kind, spec, path, err := kindOf(l.config, kinds)
+	if err != nil {
+		return &render.BadInput{Err: err}
+	}
+	for _, f := range functions() {
+		if f.kind != kind {
+			continue
+		}
+		fields, run := f.start()
+		if err := fields.decode(kind, spec, path); err != nil {
+			return &render.BadInput{Err: err}
+		}
+		return run(ctx, l, o)
+	}
+	return fmt.Errorf("function %q is not there", kind)
+}
+
+// fail puts an error into the results, unless findings say it already.
+func (l *resourceList) fail(err error) {
+	if f := (*FindingsError)(nil); errors.As(err, &f) {
+		return
+	}
+	text := err.Error()
+	if b := (*render.BadInput)(nil); errors.As(err, &b) && b.Hint != "" {
+		text += "\nhint: " + b.Hint
+	}
+	l.results = append(l.results, &framework.Result{Message: text, Severity: framework.Error})
+}
+
+// note adds a result that doesn't fail the call.
+func (l *resourceList) note(severity framework.Severity, file, message string) {
+	r := &framework.Result{Message: message, Severity: severity}
+	if file != "" {
+		r.File = &framework.File{Path: file}
+	}
+	l.results = append(l.results, r)
+}
+
+// identify names an object in a result.
+func identify(apiVersion, kind, namespace, name string) *kyaml.ResourceIdentifier {
+	if kind == "" && name == "" {
+		return nil
+	}
+	return &kyaml.ResourceIdentifier{
+		TypeMeta: kyaml.TypeMeta{APIVersion: apiVersion, Kind: kind},
+		NameMeta: kyaml.NameMeta{Namespace: namespace, Name: name},
+	}
+}

@@ -1,0 +1,90 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/flux2/v2/pkg/manifestgen/install"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// What a folder of Flux's manifests may hold; those of Flux 2.9 are 10 files of
+// 700 kB.
+const (
+	maxManifestFiles = 100
+	maxManifestBytes = 10 << 20
+)
+
+// FluxComponents generates gotk-components.yaml, as `flux install --export`
+// does, from Flux's own manifests in a folder: manifests.tar.gz of a release,
+// unpacked. Version, components and registry are the Fleet's. Nothing is
+// fetched, and the folder is not written to.
+func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
+	flux := spec.Fleet.Spec.Flux
+	// The generator writes its overlay between the manifests.
+	base, err := os.MkdirTemp("", "fleetwright-flux-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(base)
+	copied, err := copyManifests(dir, base)
+	if err != nil {
+		return nil, err
+	}
+	for _, need := range append(slices.Clone(flux.Components), "rbac", "policies") {
+		if !slices.Contains(copied, need+".yaml") {
+			return nil, &BadInput{
+				Err:  fmt.Errorf("%q holds no %q", dir, need+".yaml"),
+				Hint: "--flux-manifests wants manifests.tar.gz of a Flux release (https://github.com/fluxcd/flux2/releases), unpacked",
+			}
+		}
+	}
+	o := install.MakeDefaultOptions()
+	o.Version = "v" + strings.TrimPrefix(flux.Version, "v")
+	o.Components = flux.Components
+	o.Registry = flux.Registry
+	made, err := install.Generate(o, base)
+	if err != nil {
+		return nil, fmt.Errorf("generating Flux's manifests from %q: %w", dir, err)
+	}
+	return []byte(made.Content), nil
+}
+
+// copyManifests copies the YAML files of a folder, and returns their names.
+func copyManifests(from, to string) ([]string, error) {
+	dir, err := os.OpenRoot(from)
+	if err != nil {
+		return nil, &BadInput{Err: fmt.Errorf("reading Flux's manifests: %w", err)}
+	}
+	defer dir.Close()
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil, &BadInput{Err: fmt.Errorf("reading Flux's manifests: %w", err)}
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() || !hasYAMLName(e.Name()) {
+			continue
+		}
+		if len(names) == maxManifestFiles {
+			return nil, &BadInput{Err: fmt.Errorf("%q holds more than %d YAML files: these are not Flux's manifests", from, maxManifestFiles)}
+		}
+		content, err := readRegular(dir, e.Name(), maxManifestBytes+1)
+		if err == nil && len(content) > maxManifestBytes {
+			err = errors.New("it is larger than 10 MB")
+		}
+		if err != nil {
+			return nil, &BadInput{Err: fmt.Errorf("%s: %w", filepath.Join(from, e.Name()), cause(err))}
+		}
+		if err := os.WriteFile(filepath.Join(to, e.Name()), content, 0o600); err != nil {
+			return nil, err
+		}
+		names = append(names, e.Name())
+	}
+	return names, nil
+}

@@ -1,0 +1,149 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// FolderOptions say how targets are written to folders.
+type FolderOptions struct {
+	// Out takes every target, in a folder of its own; empty writes the
+	// platform's target in place, to Source.Root.
+	Out string
+	// Check plans and writes nothing.
+	Check bool
+	// Overwrite lists edited files to rewrite: paths in the platform's target,
+	// or NAME/path in the target NAME.
+	Overwrite []string
+}
+
+// Planned is a target and what was done, or would be, to bring a folder or a
+// branch to it.
+type Planned struct {
+	Target tree.Target
+	// Dir is the target's folder.
+	Dir  string
+	Plan *tree.Plan
+	// Recovery says what an interrupted write left in the folder.
+	Recovery tree.Recovery
+}
+
+// ToFolders brings folders to the rendered targets, each all or nothing, and
+// returns what it did. In place, the targets that have no place are left out. A
+// write that was cut off is completed or taken back first.
+func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, error) {
+	place := func(name string) string { return filepath.Join(o.Out, name) }
+	if o.Out == "" {
+		place = func(string) string { return s.Root }
+	}
+	// The platform's folder is read for what is adopted before it is rendered.
+	recovery, err := recoverFolder(place(generators.PlatformTarget))
+	if err != nil {
+		return nil, err
+	}
+	targets, err := s.targetsFor(o, place(generators.PlatformTarget))
+	if err != nil {
+		return nil, err
+	}
+	overwrite, err := splitOverwrite(o.Overwrite, targets)
+	if err != nil {
+		return nil, err
+	}
+	planned := make([]Planned, 0, len(targets))
+	for _, t := range targets {
+		p := Planned{Target: t, Dir: place(t.Name), Recovery: recovery}
+		if t.Name != generators.PlatformTarget {
+			if p.Recovery, err = recoverFolder(p.Dir); err != nil {
+				return nil, err
+			}
+		}
+		if p.Plan, err = s.planFolder(t, p.Dir, overwrite[t.Name]); err != nil {
+			return nil, err
+		}
+		planned = append(planned, p)
+	}
+	if o.Check {
+		return planned, nil
+	}
+	for i, p := range planned {
+		if err := tree.Apply(ctx, p.Dir, p.Plan); err != nil {
+			return planned[:i], fmt.Errorf("target %s: writing %q: %w", p.Target.Name, p.Dir, err)
+		}
+	}
+	return planned, nil
+}
+
+// recoverFolder completes or takes back a write that was cut off.
+func recoverFolder(dir string) (tree.Recovery, error) {
+	r, err := tree.Recover(dir)
+	if err != nil {
+		return r, fmt.Errorf("completing an interrupted write of %q: %w", dir, err)
+	}
+	return r, nil
+}
+
+// targetsFor renders what goes to folders.
+func (s *Source) targetsFor(o FolderOptions, platformDir string) ([]tree.Target, error) {
+	var readers []tree.Reader
+	for _, dir := range slices.Compact([]string{platformDir, s.Root}) {
+		r, err := tree.OpenFolder(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		readers = append(readers, r)
+	}
+	if o.Out != "" {
+		return s.Targets(readers...)
+	}
+	if s.Spec != nil {
+		t, err := s.Platform(readers...)
+		return []tree.Target{t}, err
+	}
+	targets := slices.DeleteFunc(slices.Clone(s.targets), func(t tree.Target) bool { return t.Name != generators.PlatformTarget })
+	if len(targets) == 0 {
+		return nil, &BadInput{
+			Err:  fmt.Errorf("the stream holds no target %q", generators.PlatformTarget),
+			Hint: "write the other targets with --out OUT",
+		}
+	}
+	return targets, nil
+}
+
+func (s *Source) planFolder(t tree.Target, dir string, overwrite []string) (*tree.Plan, error) {
+	r, err := tree.OpenFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	inv, err := tree.ReadInventory(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.ToSlash(dir), err)
+	}
+	return s.Plan(t, r, inv, overwrite)
+}
+
+// splitOverwrite gives each target its share of the paths.
+func splitOverwrite(paths []string, targets []tree.Target) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, p := range paths {
+		p = strings.TrimPrefix(filepath.ToSlash(p), "./")
+		first, rest, found := strings.Cut(p, "/")
+		at := slices.IndexFunc(targets, func(t tree.Target) bool { return t.Name == first })
+		switch {
+		case found && at >= 0:
+			out[first] = append(out[first], rest)
+		case slices.ContainsFunc(targets, func(t tree.Target) bool { return t.Name == generators.PlatformTarget }):
+			out[generators.PlatformTarget] = append(out[generators.PlatformTarget], p)
+		default:
+			return nil, &BadInput{Err: fmt.Errorf("--overwrite %q belongs to no target", p), Hint: "name it TARGET/path"}
+		}
+	}
+	return out, nil
+}

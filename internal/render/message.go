@@ -1,0 +1,113 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// maxNamed bounds the names of one kind in a commit's message.
+const maxNamed = 20
+
+// message says what a commit changes: the counts of files, then the tenants,
+// add-ons and clusters whose files change.
+func (c *committer) message(j *commitJob) string {
+	var counts tree.Summary
+	names := map[string]bool{}
+	for step := range j.Plan.Changes() {
+		if step.Path == tree.InventoryPath {
+			continue
+		}
+		switch step.Action {
+		case tree.Create:
+			counts.Created++
+		case tree.Update:
+			counts.Updated++
+		case tree.Delete:
+			counts.Deleted++
+		}
+		for part := range strings.SplitSeq(step.Path, "/") {
+			names[strings.TrimSuffix(part, path.Ext(part))] = true
+			names[part] = true
+		}
+	}
+	subject := "Render " + strings.Replace(j.Target.Name, "tenant-", "tenant ", 1)
+	switch {
+	case counts != tree.Summary{}:
+		subject += ": " + counts.String()
+	case len(j.Specification) > 0:
+		subject = "Update the specification"
+	}
+	body := c.changed(j, names)
+	if len(j.Specification) > 0 {
+		var files []string
+		for _, s := range j.Specification {
+			files = append(files, s.Path)
+		}
+		body = append(body, "Specification: "+listed(files))
+	}
+	text := cmp.Or(strings.TrimSpace(c.options.Message), subject)
+	if c.options.Message != "" {
+		body = append([]string{subject}, body...)
+	}
+	if len(body) > 0 {
+		text += "\n\n" + strings.Join(body, "\n")
+	}
+	return text
+}
+
+// changed names the tenants, add-ons and clusters whose files change.
+func (c *committer) changed(j *commitJob, names map[string]bool) []string {
+	if j.Target.Name != generators.PlatformTarget {
+		return nil
+	}
+	kinds := map[string][]string{}
+	for _, t := range c.source.Tenants {
+		kinds["Tenants"] = append(kinds["Tenants"], t.Name)
+	}
+	if spec := cmp.Or(c.source.Spec, c.source.carriedSpec); spec != nil {
+		for _, a := range spec.Addons {
+			kinds["Add-ons"] = append(kinds["Add-ons"], a.Metadata.Name)
+		}
+		for _, k := range spec.Clusters {
+			kinds["Clusters"] = append(kinds["Clusters"], k.Metadata.Name)
+		}
+	}
+	var lines []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		touched := slices.DeleteFunc(slices.Sorted(slices.Values(kinds[kind])), func(name string) bool { return !names[name] })
+		if len(touched) > 0 {
+			lines = append(lines, kind+": "+listed(touched))
+		}
+	}
+	return lines
+}
+
+func listed(names []string) string {
+	if len(names) > maxNamed {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+	}
+	return strings.Join(names, ", ")
+}
+
+// CountLines counts the lines that come and go between two versions of a file.
+func CountLines(before, after []byte) (added, removed int) {
+	for line := range strings.Lines(string(diff.Diff("a", before, "b", after))) {
+		switch {
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	return added, removed
+}

@@ -1,0 +1,195 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// SpecFolder is where a specification stands, at the platform repository's root.
+const SpecFolder = "fleet"
+
+// What reading a specification may cost.
+const (
+	maxSpecFiles = 10_000
+	maxSpecBytes = 256 << 20
+	maxSpecDepth = 16
+)
+
+// Specification is what a folder's fleet/ holds.
+type Specification struct {
+	// Root is the folder with fleet/ in it: the platform target's place.
+	Root string
+	// Files are the specification's files, their paths relative to Root.
+	Files []v1alpha1.File
+	Spec  *v1alpha1.Spec
+}
+
+// ReadSpecification reads and checks the specification in dir/fleet; dir may be
+// the fleet folder itself. Symlinks are followed inside of the folder only. The
+// error is a *BadInput or v1alpha1.Errors; its paths begin with dir.
+func ReadSpecification(dir string) (*Specification, error) {
+	root, folder, err := findSpecification(dir)
+	if err != nil {
+		return nil, err
+	}
+	files, err := readFolder(root, folder)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, &BadInput{
+			Err:  fmt.Errorf("%q holds no YAML file", filepath.Join(root, folder)),
+			Hint: fmt.Sprintf("run \"fleetwright init %s\" for a starter specification", root),
+		}
+	}
+	shown := make([]v1alpha1.File, len(files))
+	for i, f := range files {
+		shown[i] = v1alpha1.File{Path: filepath.ToSlash(filepath.Join(root, filepath.FromSlash(f.Path))), Content: f.Content}
+	}
+	spec, err := v1alpha1.Load(shown)
+	if err != nil {
+		return nil, err
+	}
+	return &Specification{Root: root, Files: files, Spec: spec}, nil
+}
+
+// findSpecification returns the platform's root and the name of the folder in
+// it.
+func findSpecification(dir string) (root, folder string, err error) {
+	info, err := os.Stat(filepath.Join(dir, SpecFolder))
+	if err == nil && info.IsDir() {
+		return dir, SpecFolder, nil
+	}
+	if parent, ok := aroundSpecification(dir); ok {
+		return parent, SpecFolder, nil
+	}
+	return "", "", &BadInput{
+		Err:  fmt.Errorf("there is no specification in %q: want a folder %q with YAML files in it", dir, SpecFolder),
+		Hint: fmt.Sprintf("run \"fleetwright init %s\", or name the folder that holds %s/", dir, SpecFolder),
+	}
+}
+
+// aroundSpecification returns the folder around dir where dir is a fleet folder.
+func aroundSpecification(dir string) (string, bool) {
+	abs, err := filepath.Abs(dir)
+	if err != nil || filepath.Base(abs) != SpecFolder {
+		return "", false
+	}
+	info, err := os.Stat(abs)
+	if err != nil || !info.IsDir() {
+		return "", false
+	}
+	if clean := filepath.Clean(dir); filepath.Base(clean) == SpecFolder {
+		return filepath.Dir(clean), true
+	}
+	return filepath.Join(dir, ".."), true
+}
+
+// readFolder reads the YAML files of a folder and the folders in it.
+func readFolder(root, folder string) ([]v1alpha1.File, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, &BadInput{Err: err}
+	}
+	defer dir.Close()
+	r := specReader{dir: dir, root: root}
+	if err := r.folder(folder, 0); err != nil {
+		return nil, err
+	}
+	return r.files, nil
+}
+
+// specReader gathers files under limits.
+type specReader struct {
+	dir   *os.Root
+	root  string
+	files []v1alpha1.File
+	bytes int64
+}
+
+func (r *specReader) folder(name string, depth int) error {
+	if depth > maxSpecDepth {
+		return &BadInput{Err: fmt.Errorf("%s: folders nest deeper than %d", r.shown(name), maxSpecDepth)}
+	}
+	entries, err := fs.ReadDir(r.dir.FS(), name)
+	if err != nil {
+		return r.unreadable(name, err)
+	}
+	for _, e := range entries {
+		at := path.Join(name, e.Name())
+		switch ext := path.Ext(e.Name()); {
+		case e.IsDir():
+			err = r.folder(at, depth+1)
+		case ext == ".yaml" || ext == ".yml":
+			err = r.file(at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *specReader) file(name string) error {
+	if len(r.files) == maxSpecFiles {
+		return &BadInput{Err: fmt.Errorf("%s: more than %d files in a specification", r.shown(SpecFolder), maxSpecFiles)}
+	}
+	content, err := readRegular(r.dir, name, v1alpha1.MaxFileSize+1)
+	if err != nil {
+		return r.unreadable(name, err)
+	}
+	r.bytes += int64(len(content))
+	if r.bytes > maxSpecBytes {
+		return &BadInput{Err: fmt.Errorf("%s: the specification is larger than %d MB", r.shown(SpecFolder), maxSpecBytes>>20)}
+	}
+	r.files = append(r.files, v1alpha1.File{Path: name, Content: content})
+	return nil
+}
+
+func (r *specReader) shown(name string) string {
+	return filepath.ToSlash(filepath.Join(r.root, filepath.FromSlash(name)))
+}
+
+func (r *specReader) unreadable(name string, err error) error {
+	return &BadInput{Err: fmt.Errorf("%s:1:1: cannot be read: %w", r.shown(name), cause(err))}
+}
+
+// cause strips the operation and path off an error of the file system.
+func cause(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// readRegular reads up to limit bytes of a regular file; opening a named pipe
+// would wait for ever, hence without blocking.
+func readRegular(dir *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// hasYAMLName says whether a file is YAML by its name.
+func hasYAMLName(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}

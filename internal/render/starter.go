@@ -1,0 +1,134 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// startFiles are the generated files that a repository starts with: secrets are
+// encrypted, and commits checked, from the first one on.
+var startFiles = []string{".pre-commit-config.yaml", ".sops.yaml"}
+
+// Started is a file of a starter.
+type Started struct {
+	Path string
+	// Kept says that there was one already, which stays as it is.
+	Kept bool
+}
+
+// Start writes a starter specification into a folder, which is made when
+// missing, with .sops.yaml and .pre-commit-config.yaml as render writes them.
+// The repository's URL and branch are those of git, where there are any. Nothing
+// is overwritten: with a specification in place, none is added to it. The
+// result is sorted by path.
+func Start(dir string) ([]Started, error) {
+	files, err := starter(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making folder %q: %w", dir, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var out []Started
+	for _, f := range files {
+		wrote, err := writeNew(root, f)
+		if err != nil {
+			return out, fmt.Errorf("writing %q: %w", filepath.Join(dir, f.Path), err)
+		}
+		out = append(out, Started{Path: f.Path, Kept: !wrote})
+	}
+	return out, nil
+}
+
+// starter lists the files to write. The specification that is there already, if
+// any, is what the others are rendered from.
+func starter(dir string) ([]v1alpha1.File, error) {
+	read, err := ReadSpecification(dir)
+	var missing *BadInput
+	switch {
+	case err == nil:
+	case errors.As(err, &missing) && !hasSpecification(dir):
+		o := v1alpha1.StarterOptions{}
+		o.RepositoryURL, _ = gitrepo.RemoteURL(dir)
+		o.Branch, _ = gitrepo.CurrentBranch(dir)
+		files, err := v1alpha1.Starter(o)
+		if err != nil {
+			return nil, err
+		}
+		spec, err := v1alpha1.Load(files)
+		if err != nil {
+			return nil, fmt.Errorf("the starter specification: %w", err)
+		}
+		read = &Specification{Root: dir, Files: files, Spec: spec}
+	default:
+		return nil, err
+	}
+	files := slices.Clone(read.Files)
+	// Flux's manifests are no part of what is written here.
+	target, err := generators.Platform(read.Spec, generators.Options{FluxComponents: []byte{}})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range startFiles {
+		if f, ok := target.Tree.Get(name); ok {
+			files = append(files, v1alpha1.File{Path: name, Content: f.Content})
+		}
+	}
+	slices.SortFunc(files, func(a, b v1alpha1.File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	return files, nil
+}
+
+// hasSpecification says whether a folder has YAML files in fleet/.
+func hasSpecification(dir string) bool {
+	files, err := readFolder(dir, SpecFolder)
+	return err == nil && len(files) > 0
+}
+
+// writeNew writes a file unless something stands at its path.
+func writeNew(root *os.Root, f v1alpha1.File) (bool, error) {
+	if d := path.Dir(f.Path); d != "." {
+		if err := root.MkdirAll(d, 0o777); err != nil {
+			return false, err
+		}
+	}
+	// In full under another name first: a kill must not leave half a file that
+	// is then taken for the user's.
+	draft := f.Path + ".new-" + tree.Digest(f.Content)[7:19]
+	if err := root.WriteFile(draft, f.Content, 0o666); err != nil {
+		return false, err
+	}
+	defer func() { _ = root.Remove(draft) }()
+	err := root.Link(draft, f.Path)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without hard links
+		err = writeExclusive(root, f)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func writeExclusive(root *os.Root, f v1alpha1.File) error {
+	file, err := root.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(f.Content)
+	return errors.Join(err, file.Close())
+}

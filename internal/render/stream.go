@@ -1,0 +1,257 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// KindFile is the kind of an object that carries one rendered file through a
+// tool that knows objects only.
+const KindFile = "File"
+
+// carrier is an object that carries a file.
+type carrier struct {
+	APIVersion string      `json:"apiVersion" yaml:"apiVersion"`
+	Kind       string      `json:"kind" yaml:"kind"`
+	Metadata   carrierMeta `json:"metadata" yaml:"metadata"`
+	Spec       carried     `json:"spec" yaml:"spec"`
+}
+
+type carrierMeta struct {
+	Name string `json:"name" yaml:"name"`
+}
+
+// carried is a file of a target. The inventory's carrier also says what else is
+// known of the target.
+type carried struct {
+	Target  string    `json:"target" yaml:"target"`
+	Path    string    `json:"path" yaml:"path"`
+	Mode    tree.Mode `json:"mode" yaml:"mode"`
+	Content string    `json:"content" yaml:"content"`
+	// Repository that the target belongs to.
+	Repository *carriedRepository `json:"repository,omitempty" yaml:"repository"`
+	// Specification that the targets were rendered from, with the platform's
+	// inventory: the platform's commit holds it.
+	Specification string `json:"specification,omitempty" yaml:"specification"`
+}
+
+type carriedRepository struct {
+	URL    string `json:"url,omitempty" yaml:"url"`
+	Branch string `json:"branch,omitempty" yaml:"branch"`
+	Orphan bool   `json:"orphan,omitempty" yaml:"orphan"`
+}
+
+// Carriers wraps each file of the targets, their inventories among them, in an
+// object of kind File with a name of its own. specification is the source's, as
+// YAML.
+func (s *Source) Carriers(targets []tree.Target, specification []byte) ([]*yaml.Node, error) {
+	var out []*yaml.Node
+	add := func(c carried) error {
+		sum := sha256.Sum256([]byte(c.Path))
+		n, err := manifest.Node(carrier{
+			APIVersion: v1alpha1.APIVersion, Kind: KindFile,
+			Metadata: carrierMeta{Name: c.Target + "-" + hex.EncodeToString(sum[:6])},
+			Spec:     c,
+		})
+		out = append(out, n)
+		return err
+	}
+	for _, t := range targets {
+		plan, err := s.Plan(t, tree.Memory{}, &tree.Inventory{}, nil)
+		if err != nil {
+			return nil, err
+		}
+		inventory := carried{
+			Target: t.Name, Path: tree.InventoryPath, Mode: tree.Managed, Content: string(plan.Inventory.Encode()),
+			Repository: &carriedRepository{URL: t.URL, Branch: t.Branch, Orphan: t.Orphan},
+		}
+		if t.Name == generators.PlatformTarget {
+			inventory.Specification = string(specification)
+		}
+		if err := add(inventory); err != nil {
+			return nil, err
+		}
+		for f := range t.Tree.All() {
+			if err := add(carried{Target: t.Name, Path: f.Path, Mode: f.Mode, Content: string(f.Content)}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// maxStream bounds a stream: 1,000 tenants on 10 clusters are 40 MB.
+const maxStream = 512 << 20
+
+// FromStream unpacks the File objects of a YAML stream, which may be wrapped in
+// a List or ResourceList; other objects are left out and counted. root is the
+// platform target's own folder.
+func FromStream(in io.Reader, name, root string) (s *Source, others int, err error) {
+	u := unpacker{name: name, trees: map[string]*tree.Target{}}
+	limited := &io.LimitedReader{R: in, N: maxStream + 1}
+	decoder := yaml.NewDecoder(limited)
+	for document := 0; ; document++ {
+		var n yaml.Node
+		err := decoder.Decode(&n)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if limited.N == 0 {
+			return nil, 0, u.bad(fmt.Errorf("larger than %d MB", maxStream>>20))
+		}
+		if err != nil {
+			return nil, 0, u.bad(fmt.Errorf("not YAML: %w", err))
+		}
+		if err := u.document(&n); err != nil {
+			return nil, 0, u.bad(fmt.Errorf("document %d: %w", document+1, err))
+		}
+	}
+	if len(u.trees) == 0 {
+		return nil, 0, &BadInput{
+			Err:  fmt.Errorf("%s: holds no object of kind File", name),
+			Hint: "the stream is the output of RenderFleet with output: files",
+		}
+	}
+	s, err = u.source(root)
+	return s, u.others, err
+}
+
+// unpacker gathers the targets of a stream.
+type unpacker struct {
+	name          string
+	trees         map[string]*tree.Target
+	tenants       []tree.TenantState
+	specification string
+	others        int
+}
+
+func (u *unpacker) bad(err error) error {
+	return &BadInput{Err: fmt.Errorf("%s: %w", u.name, err)}
+}
+
+func (u *unpacker) document(n *yaml.Node) error {
+	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
+		n = n.Content[0]
+	}
+	var head struct {
+		APIVersion string      `yaml:"apiVersion"`
+		Kind       string      `yaml:"kind"`
+		Items      []yaml.Node `yaml:"items"`
+	}
+	if n.Kind != yaml.MappingNode {
+		u.others++
+		return nil
+	}
+	if err := n.Decode(&head); err != nil {
+		u.others++
+		return nil //nolint:nilerr // not an object that we know
+	}
+	switch {
+	case head.Kind == "List" || head.Kind == "ResourceList":
+		for i := range head.Items {
+			if err := u.document(&head.Items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case head.Kind != KindFile || head.APIVersion != v1alpha1.APIVersion:
+		u.others++
+		return nil
+	}
+	var c carrier
+	if err := n.Decode(&c); err != nil {
+		return fmt.Errorf("%s: %w", KindFile, err)
+	}
+	if err := u.file(c.Spec); err != nil {
+		return fmt.Errorf("%s %s: %w", KindFile, c.Metadata.Name, err)
+	}
+	return nil
+}
+
+// targetName is what a target is called: it becomes a folder's name.
+var targetName = regexp.MustCompile(`^(platform|tenant-[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)$`)
+
+func (u *unpacker) file(c carried) error {
+	if !targetName.MatchString(c.Target) {
+		return fmt.Errorf("spec.target %q: want platform or tenant-<name>", c.Target)
+	}
+	t := u.trees[c.Target]
+	if t == nil {
+		t = &tree.Target{Name: c.Target, Tree: &tree.Tree{}}
+		u.trees[c.Target] = t
+	}
+	if c.Path != tree.InventoryPath {
+		if !slices.Contains([]tree.Mode{tree.Managed, tree.Once, tree.Adopted}, c.Mode) {
+			return fmt.Errorf("spec.mode %q: want %s, %s or %s", c.Mode, tree.Managed, tree.Once, tree.Adopted)
+		}
+		return t.Tree.Add(tree.File{Path: c.Path, Mode: c.Mode, Content: []byte(c.Content)})
+	}
+	inv, err := tree.ReadInventory(tree.Memory{tree.InventoryPath: []byte(c.Content)})
+	if err != nil {
+		return err
+	}
+	if c.Repository != nil {
+		t.URL, t.Branch, t.Orphan = c.Repository.URL, c.Repository.Branch, c.Repository.Orphan
+	}
+	if c.Target == generators.PlatformTarget {
+		u.tenants, u.specification = inv.Tenants, c.Specification
+	}
+	return nil
+}
+
+// source is what the stream's objects make together.
+func (u *unpacker) source(root string) (*Source, error) {
+	s := &Source{Root: root, Tenants: u.tenants}
+	for _, t := range u.trees {
+		s.targets = append(s.targets, *t)
+	}
+	slices.SortFunc(s.targets, func(a, b tree.Target) int {
+		first := func(t tree.Target) int {
+			if t.Name == generators.PlatformTarget {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(first(a), first(b)), strings.Compare(a.Name, b.Name))
+	})
+	if u.specification == "" {
+		return s, nil
+	}
+	file := v1alpha1.File{Path: SpecFolder + "/fleet.yaml", Content: []byte(u.specification)}
+	spec, err := v1alpha1.Load([]v1alpha1.File{file})
+	if err != nil {
+		return nil, u.bad(fmt.Errorf("the specification in it: %w", err))
+	}
+	s.carriedSpec, s.Files = spec, []v1alpha1.File{file}
+	return s, nil
+}
+
+// SpecificationYAML writes the objects of a specification as the documents of
+// one file.
+func SpecificationYAML(objects []*yaml.Node) ([]byte, error) {
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	enc.CompactSeqIndent()
+	for _, n := range objects {
+		if err := enc.Encode(n); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), enc.Close()
+}
