@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -57,6 +58,9 @@ spec:
 		{"scalars of the API", "", []any{&corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"cpu": resource.MustParse("500m"), "pods": resource.MustParse("10")}}},
 			&networkingv1.NetworkPolicyPort{Port: &port}},
 			"spec:\n  hard:\n    cpu: 500m\n    pods: \"10\"\n---\nport: 53\n"},
+		{"what people write", "", []any{&rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}},
+			&networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{"Ingress"}}},
+			"apiGroups:\n- \"\"\nresources:\n- pods\nverbs:\n- get\n---\npodSelector: {}\npolicyTypes:\n- Ingress\n"},
 		{"values", "", []any{map[string]any{
 			"text": "a\nb\n", "yes": "no", "empty": "", "number": "1.34", "octal": "0644", "n": int64(3), "f": 1.5, "whole": 2.0,
 			"null": nil, "list": []any{}, "map": map[string]any{}, "nested": []any{map[string]any{"z": true, "a": []any{"x"}}},
@@ -162,7 +166,7 @@ func FuzzYAMLKeepsStrings(f *testing.F) {
 		if !utf8.ValidString(s) { // no YAML file can hold it
 			return
 		}
-		data, err := manifest.YAML("", map[string]any{"k": s})
+		data, err := manifest.YAML("", map[string]any{"k": s, s + "\nkey": int64(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +174,7 @@ func FuzzYAMLKeepsStrings(f *testing.F) {
 		if err := yaml.Unmarshal(data, &got); err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}
-		if got["k"] != s {
+		if got["k"] != s || got[s+"\nkey"] != 1 {
 			t.Fatalf("%q became %#v through %q", s, got["k"], data)
 		}
 	})
