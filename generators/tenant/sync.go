@@ -8,6 +8,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/encryption"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 const syncComment = `What Flux deploys for the tenant, with the tenant's own account. Each cluster's overlay
@@ -109,17 +111,28 @@ type pathPatchSet struct {
 func patchFile(t *v1alpha1.Tenant) string { return t.Metadata.Name + "-patch.yaml" }
 
 // patches write, for each cluster that an active tenant is on, which path of its
-// source is applied there.
+// source is applied there. Clusters of one environment have the same patch, which
+// is encoded once.
 func patches(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.Tenant) {
 	if t.Spec.State != v1alpha1.StateActive {
 		return
 	}
+	encoded := map[string][]byte{}
 	for _, c := range spec.TenantClusters(t) {
-		out.Objects(lay.TenantOverlay(c.Cluster)+"/"+patchFile(t), "", pathPatch{
-			APIVersion: kustomizev1.GroupVersion.String(),
-			Kind:       kustomizev1.KustomizationKind,
-			Metadata:   patchMeta{Name: t.Metadata.Name, Namespace: t.Spec.SyncNamespace},
-			Spec:       pathPatchSet{Path: c.Path},
-		})
+		if encoded[c.Path] == nil {
+			content, err := manifest.YAML(manifest.Header, patchOf(t, c.Path))
+			out.Fail(err)
+			encoded[c.Path] = content
+		}
+		out.Text(lay.TenantOverlay(c.Cluster)+"/"+patchFile(t), tree.Managed, encoded[c.Path])
+	}
+}
+
+func patchOf(t *v1alpha1.Tenant, path string) pathPatch {
+	return pathPatch{
+		APIVersion: kustomizev1.GroupVersion.String(),
+		Kind:       kustomizev1.KustomizationKind,
+		Metadata:   patchMeta{Name: t.Metadata.Name, Namespace: t.Spec.SyncNamespace},
+		Spec:       pathPatchSet{Path: path},
 	}
 }
