@@ -60,6 +60,15 @@ func same(a, b Memory) bool {
 	return maps.EqualFunc(a, b, func(x, y []byte) bool { return string(x) == string(y) })
 }
 
+// kinds lists a plan's conflicts.
+func kinds(p *Plan) string {
+	var out []string
+	for _, c := range p.Conflicts {
+		out = append(out, c.Path+" "+string(c.Kind))
+	}
+	return strings.Join(out, ", ")
+}
+
 // compareDir plans how a folder becomes a tree.
 func compareDir(tb testing.TB, dir string, t *Tree, opts Options) *Plan {
 	tb.Helper()
@@ -148,7 +157,7 @@ func TestApplyLeavesConflicts(t *testing.T) {
 	for range 2 { // the edit is seen by each run
 		plan := compareDir(t, dir, tree, Options{})
 		if len(plan.Conflicts) != 1 || plan.Conflicts[0].Kind != Edited || !plan.Stale() {
-			t.Fatalf("conflicts %+v", plan.Conflicts)
+			t.Fatalf("conflicts %s", kinds(plan))
 		}
 		if err := Apply(t.Context(), dir, plan); err != nil {
 			t.Fatal(err)
@@ -301,27 +310,39 @@ func (h hookFS) syncFile(file string) error { return h.before("sync", file) }
 
 func (h hookFS) syncDir(dir string) error { return h.before("sync", dir) }
 
+// lock locks like the disk does, but for its races; a process that is dead gives
+// the lock back and leaves its file.
 func (h hookFS) lock(file string) (func() error, error) {
 	if err := h.before("lock", file); err != nil {
 		return nil, err
 	}
-	unlock, err := h.fsys.lock(file)
+	f, err := h.fsys.(disk).root.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
+	if err := tryLock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	return func() error {
-		if err := h.before("unlock", file); err != nil {
-			return err
+		err := h.before("unlock", file)
+		if err == nil {
+			err = h.fsys.remove(file)
 		}
-		return unlock()
+		return errors.Join(err, f.Close())
 	}, nil
 }
 
-// hooked opens folders for hookFS; without a function, it only leaves out syncs.
+// quickDisk leaves out syncs.
+type quickDisk struct{ disk }
+
+func (quickDisk) syncAll([]string) error { return nil }
+func (quickDisk) syncFile(string) error  { return nil }
+func (quickDisk) syncDir(string) error   { return nil }
+
+func quick(root *os.Root) fsys { return quickDisk{disk{root}} }
+
+// hooked opens folders for hookFS.
 func hooked(before func(op, path string) error) opener {
-	if before == nil {
-		before = func(string, string) error { return nil }
-	}
 	return func(root *os.Root) fsys { return hookFS{newDisk(root), before} }
 }
 

@@ -140,7 +140,7 @@ func TestCompare(t *testing.T) {
 			for _, c := range plan.Conflicts {
 				conflict = c.Kind
 				if c.Path != p || c.Message() == "" || c.Hint() == "" {
-					t.Errorf("conflict %+v has a wrong path or no message", c)
+					t.Errorf("conflict of %q has a wrong path or no message", c.Path)
 				}
 			}
 			if conflict != test.conflict {
@@ -206,7 +206,7 @@ func TestCompareFileBecomesFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(plan.Conflicts) != 1 || plan.Conflicts[0].Kind != Blocked || plan.Conflicts[0].At != "a" {
-		t.Errorf("a file of the user's: %+v", plan.Conflicts)
+		t.Errorf("a file of the user's: %s", kinds(plan))
 	}
 }
 

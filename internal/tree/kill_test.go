@@ -46,7 +46,7 @@ func killedApply(tb testing.TB, dir string, plan *Plan, n int) bool {
 	tb.Helper()
 	c := counter(n, errKilled)
 	c.dead = true
-	err := applyWith(context.Background(), dir, plan, func(root *os.Root) fsys { return deadFS{hookFS{newDisk(root), c.step}} })
+	err := applyWith(context.Background(), dir, plan, hooked(c.step))
 	if c.done.Load() < c.at && err != nil {
 		tb.Fatal(err)
 	}
@@ -57,33 +57,11 @@ func killedRecover(tb testing.TB, dir string, n int) bool {
 	tb.Helper()
 	c := counter(n, errKilled)
 	c.dead = true
-	_, err := recoverWith(dir, func(root *os.Root) fsys { return deadFS{hookFS{newDisk(root), c.step}} })
+	_, err := recoverWith(dir, hooked(c.step))
 	if c.done.Load() < c.at && err != nil {
 		tb.Fatal(err)
 	}
 	return c.done.Load() >= c.at
-}
-
-// deadFS gives a lock back, but leaves its file, when the process is dead.
-type deadFS struct{ hookFS }
-
-func (d deadFS) lock(file string) (func() error, error) {
-	if err := d.before("lock", file); err != nil {
-		return nil, err
-	}
-	f, err := d.fsys.(disk).root.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := tryLock(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() error {
-		if err := d.before("unlock", file); err != nil {
-			return errors.Join(err, f.Close())
-		}
-		return errors.Join(d.remove(file), f.Close())
-	}, nil
 }
 
 // checkWhole fails unless the folder holds exactly the old or the new files, and
@@ -94,7 +72,7 @@ func checkWhole(tb testing.TB, dir string, before, want Memory, tree *Tree, what
 	if !same(got, before) && !same(got, want) {
 		tb.Fatalf("%s: the folder is neither old nor new: %q", what, slices.Sorted(maps.Keys(got)))
 	}
-	if err := applyWith(context.Background(), dir, compareDir(tb, dir, tree, Options{}), hooked(nil)); err != nil {
+	if err := applyWith(context.Background(), dir, compareDir(tb, dir, tree, Options{}), quick); err != nil {
 		tb.Fatalf("%s: the next render fails: %v", what, err)
 	}
 	if got := snapshot(tb, dir); !same(got, want) {
@@ -116,7 +94,7 @@ func TestKilledAnywhere(t *testing.T) {
 			want := afterwards(before, plan)
 			more = killedApply(t, dir, plan, n)
 			recovered := m > 0 && killedRecover(t, dir, m)
-			if _, err := recoverWith(dir, hooked(nil)); err != nil {
+			if _, err := recoverWith(dir, quick); err != nil {
 				t.Fatalf("killed at step %d, recovery at %d: %v", n, m, err)
 			}
 			checkWhole(t, dir, before, want, tree, fmt.Sprintf("killed at step %d, recovery at %d", n, m))
@@ -208,7 +186,7 @@ func TestKilledProcess(t *testing.T) {
 		if recoverAt > 0 {
 			recovered = child(t, "recover", dir, recoverAt)
 		}
-		if _, err := recoverWith(dir, hooked(nil)); err != nil {
+		if _, err := recoverWith(dir, quick); err != nil {
 			t.Fatal(err)
 		}
 		checkWhole(t, dir, before, want, tree, fmt.Sprintf("process killed at step %d, recovery at %d", applyAt, recoverAt))
