@@ -1,0 +1,165 @@
+package finding
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// TextOptions say how a report is printed.
+type TextOptions struct {
+	// Color says whether to use terminal colours.
+	Color bool
+	// Source returns the text of a line of a file, counted from 1, with the
+	// values of Secrets hidden, and whether there is one. Nil prints no lines.
+	Source func(file string, line int) (text string, ok bool)
+	// Duration is what the validation took; 0 leaves it out.
+	Duration time.Duration
+}
+
+const (
+	bold   = "\x1b[1m"
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+	cyan   = "\x1b[36m"
+	reset  = "\x1b[0m"
+)
+
+// WriteText writes a report for people, as compilers do: each finding as
+// file:line:column: severity: message [rule] with the source line, a caret and
+// the hint; then what is unresolved; then one line of summary.
+func WriteText(w io.Writer, r Report, opts TextOptions) error {
+	t := text{Writer: bufio.NewWriter(w), opts: opts}
+	for _, f := range r.Findings {
+		t.finding(f)
+	}
+	for _, u := range r.Unresolved {
+		at := printable(u.File)
+		if u.Line > 0 {
+			at = fmt.Sprintf("%s:%d", at, u.Line)
+		}
+		t.printf("%s: %s %s [%s]\n", t.in(bold, at), t.in(cyan, "unresolved:"), printable(u.Reason), u.Rule)
+	}
+	t.summary(r)
+	return t.Flush()
+}
+
+type text struct {
+	*bufio.Writer
+	opts TextOptions
+}
+
+// printf leaves errors to Flush, which reports the first one.
+func (t text) printf(format string, args ...any) { _, _ = fmt.Fprintf(t.Writer, format, args...) }
+
+func (t text) in(color, s string) string {
+	if !t.opts.Color {
+		return s
+	}
+	return color + s + reset
+}
+
+func (t text) finding(f Finding) {
+	at := printable(cmp.Or(f.File, "."))
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", at, f.Line, max(f.Column, 1))
+	}
+	color := cyan
+	switch f.Severity {
+	case Error:
+		color = red
+	case Warning:
+		color = yellow
+	}
+	message := printable(f.Message)
+	if f.Cluster != "" {
+		message += " (cluster " + printable(f.Cluster) + ")"
+	}
+	t.printf("%s: %s %s [%s]\n", t.in(bold, at), t.in(color, string(f.Severity)+":"), message, f.Rule)
+	t.source(f)
+	if f.Hint != "" {
+		t.printf("  hint: %s\n", printable(f.Hint))
+	}
+}
+
+// widest is how much of a source line is shown.
+const widest = 160
+
+// source prints the line of a finding with a caret under its column.
+func (t text) source(f Finding) {
+	if t.opts.Source == nil || f.Line == 0 {
+		return
+	}
+	line, ok := t.opts.Source(f.File, f.Line)
+	if !ok || strings.TrimSpace(line) == "" {
+		return
+	}
+	runes := []rune(strings.TrimRight(line, " \t\r\n"))
+	column := min(max(f.Column, 1), len(runes)+1)
+	start := 0
+	if column > widest-20 {
+		start = column - widest/2
+	}
+	shown := runes[start:min(len(runes), start+widest)]
+	// Tabs stay tabs under the line too, so that the caret stands right.
+	indent := strings.Map(func(c rune) rune {
+		if c == '\t' {
+			return '\t'
+		}
+		return ' '
+	}, string(runes[start:min(column-1, len(runes))]))
+	number := fmt.Sprint(f.Line)
+	t.printf("  %s | %s\n", number, printable(string(shown)))
+	t.printf("  %s | %s%s\n", strings.Repeat(" ", len(number)), indent, t.in(bold, "^"))
+}
+
+func (t text) summary(r Report) {
+	s := r.Summary
+	checked := fmt.Sprintf("%s, %s, %s and %s checked", count(s.Files, "file"), count(s.Documents, "document"),
+		count(s.Kustomizations, "Kustomization"), count(s.HelmReleases, "HelmRelease"))
+	var found []string
+	for _, part := range []struct {
+		n    int
+		name string
+	}{{s.Errors, "error"}, {s.Warnings, "warning"}, {s.Infos, "info"}} {
+		if part.n > 0 {
+			found = append(found, count(part.n, part.name))
+		}
+	}
+	if len(found) == 0 {
+		found = []string{"no findings"}
+	}
+	if n := len(r.Unresolved); n > 0 {
+		found = append(found, fmt.Sprintf("%d unresolved", n))
+	}
+	took := ""
+	if t.opts.Duration > 0 {
+		took = fmt.Sprintf(" (%.2f s)", t.opts.Duration.Seconds())
+	}
+	t.printf("%s: %s%s\n", checked, strings.Join(found, ", "), took)
+}
+
+func count(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return fmt.Sprintf("%d %ss", n, name)
+}
+
+// printable replaces what could drive a terminal: file names, keys and values
+// come from a repository that nobody trusts.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '\t' || unicode.IsPrint(c) {
+			return c
+		}
+		if c == '\n' {
+			return ' '
+		}
+		return '\uFFFD'
+	}, s)
+}
