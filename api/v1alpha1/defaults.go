@@ -29,6 +29,7 @@ const (
 	defaultState            = StateActive
 	defaultEncryptedRegex   = "^(data|stringData)$"
 	defaultAgeSecret        = "sops-age"
+	clusterNameVariable     = "CLUSTER_NAME"
 )
 
 // Kinds of a tenant's source.
@@ -145,6 +146,8 @@ func defaultCluster(c *Cluster, layout Layout) {
 		c.Spec.Path = "kubernetes/flux/cluster"
 	}
 	set(&c.Spec.Path, "clusters/"+c.Metadata.Name)
+	// Flux substitutes nothing, not even $${…}, where there is no variable.
+	c.Spec.Variables = over(c.Spec.Variables, map[string]string{clusterNameVariable: c.Metadata.Name})
 	// One spelling, since others build on it.
 	if isInside(c.Spec.Path) {
 		c.Spec.Path = path.Clean(c.Spec.Path)

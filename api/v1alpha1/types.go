@@ -158,6 +158,7 @@ type ClusterSpec struct {
 	Environment string `json:"environment,omitempty" jsonschema:"pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Variables for postBuild.substituteFrom: written to the ConfigMap
 	// flux-system/cluster-vars, usable as ${NAME} in the values of add-ons.
+	// CLUSTER_NAME is the cluster's name unless it is set here.
 	Variables map[string]string `json:"variables,omitempty"`
 	// Sync of the cluster's root Kustomization.
 	Sync Sync `json:"sync,omitempty"`

@@ -92,6 +92,7 @@ func (c *checker) check() {
 	c.fleet()
 	c.clusters()
 	c.addons()
+	c.places()
 	c.order()
 	c.resources()
 	c.variables()

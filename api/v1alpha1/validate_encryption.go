@@ -4,8 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"filippo.io/age"
-	"filippo.io/age/plugin"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
 const recipientHint = "write the public key, age1…, that age-keygen -y prints"
@@ -57,21 +56,8 @@ func (c *checker) nonEmpty(e *Encryption, p *fieldPath, r Recipients) {
 
 func (c *checker) recipients(e *Encryption, p *fieldPath, r Recipients) {
 	for i, s := range r.Age {
-		if !isRecipient(s) {
+		if !secrets.IsRecipient(s) {
 			c.fail(e, p.child("age").item(i), recipientHint, "%s is not an age recipient", quote(s))
 		}
 	}
-}
-
-// isRecipient says whether a string is a public key of age: X25519, hybrid
-// post-quantum or a plugin's.
-func isRecipient(s string) bool {
-	if _, err := age.ParseX25519Recipient(s); err == nil {
-		return true
-	}
-	if _, err := age.ParseHybridRecipient(s); err == nil {
-		return true
-	}
-	_, _, err := plugin.ParseRecipient(s)
-	return err == nil
 }

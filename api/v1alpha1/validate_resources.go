@@ -75,7 +75,7 @@ func (c *checker) secret(a *Addon, p *fieldPath, object map[string]any) {
 		values, _ := object[field].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if !encrypted || !strings.HasPrefix(fmt.Sprint(values[key]), "ENC[") {
-				c.fail(a, p.child(field).child(key), "take it out of the specification and commit it encrypted: fleetwright secrets encrypt FILE",
+				c.fail(a, p.child(field).child(key), "take it out of the specification and commit it encrypted with sops",
 					"the Secret holds %s in clear", quote(key))
 			}
 		}

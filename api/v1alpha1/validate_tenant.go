@@ -106,18 +106,24 @@ func (c *checker) reference(t *Tenant, p *fieldPath) {
 	}
 }
 
-// sharedSource checks that no two tenants deploy the same part of a source.
+// sharedSource checks that each tenant's repository or branch is its own: what
+// Fleetwright generates there is one tenant's. An OCI artifact is not generated,
+// and tenants may share it under paths of their own.
 func (c *checker) sharedSource(t *Tenant, sources map[string]*Tenant) {
 	s := t.Spec.Source
 	if s.URL == "" || !c.whole(t) {
 		return
 	}
-	id := strings.Join([]string{repositoryID(s.URL), s.Branch, s.Tag, s.SemVer, path.Join("/", s.Path)}, "\x00")
-	if other := sources[id]; other != nil {
-		c.fail(t, at("spec", "source"), "give each tenant a repository, a branch or a path of its own", "Tenant %s deploys from the same source and path", quote(other.Metadata.Name))
+	id, hint := []string{repositoryID(s.URL), s.Branch, s.Tag, s.SemVer}, "give each tenant a repository or a branch of its own"
+	if s.Kind == SourceOCI {
+		id, hint = append(id, path.Join("/", s.Path)), "give each tenant an artifact or a path of its own"
+	}
+	key := strings.Join(id, "\x00")
+	if other := sources[key]; other != nil {
+		c.fail(t, at("spec", "source"), hint, "Tenant %s deploys from the same source", quote(other.Metadata.Name))
 		return
 	}
-	sources[id] = t
+	sources[key] = t
 }
 
 // reservedNamespaces are no tenant's.

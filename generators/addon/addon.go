@@ -47,17 +47,15 @@ func (g *generator) cluster(c *v1alpha1.Cluster) {
 		for _, p := range u.Parts {
 			g.part(c, u, p)
 		}
-		g.unit(c, u)
+		g.unit(u)
 	}
 	if slices.ContainsFunc(g.spec.Tenants, func(t *v1alpha1.Tenant) bool { return g.hasTenant(t, c) }) {
-		g.unit(c, g.lay.Tenants(c, units))
+		g.unit(g.lay.Tenants(c, units))
 	}
 	g.namespaces(c, addons)
-	if len(c.Spec.Variables) > 0 {
-		g.out.Objects(path.Join(c.Spec.Path, "cluster-vars.yaml"),
-			"The variables of cluster "+c.Metadata.Name+", used as ${NAME} by the add-ons.",
-			variables(c))
-	}
+	g.out.Objects(path.Join(c.Spec.Path, "cluster-vars.yaml"),
+		"The variables of cluster "+c.Metadata.Name+", used as ${NAME} by the add-ons.",
+		variables(c))
 }
 
 func (g *generator) hasTenant(t *v1alpha1.Tenant, c *v1alpha1.Cluster) bool {
@@ -95,8 +93,13 @@ func folderOf(spec *v1alpha1.Spec, c *v1alpha1.Cluster, p layout.Part) (string, 
 		return p.Dir, nil
 	}
 	change := overrides(spec, p.Addon.Metadata.Name, c)
-	if change != nil && p.Addon.Spec.Bootstrap != nil {
+	switch {
+	case change == nil:
+		return p.Dir, nil
+	case p.Addon.Spec.Bootstrap != nil:
 		return p.OwnDir, nil // a whole file, which the bootstrap reads as Flux does
+	case !patches(spec, c, p.Addon, change):
+		return p.OwnDir, nil // a map that one override deletes and another makes anew
 	}
 	return p.Dir, change
 }
@@ -138,7 +141,7 @@ func (g *generator) patch(dir string, a *v1alpha1.Addon, values map[string]any) 
 }
 
 // unit adds a Flux Kustomization to its file.
-func (g *generator) unit(c *v1alpha1.Cluster, u layout.Unit) {
+func (g *generator) unit(u layout.Unit) {
 	if u.Place.File == "" {
 		return
 	}
@@ -165,7 +168,7 @@ func (g *generator) unit(c *v1alpha1.Cluster, u layout.Unit) {
 	if *g.spec.Fleet.Spec.MultiTenancy.Lockdown {
 		k.Spec.ServiceAccountName = "kustomize-controller"
 	}
-	if u.Substitute && len(c.Spec.Variables) > 0 {
+	if u.Substitute {
 		k.Spec.PostBuild = &kustomizev1.PostBuild{SubstituteFrom: []kustomizev1.SubstituteReference{
 			{Kind: "ConfigMap", Name: emit.ClusterVars},
 		}}

@@ -3,6 +3,7 @@ package addon
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func On(spec *v1alpha1.Spec, c *v1alpha1.Cluster) []*v1alpha1.Addon {
 		effective := *a
 		effective.Spec.Values = spec.EffectiveValues(a, c)
 		if a.Metadata.Name == layout.FluxInstance && a.Spec.Chart != nil {
-			effective.Spec.Values = overlay(map[string]any{"instance": instance(spec, c)}, effective.Spec.Values)
+			effective.Spec.Values = withInstanceValues(instance(spec, c), effective.Spec.Values)
 		}
 		has[a.Metadata.Name] = true
 		out = append(out, &effective)
@@ -87,6 +88,26 @@ func withInstance(addons []*v1alpha1.Addon, spec *v1alpha1.Spec, c *v1alpha1.Clu
 			a.Spec.Bootstrap = &b
 		}
 	}
+}
+
+// withInstanceValues are the values of the flux-instance chart: what the fleet
+// says, with the add-on's own values over it. Patches are added to ours, which
+// the root Kustomization could not decrypt without.
+func withInstanceValues(instance, own map[string]any) map[string]any {
+	out := overlay(map[string]any{"instance": instance}, own)
+	ours := patchesOf(map[string]any{"instance": instance})
+	if theirs := patchesOf(own); len(ours) > 0 && len(theirs) > 0 {
+		out["instance"].(map[string]any)["kustomize"].(map[string]any)["patches"] = slices.Concat(ours, theirs)
+	}
+	return out
+}
+
+// patchesOf reads instance.kustomize.patches.
+func patchesOf(values map[string]any) []any {
+	instance, _ := values["instance"].(map[string]any)
+	kustomize, _ := instance["kustomize"].(map[string]any)
+	patches, _ := kustomize["patches"].([]any)
+	return patches
 }
 
 // instance is the spec of a cluster's FluxInstance, also the `instance` values
@@ -154,6 +175,15 @@ func overrides(spec *v1alpha1.Spec, name string, c *v1alpha1.Cluster) map[string
 		}
 	}
 	return merged
+}
+
+// patches says whether one patch of an add-on's values gives what all overrides
+// together give.
+func patches(spec *v1alpha1.Spec, c *v1alpha1.Cluster, a *v1alpha1.Addon, patch map[string]any) bool {
+	once := v1alpha1.Addon{Spec: v1alpha1.AddonSpec{
+		Values: baseValues(spec, a), Overrides: []v1alpha1.AddonOverride{{Values: patch}},
+	}}
+	return reflect.DeepEqual(spec.EffectiveValues(&once, c), a.Spec.Values)
 }
 
 // overlay merges patches: unlike in values, a null stays, since it deletes.

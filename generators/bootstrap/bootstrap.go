@@ -55,6 +55,9 @@ func cluster(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha
 		}
 		releases = append(releases, newRelease(p, places, dir))
 		if p.Addon.Spec.Bootstrap.CRDs {
+			// Charts that hold definitions as templates would refuse those that
+			// the first stage has applied.
+			releases[len(releases)-1].TakeOwnership = true
 			crd := newRelease(p, places, dir)
 			crd.Needs, crd.Hooks = nil, nil
 			crds = append(crds, crd)

@@ -34,7 +34,9 @@ type release struct {
 	Labels    map[string]string `json:"labels"`
 	Inherit   []inherit         `json:"inherit"`
 	Needs     []string          `json:"needs,omitempty"`
-	Hooks     []hook            `json:"hooks,omitempty"`
+	// TakeOwnership of objects that no release has made (Helm 3.17).
+	TakeOwnership bool   `json:"takeOwnership,omitempty"`
+	Hooks         []hook `json:"hooks,omitempty"`
 }
 
 type inherit struct {

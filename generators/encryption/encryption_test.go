@@ -139,6 +139,23 @@ func TestPlatformRules(t *testing.T) {
 	}
 }
 
+// A cluster without recipients must not get secrets that only others can read: its
+// rule stands, without keys, and SOPS refuses it ("empty key group provided").
+func TestClusterWithoutRecipients(t *testing.T) {
+	key := keys(t, "eu")
+	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+
+		object("Cluster", "eu", "{}")+object("Cluster", "us", "{}")+
+		object("Addon", "everywhere", "{namespace: a, chart: {url: oci://example.com/everywhere, version: 1.0.0}}")+
+		object("Encryption", "keys", fmt.Sprintf("{recipients: {clusters: {eu: {age: [%s]}}}}", key["eu"])))
+	content := platformFile(t, spec)
+	if got := chosen(t, content, "infrastructure/controllers/us/secret.sops.yaml"); len(got) != 0 {
+		t.Errorf("a secret of cluster us is encrypted to %v", got)
+	}
+	if got := chosen(t, content, "infrastructure/controllers/eu/secret.sops.yaml"); len(got) != 1 {
+		t.Errorf("a secret of cluster eu is encrypted to %v", got)
+	}
+}
+
 func TestWithoutEncryption(t *testing.T) {
 	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+object("Cluster", "eu", "{}"))
 	empty, err := Empty()
