@@ -44,7 +44,8 @@ func (d describer) problem(err error) Problem {
 	if failed != nil {
 		message, hint = d.explain(failed, value)
 	}
-	p := Problem{Kind: Invalid, Path: full, Message: name + " " + message, Hint: hint}
+	p := Problem{Kind: Invalid, Path: full, Message: name + " " + message, Hint: hint,
+		Required: failed != nil && failed.Code() == openapi.RequiredFailCode}
 	if text, ok := value.(string); ok {
 		switch {
 		case isEncrypted(text):

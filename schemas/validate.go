@@ -34,6 +34,8 @@ type Problem struct {
 	Message string
 	// Hint says how to mend it, "" where that isn't known.
 	Hint string
+	// Required says that the field at Path is missing.
+	Required bool
 }
 
 // Field spells a path as kubectl does: spec.containers[0].image.

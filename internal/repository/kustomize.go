@@ -23,6 +23,8 @@ type Kustomize struct {
 	// to their successors. Nil when it cannot be decoded; Err says why.
 	Spec *types.Kustomization
 	Err  error
+	// Value is the document as plain Go values, nil when it cannot be read.
+	Value any
 }
 
 // Use says what the kustomizations make of a file.
@@ -139,11 +141,13 @@ func newKustomize(f *File) *Kustomize {
 	if kind := k.Document.Lookup("kind"); kind != nil {
 		k.Component = kind.Value == types.ComponentKind
 	}
-	value, err := Value(f.Path, k.Document.Node)
+	// Of a key given twice kustomize takes the last.
+	value, err := decoder{file: f.Path, lastWins: true}.value(k.Document.Node)
 	if err != nil {
 		k.Err = err
 		return k
 	}
+	k.Value = value
 	// Through JSON, as kustomize decodes: encoding/json matches the names of
 	// fields in any case.
 	text, err := json.Marshal(value)

@@ -43,14 +43,15 @@ func (o *Object) Value(path ...any) (any, error) {
 // there is nothing at the path, it is the position of the nearest parent.
 func (d *Document) Position(path ...any) (line, column int) { return Position(d.Node, path...) }
 
+// KeyPosition returns the line and column of the key, or list item, at a path,
+// or of the nearest parent's.
+func (d *Document) KeyPosition(path ...any) (line, column int) { return position(d.Node, path, true) }
+
 // Position is Document.Position from the object's root.
 func (o *Object) Position(path ...any) (line, column int) { return Position(o.Node, path...) }
 
-// KeyPosition returns the line and column of the key, or list item, at a path,
-// or of the nearest parent's.
-func (o *Object) KeyPosition(path ...any) (line, column int) {
-	return position(o.Node, path, true)
-}
+// KeyPosition is Document.KeyPosition from the object's root.
+func (o *Object) KeyPosition(path ...any) (line, column int) { return position(o.Node, path, true) }
 
 const nullTag = "!!null"
 
@@ -163,15 +164,24 @@ func mergeSources(v *yaml.Node) []*yaml.Node {
 
 // Value converts a node into plain Go values; file names it in errors. See
 // Object.Value.
-func Value(file string, n *yaml.Node) (any, error) {
+func Value(file string, n *yaml.Node) (any, error) { return decoder{file: file}.value(n) }
+
+// decoder converts nodes into plain Go values.
+type decoder struct {
+	file string
+	// lastWins lets a key be given twice, as encoding/json does.
+	lastWins bool
+}
+
+func (d decoder) value(n *yaml.Node) (any, error) {
 	n = resolve(n)
 	switch n.Kind {
 	case yaml.ScalarNode:
-		return scalar(file, n)
+		return scalar(d.file, n)
 	case yaml.SequenceNode:
 		list := make([]any, len(n.Content))
 		for i, item := range n.Content {
-			v, err := Value(file, item)
+			v, err := d.value(item)
 			if err != nil {
 				return nil, err
 			}
@@ -179,12 +189,12 @@ func Value(file string, n *yaml.Node) (any, error) {
 		}
 		return list, nil
 	case yaml.MappingNode:
-		return mapping(file, n)
+		return d.mapping(n)
 	}
 	return nil, nil
 }
 
-func mapping(file string, n *yaml.Node) (map[string]any, error) {
+func (d decoder) mapping(n *yaml.Node) (map[string]any, error) {
 	m := make(map[string]any, len(n.Content)/2)
 	first := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -194,13 +204,13 @@ func mapping(file string, n *yaml.Node) (map[string]any, error) {
 		}
 		k := resolve(key)
 		if k.Kind != yaml.ScalarNode {
-			return nil, nodeError(file, key, "a key must be a scalar, not a list or a map")
+			return nil, nodeError(d.file, key, "a key must be a scalar, not a list or a map")
 		}
-		if before, twice := first[k.Value]; twice {
-			return nil, nodeError(file, key, "key %q is given twice, first on line %d", k.Value, before.Line)
+		if before, twice := first[k.Value]; twice && !d.lastWins {
+			return nil, nodeError(d.file, key, "key %q is given twice, first on line %d", k.Value, before.Line)
 		}
 		first[k.Value] = key
-		v, err := Value(file, n.Content[i+1])
+		v, err := d.value(n.Content[i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +221,7 @@ func mapping(file string, n *yaml.Node) (map[string]any, error) {
 			continue
 		}
 		for _, source := range mergeSources(n.Content[i+1]) {
-			merged, err := mapping(file, source)
+			merged, err := d.mapping(source)
 			if err != nil {
 				return nil, err
 			}

@@ -24,9 +24,9 @@ type Rule struct {
 	// are plain text in paragraphs.
 	Why string
 	Fix string
-	// Bad and Good examples, at least one of each. They run as tests: a bad one
-	// gives this rule's findings and no other's at its marked lines, a good one
-	// gives no finding of any rule.
+	// Bad and Good examples, at least one of each. They run as tests: in a bad
+	// one this rule's findings are at the marked lines, in a good one no rule
+	// finds anything.
 	Bad  []Example
 	Good []Example
 	// Run looks at the repository and reports to the pass. It may run at the
@@ -55,6 +55,7 @@ type Pass struct {
 	shared *Shared
 	mu     sync.Mutex
 	report finding.Report
+	read   []string
 }
 
 // NewPass prepares a rule's look at a repository. Passes of the same repository
@@ -86,11 +87,21 @@ func (p *Pass) Unresolved(file string, line int, reason string) {
 		finding.Unresolved{Rule: p.rule.ID, File: file, Line: line, Reason: reason})
 }
 
-// Results are what was reported so far, in no order.
-func (p *Pass) Results() ([]finding.Finding, []finding.Unresolved) {
+// Checked tells that the rule judged a file that holds neither objects nor a
+// kustomization, such as a helmfile: a repository in which nothing was judged is
+// an error to the user.
+func (p *Pass) Checked(file string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.report.Findings, p.report.Unresolved
+	p.read = append(p.read, file)
+}
+
+// Results are what was reported so far, and the files told to Checked, in no
+// order.
+func (p *Pass) Results() (findings []finding.Finding, unresolved []finding.Unresolved, checked []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.report.Findings, p.report.Unresolved, p.read
 }
 
 // ObjectOf names an object in a finding.

@@ -1,0 +1,60 @@
+package validators
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Find returns the rule of an id.
+func Find(id string) (rule.Rule, bool) {
+	for _, r := range All() {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return rule.Rule{}, false
+}
+
+// Explain writes what a rule is about: why it matters, bad and good examples,
+// and how to mend it.
+func Explain(w io.Writer, r rule.Rule) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s): %s\n\n%s\n", r.ID, r.Severity, r.Title, r.Why)
+	for _, group := range exampleGroups(r) {
+		for _, e := range group.examples {
+			fmt.Fprintf(&b, "\n%s:\n\n", group.title)
+			for line := range strings.Lines(e.Files) {
+				b.WriteString("    " + line)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nFix:\n\n%s\n", r.Fix)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Markdown is a rule's page in docs/rules.
+func Markdown(r rule.Rule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s%s. Severity: %s.\n\n## Why\n\n%s\n", r.ID,
+		strings.ToUpper(r.Title[:1]), r.Title[1:], r.Severity, r.Why)
+	for _, group := range exampleGroups(r) {
+		for _, e := range group.examples {
+			fmt.Fprintf(&b, "\n## %s example\n\n```\n%s```\n", group.title, e.Files)
+		}
+	}
+	fmt.Fprintf(&b, "\n## Fix\n\n%s\n", r.Fix)
+	return b.String()
+}
+
+type exampleGroup struct {
+	title    string
+	examples []rule.Example
+}
+
+func exampleGroups(r rule.Rule) []exampleGroup {
+	return []exampleGroup{{"Bad", r.Bad}, {"Good", r.Good}}
+}

@@ -1,0 +1,105 @@
+// Package ruletest runs a rule's examples as tests.
+package ruletest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Examples checks that a rule finds what its bad examples mark, line by line,
+// and that none of the rules finds anything in its good ones.
+func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
+	t.Helper()
+	if len(r.Bad) == 0 || len(r.Good) == 0 {
+		t.Errorf("%s needs a bad and a good example", r.ID)
+	}
+	for _, e := range r.Bad {
+		found := Find(t, r, e.Files)
+		if got, want := places(found), marked(e.Files); len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: the bad example's findings are at %v, want %v\n%s", r.ID, got, want, messages(found))
+		}
+	}
+	for _, e := range r.Good {
+		for _, other := range all {
+			if found := Find(t, other, e.Files); len(found) > 0 {
+				t.Errorf("the good example of %s has findings of %s:\n%s", r.ID, other.ID, messages(found))
+			}
+		}
+	}
+}
+
+// Find runs one rule over files in txtar form.
+func Find(t *testing.T, r rule.Rule, files string) []finding.Finding {
+	t.Helper()
+	found, _ := Run(t, r, files)
+	return found
+}
+
+// Run runs one rule over files in txtar form and returns what it reports,
+// sorted.
+func Run(t *testing.T, r rule.Rule, files string) ([]finding.Finding, []finding.Unresolved) {
+	t.Helper()
+	p := rule.NewPass(context.Background(), &r, Load(t, files), "", &rule.Shared{})
+	r.Run(p)
+	findings, unresolved, _ := p.Results()
+	report := finding.NewReport(findings, unresolved, finding.Summary{})
+	return report.Findings, report.Unresolved
+}
+
+// Load loads files in txtar form.
+func Load(t *testing.T, files string) *repository.Repository {
+	t.Helper()
+	content := map[string][]byte{}
+	for _, f := range txtar.Parse([]byte(files)).Files {
+		content[f.Name] = f.Data
+	}
+	repo, err := repository.FromFiles(maps.All(content), repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+// places are the lines that findings point at, each once, sorted.
+func places(found []finding.Finding) []string {
+	var at []string
+	for _, f := range found {
+		at = append(at, fmt.Sprintf("%s:%d", f.File, f.Line))
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// marked are the lines that end in the marker.
+func marked(files string) []string {
+	var at []string
+	for _, f := range txtar.Parse([]byte(files)).Files {
+		n := 0
+		for line := range strings.Lines(string(f.Data)) {
+			n++
+			if strings.HasSuffix(strings.TrimRight(line, "\r\n"), rule.Marker) {
+				at = append(at, fmt.Sprintf("%s:%d", f.Name, n))
+			}
+		}
+	}
+	slices.Sort(at)
+	return at
+}
+
+func messages(found []finding.Finding) string {
+	var b strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&b, "%s:%d:%d: %s\n", f.File, f.Line, f.Column, f.Message)
+	}
+	return b.String()
+}

@@ -1,0 +1,68 @@
+package schema
+
+import (
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Invalid is the rule schema-invalid.
+var Invalid = rule.Rule{
+	ID:       "schema-invalid",
+	Title:    "a value that the object's kind doesn't allow",
+	Severity: finding.Error,
+	Why: `The API server refuses the object: a required field is missing, a value is of another type, outside of its bounds, or not one of those allowed. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
+
+The same goes for a file that Flux reads and that is no YAML, or has a key twice.`,
+	Fix: `Change the value to what the message allows. Text that looks like a number or like true needs quotes: annotations, labels, a ConfigMap's data and environment variables are text.
+
+A value with ${VAR} is substituted by Flux before it is applied; it is reported as unresolved, not as invalid.`,
+	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+  annotations:
+    example.com/owned: true # <-- here
+spec:
+  interval: hourly # <-- here
+  chartRef:
+    kind: ocirepository # <-- here
+    name: podinfo
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: podinfo
+  namespace: apps
+data:
+  port: 8080 # <-- here
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+  annotations:
+    example.com/owned: "true"
+spec:
+  interval: ${INTERVAL}
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: podinfo
+  namespace: apps
+data:
+  port: "8080"
+`}},
+	Run: func(p *rule.Pass) {
+		report(p, schemas.Invalid)
+		unresolved(p)
+	},
+}

@@ -1,0 +1,252 @@
+// Package schema validates objects against the schemas of their kinds, as the
+// API server would.
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// problems are what the schemas say about a repository; both rules of this
+// package draw from it.
+var problems = &rule.Analysis[[]checked]{Name: "schema", Run: check}
+
+// checked is an object with problems, or a file that cannot be read.
+type checked struct {
+	file   string
+	object finding.Object
+	found  []located
+}
+
+// located is a problem with its position.
+type located struct {
+	schemas.Problem
+	line, column int
+}
+
+// report reports the problems of one kind.
+func report(p *rule.Pass, kind schemas.ProblemKind) {
+	for _, c := range problems.Of(p) {
+		for _, f := range c.found {
+			if f.Kind == kind {
+				p.Report(finding.Finding{
+					File: c.file, Line: f.line, Column: f.column, Object: c.object,
+					Message: f.Message, Hint: f.Hint,
+				})
+			}
+		}
+	}
+}
+
+// unresolved reports what cannot be decided, once for each object.
+func unresolved(p *rule.Pass) {
+	for _, c := range problems.Of(p) {
+		var first *located
+		more := 0
+		for i := range c.found {
+			switch {
+			case c.found[i].Kind != schemas.Unresolved:
+			case first == nil:
+				first = &c.found[i]
+			default:
+				more++
+			}
+		}
+		if first == nil {
+			continue
+		}
+		reason := first.Message
+		if more > 0 {
+			reason += fmt.Sprintf(" (and %d more)", more)
+		}
+		p.Unresolved(c.file, first.line, reason)
+	}
+}
+
+// check validates everything that Flux would apply as it stands.
+func check(ctx context.Context, repo *repository.Repository) []checked {
+	all := unreadable(repo)
+	patches := findPatches(repo)
+	var jobs []func() checked
+	for _, f := range repo.Files() {
+		use := repo.Use(f.Path)
+		if f.Excluded || use != repository.Plain && use != repository.Resource || repository.IsKustomization(f.Path) {
+			continue
+		}
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				jobs = append(jobs, func() checked { return checkObject(o, patches, use) })
+			}
+		}
+	}
+	for _, k := range repo.Kustomizes() {
+		if k.Document != nil {
+			jobs = append(jobs, func() checked { return checkKustomization(k) })
+		}
+	}
+	results := make([]checked, len(jobs))
+	parallel(ctx, len(jobs), func(i int) { results[i] = jobs[i]() })
+	return append(all, results...)
+}
+
+// parallel runs work for 0…n-1 on all processors, until the context ends.
+func parallel(ctx context.Context, n int, work func(int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				work(i)
+			}
+		})
+	}
+	for i := range n {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+func checkObject(o *repository.Object, patches patches, use repository.Use) checked {
+	c := checked{file: o.File(), object: rule.ObjectOf(o)}
+	s, ok := schemas.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	if !ok || use == repository.Plain && isFragment(o) {
+		return c
+	}
+	value, err := o.Value()
+	object, isMap := value.(map[string]any)
+	if err != nil || !isMap {
+		c.found = append(c.found, malformed(err))
+		return c
+	}
+	for _, p := range s.Validate(object) {
+		if p.Required && patches.mayChange(o) {
+			p.Kind, p.Hint = schemas.Unresolved, ""
+			p.Message += ", unless one of the patches to " + o.Kind + " objects sets it"
+		}
+		c.found = append(c.found, locate(o, p))
+	}
+	return c
+}
+
+// isFragment recognises a HelmRelease without a chart: a part that is merged
+// into others from elsewhere. In a folder without a kustomization nothing else
+// tells it from a resource.
+func isFragment(o *repository.Object) bool {
+	return o.Group() == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease" &&
+		o.Lookup("spec", "chart") == nil && o.Lookup("spec", "chartRef") == nil
+}
+
+// malformed is an object that kustomize refuses to read: a key given twice.
+func malformed(err error) located {
+	l := located{Problem: schemas.Problem{Kind: schemas.Invalid, Message: "the object is no map"}}
+	var failed *repository.Error
+	if errors.As(err, &failed) {
+		l.Message, l.line, l.column = failed.Message, failed.Line, failed.Column
+	}
+	return l
+}
+
+func locate(o *repository.Object, p schemas.Problem) located {
+	l := located{Problem: p}
+	if p.Kind == schemas.UnknownField {
+		l.line, l.column = o.KeyPosition(p.Path...)
+	} else {
+		l.line, l.column = o.Position(p.Path...)
+	}
+	return l
+}
+
+// checkKustomization validates kustomize's own file, whose kind may be left out.
+func checkKustomization(k *repository.Kustomize) checked {
+	c := checked{file: k.File.Path}
+	gvk := apischema.GroupVersionKind{Group: "kustomize.config.k8s.io", Version: "v1beta1", Kind: "Kustomization"}
+	if k.Component {
+		gvk.Version, gvk.Kind = "v1alpha1", "Component"
+	}
+	c.object.APIVersion, c.object.Kind = gvk.GroupVersion().String(), gvk.Kind
+	s, ok := schemas.Lookup(gvk)
+	object, isMap := k.Value.(map[string]any)
+	if !ok || !isMap {
+		c.found = append(c.found, malformed(k.Err))
+		return c
+	}
+	for _, p := range s.Validate(object) {
+		l := located{Problem: p}
+		if p.Kind == schemas.UnknownField {
+			l.line, l.column = k.Document.KeyPosition(p.Path...)
+		} else {
+			l.line, l.column = k.Document.Position(p.Path...)
+		}
+		c.found = append(c.found, l)
+	}
+	return c
+}
+
+// unreadable are the files that Flux would read and that cannot be read. A file
+// above one of our limits is unresolved; one that is no YAML is invalid where
+// something refers to it, unresolved where nothing does, and no matter where it
+// is a template that nothing refers to.
+func unreadable(repo *repository.Repository) []checked {
+	var all []checked
+	for _, f := range repo.Files() {
+		if f.Err == nil || f.Excluded {
+			continue
+		}
+		use := repo.Use(f.Path)
+		if use == repository.Unlisted || use == repository.Chart || use == repository.Input {
+			continue
+		}
+		read := use != repository.Plain || underFluxPath(repo, f.Path)
+		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message}
+		switch {
+		case f.Err.Reason == repository.NotYAML && read:
+			p.Kind = schemas.Invalid
+		case f.Err.Reason == repository.NotYAML && f.Err.Template:
+			continue
+		default:
+			p.Message = "the file " + p.Message
+		}
+		all = append(all, checked{file: f.Path,
+			found: []located{{Problem: p, line: f.Err.Line, column: f.Err.Column}}})
+	}
+	return all
+}
+
+// underFluxPath says whether a Flux Kustomization applies a file of a folder
+// without a kustomization: its path is that folder, or a parent from which no
+// kustomization stands between.
+func underFluxPath(repo *repository.Repository, file string) bool {
+	roots := map[string]bool{}
+	for _, o := range repo.ByKind("kustomize.toolkit.fluxcd.io", "Kustomization") {
+		if p, ok := o.Text("spec", "path"); ok {
+			roots[path.Clean(strings.TrimLeft(p, "/"))] = true
+		}
+	}
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if _, own := repo.KustomizeAt(dir); own {
+			return false
+		}
+		if roots[dir] {
+			return true
+		}
+		if dir == "." {
+			return false
+		}
+	}
+}

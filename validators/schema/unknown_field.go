@@ -1,0 +1,77 @@
+package schema
+
+import (
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// UnknownField is the rule schema-unknown-field.
+var UnknownField = rule.Rule{
+	ID:       "schema-unknown-field",
+	Title:    "a field that the object's kind doesn't have",
+	Severity: finding.Error,
+	Why: `Flux applies objects on the server's side, where a field that the kind doesn't have is refused: the Kustomization turns not ready and nothing in it is applied any more.
+
+Where a field is dropped instead (by kubectl without strict validation), what it was meant to set silently isn't set: a misspelt prune, suspend or remediation shows only in the incident.`,
+	Fix: `Take the field's name from the hint, or remove the field. A field that a newer version of the kind has needs that version in apiVersion.
+
+An object that is only a patch belongs in the patches of a kustomization, not in its resources: patches are not validated by themselves.`,
+	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+  upgrade:
+    remediations: # <-- here
+      retries: 3
+  values:
+    anything: goes
+-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resource: # <-- here
+  - podinfo.yaml
+resources:
+  - podinfo.yaml
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+  upgrade:
+    remediation:
+      retries: 3
+  values:
+    anything: goes
+-- apps/patch.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+spec:
+  values:
+    replicas: 3
+-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - podinfo.yaml
+patches:
+  - path: patch.yaml
+`}},
+	Run: func(p *rule.Pass) { report(p, schemas.UnknownField) },
+}

@@ -1,0 +1,190 @@
+package validators
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+var update = flag.Bool("update", false, "write docs/rules")
+
+// domains are the first words that a rule's id may have.
+var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source"}
+
+func TestRulesAreDocumented(t *testing.T) {
+	kebab := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
+	seen := map[string]bool{}
+	for _, r := range All() {
+		domain, _, _ := strings.Cut(r.ID, "-")
+		switch {
+		case !kebab.MatchString(r.ID):
+			t.Errorf("the id %q is not kebab-case", r.ID)
+		case !slices.Contains(domains, domain):
+			t.Errorf("the id %q starts with none of %v", r.ID, domains)
+		case seen[r.ID]:
+			t.Errorf("the id %q is taken twice", r.ID)
+		case r.Title == "" || strings.HasSuffix(r.Title, ".") || r.Why == "" || r.Fix == "" || r.Run == nil:
+			t.Errorf("%s lacks a title (without a full stop), why, fix or run", r.ID)
+		}
+		if _, err := finding.ParseSeverity(string(r.Severity)); err != nil {
+			t.Errorf("%s: %v", r.ID, err)
+		}
+		seen[r.ID] = true
+	}
+}
+
+func TestExamples(t *testing.T) {
+	for _, r := range All() {
+		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, All()) })
+	}
+}
+
+func TestPagesAreCurrent(t *testing.T) {
+	dir := filepath.Join("..", "docs", "rules")
+	want := map[string]bool{}
+	for _, r := range All() {
+		name := filepath.Join(dir, r.ID+".md")
+		want[name] = true
+		page := []byte(Markdown(r))
+		if *update {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, page, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, page) {
+			t.Errorf("%s is not what the rule says; run go test ./validators -update", name)
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if !want[p] {
+			t.Errorf("%s is the page of no rule", p)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	r, ok := Find("schema-invalid")
+	if !ok {
+		t.Fatal("schema-invalid is not found")
+	}
+	var b strings.Builder
+	if err := Explain(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"schema-invalid (error): a value", r.Why, r.Fix, "Bad:", "Good:", "    -- apps/podinfo.yaml --"} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("the explanation lacks %q", part)
+		}
+	}
+	if _, ok := Find("schema-nothing"); ok {
+		t.Error("a rule that doesn't exist is found")
+	}
+}
+
+func TestSelect(t *testing.T) {
+	for _, c := range []struct {
+		ids  []string
+		want string
+	}{
+		{[]string{"schema-*"}, "schema-invalid schema-unknown-field"},
+		{[]string{"schema-unknown-field", "schema-invalid", "schema-*"}, "schema-invalid schema-unknown-field"},
+		{[]string{"schema-invalid"}, "schema-invalid"},
+	} {
+		rules, err := Select(c.ids)
+		if got := strings.Join(idsOf(rules), " "); err != nil || got != c.want {
+			t.Errorf("Select(%v) = %s, %v; want %s", c.ids, got, err, c.want)
+		}
+	}
+	if rules, err := Select(nil); err != nil || len(rules) != len(All()) {
+		t.Errorf("no ids select %d rules, %v", len(rules), err)
+	}
+	if _, err := Select([]string{"schema-invalid", "nothing"}); err == nil || !strings.Contains(err.Error(), `"nothing"`) {
+		t.Errorf("an id that selects nothing gives %v", err)
+	}
+}
+
+const mixed = `-- a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {b: 1}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: a, namespace: b}
+spec: {interval: '${I}', prune: true, path: ./x, sourceRef: {kind: GitRepository, name: a}, waits: true}
+-- notes.yaml --
+just: text
+-- chart/Chart.yaml --
+name: x
+-- chart/templates/x.yaml --
+apiVersion: v1
+kind: Nothing
+`
+
+func TestRun(t *testing.T) {
+	repo := ruletest.Load(t, mixed)
+	first, err := Run(context.Background(), repo, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := finding.Summary{Files: 1, Documents: 2, Kustomizations: 1, Errors: 2}
+	if first.Summary != want {
+		t.Errorf("the summary is %+v, want %+v", first.Summary, want)
+	}
+	if len(first.Unresolved) != 1 || first.Unresolved[0].File != "a.yaml" {
+		t.Errorf("unresolved are %v, want one", first.Unresolved)
+	}
+	var text bytes.Buffer
+	if err := finding.WriteJSON(&text, first); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		again, err := Run(context.Background(), repo, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var other bytes.Buffer
+		if err := finding.WriteJSON(&other, again); err != nil || other.String() != text.String() {
+			t.Errorf("the same repository gives another report:\n%s\n%s", text.String(), other.String())
+		}
+	}
+}
+
+func TestRunTellsOfABrokenRuleAndAnEndedContext(t *testing.T) {
+	repo := ruletest.Load(t, mixed)
+	broken := rule.Rule{ID: "schema-broken", Run: func(*rule.Pass) { panic("oh") }}
+	if _, err := Run(context.Background(), repo, Options{Rules: []rule.Rule{broken}}); err == nil ||
+		!strings.Contains(err.Error(), "schema-broken") {
+		t.Errorf("a rule that panics gives %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Run(ctx, repo, Options{}); err == nil {
+		t.Error("an ended context gives no error")
+	}
+}
+
+func TestRunOnNothing(t *testing.T) {
+	report, err := Run(context.Background(), ruletest.Load(t, "-- notes.yaml --\njust: text\n"), Options{})
+	if err != nil || !report.Empty() {
+		t.Errorf("a repository without objects is not empty: %+v, %v", report, err)
+	}
+}
