@@ -39,6 +39,8 @@ type runner func(ctx context.Context, list *resourceList, o Options) error
 func functions() []function {
 	return []function{
 		{kind: "RenderFleet", start: newRenderFleet},
+		{kind: "ValidateFleet", start: newValidateFleet},
+		{kind: "VerifyBootstrap", start: newVerifyBootstrap},
 	}
 }
 

@@ -29,8 +29,8 @@ func (s streams) colour() bool {
 // commands are all commands of the tool, in the order of its help.
 func commands(s streams) []*cobra.Command {
 	return []*cobra.Command{
-		newInit(s), newRender(s), newCommit(s),
-		newFn(s), newVersion(s),
+		newInit(s), newRender(s), newCommit(s), newValidate(s), newBootstrap(s),
+		newExplain(s), newSchema(s), newFn(s), newVersion(s),
 	}
 }
 

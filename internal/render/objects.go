@@ -126,8 +126,8 @@ func childUnit(n *kyaml.RNode) (unit, bool, error) {
 				Kind, Name, Namespace string
 			} `yaml:"sourceRef"`
 			PostBuild *struct {
-				Substitute     map[string]string `yaml:"substitute"`
-				SubstituteFrom []struct{ Kind, Name string }
+				Substitute     map[string]string             `yaml:"substitute"`
+				SubstituteFrom []struct{ Kind, Name string } `yaml:"substituteFrom"`
 			} `yaml:"postBuild"`
 		} `yaml:"spec"`
 	}

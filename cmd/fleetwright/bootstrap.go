@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+func newBootstrap(s streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bootstrap",
+		Short: "Compare what a bootstrap installs with the HelmReleases in Git",
+		Long: `A bootstrap installs releases before Flux runs; then Flux takes them over. These
+commands read bootstrap definitions (helmfiles), wherever they stand in a
+repository, and compare them with its HelmReleases. Nothing is executed or fetched.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
+	}
+	c.AddCommand(newBootstrapVerify(s), newBootstrapPlan(s), newBootstrapValues(s))
+	return c
+}
+
+// loadRepository loads the folder of a command.
+func loadRepository(dir string) (*repository.Repository, error) {
+	repo, err := repository.Load(dir, repository.Options{})
+	if err != nil {
+		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err)}
+	}
+	return repo, nil
+}
+
+// nothingFound makes the absence of a bootstrap wrong usage: nothing was checked.
+func nothingFound(err error) error {
+	if errors.Is(err, bootstrap.ErrNoBootstrap) {
+		return &render.BadInput{Err: err, Hint: "name the repository's root, with the helmfile and the HelmReleases in it"}
+	}
+	return err
+}
+
+func newBootstrapVerify(s streams) *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "verify [DIR]",
+		Short: "Compare every bootstrapped release with its HelmRelease",
+		Long: `Compare chart, version, values and identity of every release of every bootstrap
+file in DIR with the HelmRelease that takes it over. Exit status 1 when one drifts
+or is missing.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runVerify(c.Context(), s, folderArgument(args), format)
+		},
+	}
+	formatFlag(c, &format)
+	return c
+}
+
+func runVerify(ctx context.Context, s streams, dir, format string) error {
+	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}}
+	repo, err := loadRepository(dir)
+	if err == nil {
+		var made *bootstrap.Report
+		if made, err = bootstrap.Verify(ctx, repo); err == nil {
+			report = made
+		}
+	}
+	if format == formatJSON {
+		err = errors.Join(nothingFound(err), writeJSON(s.out, report))
+	} else if err == nil {
+		err = report.WriteText(s.out, bootstrap.TextOptions{Color: s.colour()})
+	}
+	if err != nil {
+		return nothingFound(err)
+	}
+	if report.Summary.Drift+report.Summary.Missing > 0 {
+		return found()
+	}
+	return nil
+}
+
+// bootstrapPlan is what bootstrap plan prints with --format json.
+type bootstrapPlan struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Releases   []bootstrap.Step `json:"releases"`
+}
+
+func newBootstrapPlan(s streams) *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "plan [DIR]",
+		Short: "List the bootstrapped releases in the order of their installation",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			plan := bootstrapPlan{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapPlan", Releases: []bootstrap.Step{}}
+			repo, err := loadRepository(folderArgument(args))
+			if err == nil {
+				var steps []bootstrap.Step
+				if steps, err = bootstrap.Plan(c.Context(), repo); err == nil {
+					plan.Releases = append(plan.Releases, steps...)
+				}
+			}
+			if format == formatJSON {
+				return errors.Join(nothingFound(err), writeJSON(s.out, plan))
+			}
+			if err != nil {
+				return nothingFound(err)
+			}
+			return printPlan(s.out, plan.Releases)
+		},
+	}
+	formatFlag(c, &format)
+	return c
+}
+
+// printPlan lists releases, file by file.
+func printPlan(w io.Writer, steps []bootstrap.Step) error {
+	file, number := "", 0
+	for _, step := range steps {
+		if step.File != file {
+			file, number = step.File, 0
+			if _, err := fmt.Fprintln(w, file); err != nil {
+				return err
+			}
+		}
+		number++
+		line := fmt.Sprintf("  %2d  %s/%s  %s  %s", number, step.Namespace, step.Release, step.Chart, step.Version)
+		if step.CRDsOnly {
+			line += "  only custom resource definitions"
+		}
+		if len(step.Needs) > 0 {
+			line += "  after " + strings.Join(step.Needs, ", ")
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const formatYAML = "yaml"
+
+func newBootstrapValues(s streams) *cobra.Command {
+	var cluster string
+	format := formatYAML
+	c := &cobra.Command{
+		Use:   "values NAMESPACE/NAME [DIR]",
+		Short: "Print the values that a bootstrapped release is installed with",
+		Long: `Print the effective values of a bootstrapped release: one YAML document for each
+bootstrap file that declares it. What cannot be decided offline is left out, told on
+stderr, and makes the exit status 1.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runValues(c.Context(), s, args[0], folderArgument(args[1:]), cluster, format)
+		},
+	}
+	c.Flags().StringVar(&cluster, "cluster", "", "only the bootstrap of this `CLUSTER`")
+	c.Flags().Var(oneOf(&format, formatYAML, formatJSON), "format", "print `FORMAT`: yaml, or json for a list with each release's file and values")
+	return c
+}
+
+func runValues(ctx context.Context, s streams, release, dir, cluster, format string) error {
+	repo, err := loadRepository(dir)
+	if err != nil {
+		return err
+	}
+	all, err := bootstrap.Values(ctx, repo, release)
+	if err != nil {
+		return &render.BadInput{Err: nothingFound(err)}
+	}
+	chosen := []bootstrap.ReleaseValues{}
+	var clusters []string
+	for _, v := range all {
+		clusters = append(clusters, fmt.Sprintf("%q", v.Cluster))
+		if cluster == "" || v.Cluster == cluster {
+			chosen = append(chosen, v)
+		}
+	}
+	if len(chosen) == 0 {
+		return &render.BadInput{Err: fmt.Errorf("release %q is not bootstrapped on cluster %q: want %s", release, cluster, alternatives(clusters))}
+	}
+	if format == formatJSON {
+		err = writeJSON(s.out, chosen)
+	} else {
+		err = printValues(s.out, chosen)
+	}
+	if err != nil {
+		return err
+	}
+	incomplete := false
+	for _, v := range chosen {
+		for _, reason := range v.Unresolved {
+			incomplete = true
+			fmt.Fprintf(s.err, "%s:%d: unresolved: %s\n", v.File, v.Line, reason)
+		}
+	}
+	if incomplete {
+		return found()
+	}
+	return nil
+}
+
+// printValues prints a YAML document for each release.
+func printValues(w io.Writer, all []bootstrap.ReleaseValues) error {
+	for i, v := range all {
+		values := v.Values
+		if values == nil {
+			values = map[string]any{}
+		}
+		content, err := manifest.YAML(fmt.Sprintf("%s:%d", v.File, v.Line), values)
+		if err != nil {
+			return fmt.Errorf("%s:%d: encoding the values: %w", v.File, v.Line, err)
+		}
+		if i > 0 {
+			content = append([]byte("---\n"), content...)
+		}
+		if _, err := w.Write(content); err != nil {
+			return err
+		}
+	}
+	return nil
+}

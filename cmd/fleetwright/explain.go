@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/validators"
+)
+
+func newExplain(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain RULE",
+		Short: "Say why a rule exists, with bad and good examples",
+		Args:  cobra.ExactArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return ruleIDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			r, ok := validators.Find(args[0])
+			if !ok {
+				return usage(c, fmt.Errorf("rule %q is unknown: want %s", args[0], alternatives(ruleIDs())))
+			}
+			return validators.Explain(s.out, r)
+		},
+	}
+}
+
+func ruleIDs() []string {
+	var ids []string
+	for _, r := range validators.All() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}

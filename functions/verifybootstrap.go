@@ -1,0 +1,151 @@
+package functions
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/fn/framework"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// verifyBootstrap is the configuration of VerifyBootstrap.
+type verifyBootstrap struct {
+	files map[string][]byte
+	root  string
+}
+
+func newVerifyBootstrap() (settings, runner) {
+	f := &verifyBootstrap{}
+	return settings{"files": filesSetting(&f.files), "root": textSetting(&f.root)}, f.run
+}
+
+// run compares bootstrap files with the HelmReleases among the items, or with
+// those of a folder.
+func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options) error {
+	repo, err := f.repository(list, o)
+	if err != nil {
+		return err
+	}
+	report, err := bootstrap.Verify(ctx, repo)
+	if errors.Is(err, bootstrap.ErrNoBootstrap) {
+		return &render.BadInput{Err: err, Hint: "give the helmfile and the files that it reads as spec.files, or the folder as spec.root (exec form)"}
+	}
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, r := range report.Releases {
+		lines = append(lines, list.release(r)...)
+	}
+	list.keepForValidation()
+	if len(lines) == 0 {
+		return nil
+	}
+	return &FindingsError{Text: strings.Join(append(lines, report.Summary.String()), "\n")}
+}
+
+// repository is the folder that the configuration names, or the items together
+// with the files of the configuration: a helmfile is no object, and never an
+// item.
+func (f *verifyBootstrap) repository(list *resourceList, o Options) (*repository.Repository, error) {
+	switch {
+	case f.root != "" && len(f.files) > 0:
+		return nil, &render.BadInput{Err: errors.New("functionConfig VerifyBootstrap: spec.root and spec.files exclude each other")}
+	case f.root != "":
+		dir, err := inside(o.Root, f.root, "spec.root")
+		if err != nil {
+			return nil, err
+		}
+		repo, err := repository.Load(dir, repository.Options{})
+		if err != nil {
+			return nil, &render.BadInput{Err: err}
+		}
+		return repo, nil
+	case len(f.files) == 0:
+		return nil, &render.BadInput{
+			Err:  errors.New("functionConfig VerifyBootstrap: there is no bootstrap to verify"),
+			Hint: "give the helmfile and the files that it reads as spec.files (path: content), or the folder as spec.root (exec form)",
+		}
+	}
+	all, err := list.itemFiles()
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range f.files {
+		if _, twice := all[name]; twice {
+			return nil, &render.BadInput{Err: fmt.Errorf("functionConfig VerifyBootstrap: spec.files[%q] is among the items too", name)}
+		}
+		all[name] = content
+	}
+	repo, err := repository.FromFiles(maps.All(all), repository.Options{})
+	if err != nil {
+		return nil, &render.BadInput{Err: fmt.Errorf("functionConfig VerifyBootstrap: spec.files: %w", err)}
+	}
+	return repo, nil
+}
+
+// itemFiles are the items as files: those of their package, or one for each
+// object that has no path.
+func (l *resourceList) itemFiles() (map[string][]byte, error) {
+	p, err := readPackage(l)
+	if err != nil {
+		return nil, &render.BadInput{Err: err}
+	}
+	for _, item := range p.placeless {
+		name := strings.ToLower(item.GetKind()) + "_" + cmp.Or(item.GetName(), "unnamed") + ".yaml"
+		file := strings.ReplaceAll(path.Join(cmp.Or(item.GetNamespace(), "_"), strings.ReplaceAll(name, "/", "_")), "..", "_")
+		p.files[file] = append(p.files[file], item)
+	}
+	current, err := p.contents()
+	return current, err
+}
+
+// release records the verdict on one release and returns the lines of its error.
+func (l *resourceList) release(r bootstrap.ReleaseReport) []string {
+	place := fmt.Sprintf("%s:%d", r.File, r.Line)
+	name := fmt.Sprintf("release %s/%s", r.Namespace, r.Release)
+	result := &framework.Result{Severity: framework.Error, File: &framework.File{Path: r.File}}
+	switch r.Verdict {
+	case bootstrap.Missing:
+		result.Message = fmt.Sprintf("%s: %s: %s [%s]", place, name, r.Reason, bootstrap.RuleHelmReleaseMissing)
+		l.results = append(l.results, result)
+		return []string{result.Message}
+	case bootstrap.Unresolved:
+		result.Severity, result.Message = framework.Info, fmt.Sprintf("%s: %s: unresolved: %s", place, name, r.Reason)
+		l.results = append(l.results, result)
+		return nil
+	case bootstrap.Drift:
+	default:
+		return nil
+	}
+	var lines []string
+	for _, d := range r.Differences {
+		one := *result
+		one.ResourceRef = identify(r.Object.APIVersion, "HelmRelease", r.Object.Namespace, r.Object.Name)
+		one.Field = &framework.Field{Path: d.Field, CurrentValue: valueText(d.Bootstrap.Value), ProposedValue: valueText(d.Git.Value)}
+		one.Tags = map[string]string{"rule": d.Rule}
+		one.Message = fmt.Sprintf("%s: %s drifts from HelmRelease %s/%s: %s is %s, but %s in Git [%s]", place, name,
+			r.Object.Namespace, r.Object.Name, d.Field, valueText(d.Bootstrap.Value), valueText(d.Git.Value), d.Rule)
+		l.results = append(l.results, &one)
+		lines = append(lines, one.Message)
+	}
+	return lines
+}
+
+// valueText shows a value in a message.
+func valueText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
