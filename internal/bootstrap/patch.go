@@ -18,11 +18,30 @@ type patch struct {
 	place  // of the patch's first line
 	body   string
 	target *types.Selector // nil: what the body names
+	nodes  []*yaml.Node    // of the body; none when it cannot be read
 }
 
 // patchesOf returns the patches of a kustomization and of its components.
 func (g *graph) patchesOf(k *repository.Kustomize) []patch {
-	return g.patchesWithin(k, 0)
+	known, done := g.patches[k]
+	if !done {
+		known = parsed(g.patchesWithin(k, 0))
+		g.patches[k] = known
+	}
+	return known
+}
+
+// parsed reads the bodies of patches. One that cannot be read changes nothing:
+// kustomize would fail.
+func parsed(patches []patch) []patch {
+	for i, p := range patches {
+		nodes, err := parseText(p.file, p.body)
+		if err == nil {
+			shiftLines(nodes, func(line int) int { return line + p.line })
+			patches[i].nodes = nodes
+		}
+	}
+	return patches
 }
 
 func (g *graph) patchesWithin(k *repository.Kustomize, depth int) []patch {
@@ -48,7 +67,12 @@ func (g *graph) patchesWithin(k *repository.Kustomize, depth int) []patch {
 
 // fluxPatches returns spec.patches of a Flux Kustomization.
 func (g *graph) fluxPatches(o *repository.Object) []patch {
-	return g.patchList(o.File(), o.Node, "spec", "patches")
+	known, done := g.patches[o]
+	if !done {
+		known = parsed(g.patchList(o.File(), o.Node, "spec", "patches"))
+		g.patches[o] = known
+	}
+	return known
 }
 
 func (g *graph) patchList(file string, n *yaml.Node, at ...any) []patch {
@@ -100,8 +124,7 @@ func (g *graph) collectInjectors(patches []patch) {
 // target is aimed at what its body names.
 func (p patch) targets(o *repository.Object) bool {
 	if p.target == nil {
-		nodes, err := parseText(p.file, p.body)
-		return err == nil && slices.ContainsFunc(nodes, func(n *yaml.Node) bool { return names(n, o) })
+		return slices.ContainsFunc(p.nodes, func(n *yaml.Node) bool { return names(n, o) })
 	}
 	s, err := types.NewSelectorRegex(p.target)
 	if err != nil || !s.MatchGvk(resid.Gvk{Group: o.Group(), Version: o.Version(), Kind: o.Kind}) || !s.MatchName(o.Name) {
@@ -116,15 +139,9 @@ func names(n *yaml.Node, o *repository.Object) bool {
 	return scalarText("", n, "kind").value == o.Kind && meta != nil && scalarText("", meta, "name").value == o.Name
 }
 
-// apply applies the patch to an object's value, which is not changed. A patch
-// that cannot be read changes nothing: kustomize would fail.
+// apply applies the patch to an object's value, which is not changed.
 func (p patch) apply(o *repository.Object, v *value) *value {
-	nodes, err := parseText(p.file, p.body)
-	if err != nil {
-		return v
-	}
-	shiftLines(nodes, func(line int) int { return line + p.line })
-	for _, n := range nodes {
+	for _, n := range p.nodes {
 		switch {
 		case n.Kind == yaml.SequenceNode:
 			for _, operation := range n.Content {
@@ -180,12 +197,12 @@ func applyOperation(v *value, file string, n *yaml.Node) *value {
 	} else if op != "remove" {
 		return v
 	}
-	return changed(v, keys, with)
+	return changed(v, keys, with, op == "add")
 }
 
-// changed returns a copy with the value at keys set, or removed when with is
-// nil.
-func changed(v *value, keys []string, with *value) *value {
+// changed returns a copy with the value at keys set (in a list inserted, when
+// insert says so), or removed when with is nil.
+func changed(v *value, keys []string, with *value, insert bool) *value {
 	if v == nil {
 		return nil
 	}
@@ -199,7 +216,7 @@ func changed(v *value, keys []string, with *value) *value {
 		}
 		switch {
 		case len(rest) > 0 && v.fields[key] != nil:
-			out.fields[key] = changed(v.fields[key], rest, with)
+			out.fields[key] = changed(v.fields[key], rest, with, insert)
 		case len(rest) == 0 && with == nil:
 			delete(out.fields, key)
 		case len(rest) == 0:
@@ -213,7 +230,9 @@ func changed(v *value, keys []string, with *value) *value {
 			out.items = append(out.items, with)
 		case err != nil || i < 0 || i >= len(v.items):
 		case len(rest) > 0:
-			out.items[i] = changed(v.items[i], rest, with)
+			out.items[i] = changed(v.items[i], rest, with, insert)
+		case insert:
+			out.items = slices.Insert(out.items, i, with)
 		case with == nil:
 			out.items = slices.Delete(out.items, i, i+1)
 		default:

@@ -40,10 +40,14 @@ type graph struct {
 	injectors []patch
 	// hasPostBuild says that some Flux Kustomization substitutes.
 	hasPostBuild bool
+
+	placed  map[string][]placement
+	patches map[any][]patch // of a kustomization or a Flux Kustomization
 }
 
 func newGraph(repo *repository.Repository) *graph {
-	g := &graph{repo: repo, listed: map[string][]*repository.Kustomize{}, roots: map[string][]*repository.Object{}}
+	g := &graph{repo: repo, listed: map[string][]*repository.Kustomize{}, roots: map[string][]*repository.Object{},
+		placed: map[string][]placement{}, patches: map[any][]patch{}}
 	for _, k := range repo.Kustomizes() {
 		if k.Spec == nil {
 			continue
@@ -74,6 +78,15 @@ const maxPlacements = 64
 // in a folder that has none, is placed by the Flux Kustomization of a folder
 // above it. Without any, there is one empty placement.
 func (g *graph) placements(file string) []placement {
+	if known, done := g.placed[file]; done {
+		return known
+	}
+	out := g.place(file)
+	g.placed[file] = out
+	return out
+}
+
+func (g *graph) place(file string) []placement {
 	var out []placement
 	seen := map[string]bool{}
 	var climb func(dir string, p placement)

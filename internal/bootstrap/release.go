@@ -203,7 +203,9 @@ type layered struct {
 	// value is all layers that are known, merged. sure is those above the last
 	// unknown one: what it holds, no unknown layer changes.
 	value, sure *value
-	unknown     []mark
+	// files is value without what set gives Helm on its command line.
+	files   *value
+	unknown []mark
 	// missing are the values files that don't exist.
 	missing []text
 }
@@ -234,6 +236,7 @@ func (e *evaluation) values() layered {
 		}
 		l.addUnknown(mark{reason: "values come from the encrypted file " + name})
 	}
+	l.files = l.value
 	for _, s := range e.raw.set {
 		e.addSetting(&l, s)
 	}

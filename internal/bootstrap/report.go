@@ -63,6 +63,9 @@ type Difference struct {
 	Field     string `json:"field"`
 	Bootstrap Side   `json:"bootstrap"`
 	Git       Side   `json:"git"`
+	// Ignored says that the rule is ignored here on purpose: by the annotation
+	// fleetwright.dev/ignore of the HelmRelease, or by a comment at the line.
+	Ignored bool `json:"ignored"`
 }
 
 // Side is one side's value of a field: a JSON value, null where the side has

@@ -151,18 +151,27 @@ func padded(s string, to int) string {
 
 func dash(s string) string { return cmp.Or(s, "-") }
 
-// Hint says what to do about a release, "" when there is nothing to add.
+// Hint says what to do about a release that drifts, "" when there is nothing to
+// add: what it says of a version before what it says of values.
 func (r ReleaseReport) Hint() string {
 	if r.Verdict != Drift {
 		return ""
 	}
-	for _, d := range r.Differences {
-		if d.Rule == RuleVersionDrift {
-			return versionHint(d)
+	for _, rule := range []string{RuleVersionDrift, RuleIdentityDrift, RuleChartDrift, RuleValuesDrift} {
+		for _, d := range r.Differences {
+			if d.Rule == rule && !d.Ignored {
+				return r.HintFor(d)
+			}
 		}
 	}
-	d := r.Differences[0]
+	return ""
+}
+
+// HintFor says what to do about one difference.
+func (r ReleaseReport) HintFor(d Difference) string {
 	switch {
+	case d.Rule == RuleVersionDrift:
+		return versionHint(d)
 	case d.Rule == RuleIdentityDrift:
 		return "Flux would install a second release beside the bootstrap's: use the same release name and namespace"
 	case d.Rule == RuleChartDrift:

@@ -1,0 +1,128 @@
+// Package bootstrap holds the rules that compare what a bootstrap installs with
+// the HelmReleases in Git. All of them draw from one comparison, which
+// internal/bootstrap makes.
+package bootstrap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// comparison of all bootstrap files with the HelmReleases; its report is nil
+// where the repository has no bootstrap.
+var comparison = &rule.Analysis[compared]{Name: "bootstrap", Run: func(ctx context.Context, repo *repository.Repository) compared {
+	report, err := bootstrap.Verify(ctx, repo)
+	if errors.Is(err, bootstrap.ErrNoBootstrap) {
+		err = nil
+	}
+	return compared{report, err}
+}}
+
+type compared struct {
+	report *bootstrap.Report
+	err    error
+}
+
+// releases of the pass's cluster. A bootstrap that belongs to no cluster counts
+// for every one.
+func releases(p *rule.Pass) []bootstrap.ReleaseReport {
+	c := comparison.Of(p)
+	if c.err != nil {
+		// The context has ended, which the run reports, or a file went away.
+		p.Unresolved("", 0, "the bootstrap could not be read: "+c.err.Error())
+		return nil
+	}
+	if c.report == nil {
+		return nil
+	}
+	var own []bootstrap.ReleaseReport
+	for _, r := range c.report.Releases {
+		if p.Cluster == "" || r.Cluster == "" || r.Cluster == p.Cluster {
+			own = append(own, r)
+		}
+	}
+	return own
+}
+
+// drifts reports the differences that fall under a rule. A difference that is
+// ignored on purpose is none.
+func drifts(p *rule.Pass, id string) {
+	for _, r := range releases(p) {
+		p.Checked(r.File)
+		for _, d := range r.Differences {
+			if d.Rule == id && !d.Ignored {
+				p.Report(driftFinding(p.Repo, r, d))
+			}
+		}
+	}
+}
+
+func driftFinding(repo *repository.Repository, r bootstrap.ReleaseReport, d bootstrap.Difference) finding.Finding {
+	f := finding.Finding{Cluster: r.Cluster, Object: finding.Object{APIVersion: r.Object.APIVersion,
+		Kind: "HelmRelease", Namespace: r.Object.Namespace, Name: r.Object.Name}}
+	f.File, f.Line = d.Bootstrap.File, d.Bootstrap.Line
+	if f.File == "" {
+		f.File, f.Line = r.File, r.Line
+	}
+	f.Column = column(repo, f.File, f.Line, d.Bootstrap.Value)
+	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field,
+		quoted(d.Bootstrap), quoted(d.Git), at(d.Git, r.HelmRelease))
+	f.Hint = r.HintFor(d)
+	return f
+}
+
+func at(s bootstrap.Side, helmRelease string) string {
+	if s.File == "" {
+		return helmRelease
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
+}
+
+const maxShown = 80
+
+func quoted(s bootstrap.Side) string {
+	if s.Value == nil {
+		if s.File == "" {
+			return "not set"
+		}
+		return "null"
+	}
+	data, err := json.Marshal(s.Value)
+	if err != nil {
+		return "not printable"
+	}
+	if shown := []rune(string(data)); len(shown) > maxShown {
+		return string(shown[:maxShown]) + "…"
+	}
+	return string(data)
+}
+
+// column finds where a value stands in its line; the line's first character
+// otherwise.
+func column(repo *repository.Repository, file string, line int, value any) int {
+	data, err := repo.ReadFile(file)
+	if err != nil || line < 1 {
+		return 0
+	}
+	for n := 1; n < line; n++ {
+		_, rest, more := bytes.Cut(data, []byte("\n"))
+		if !more {
+			return 0
+		}
+		data = rest
+	}
+	text, _, _ := strings.Cut(string(data), "\n")
+	if i := strings.LastIndex(text, fmt.Sprint(value)); value != nil && i >= 0 {
+		return len([]rune(text[:i])) + 1
+	}
+	return len(text) - len(strings.TrimLeft(text, " -\t")) + 1
+}

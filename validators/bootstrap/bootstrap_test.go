@@ -1,0 +1,89 @@
+package bootstrap_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/validators/bootstrap"
+	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+func all() []rule.Rule {
+	return []rule.Rule{bootstrap.VersionDrift, bootstrap.ChartDrift, bootstrap.ValuesDrift,
+		bootstrap.IdentityDrift, bootstrap.HelmReleaseMissing}
+}
+
+func TestExamples(t *testing.T) {
+	for _, r := range all() {
+		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all()) })
+	}
+}
+
+const repo = `-- bootstrap/eu/helmfile.yaml --
+releases:
+  - name: app
+    namespace: a
+    chart: oci://ghcr.io/charts/app
+    version: 1.0.0
+    values:
+      - adminPassword: hunter2
+        replicas: 2
+  - name: nobody
+    namespace: a
+    chart: oci://ghcr.io/charts/nobody
+-- clusters/eu/app.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: a}
+spec:
+  chartRef: {kind: OCIRepository, name: app}
+  valuesFrom:
+    - {kind: Secret, name: app}
+  values:
+    adminPassword: hunter3
+    replicas: 1
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: app, namespace: a}
+spec:
+  url: oci://ghcr.io/charts/app
+  ref: {tag: 1.0.1}
+`
+
+// TestFindings checks what a finding says: its place in the bootstrap, the
+// cluster, the object and both values, but no secret.
+func TestFindings(t *testing.T) {
+	found := ruletest.Find(t, bootstrap.VersionDrift, repo)
+	if len(found) != 1 {
+		t.Fatalf("got %+v", found)
+	}
+	f := found[0]
+	if f.File != "bootstrap/eu/helmfile.yaml" || f.Line != 5 || f.Column != 14 || f.Cluster != "eu" ||
+		f.Object.Kind != "HelmRelease" || f.Object.Name != "app" || f.Hint != "Git was bumped and the helmfile was not" {
+		t.Errorf("got %+v", f)
+	}
+	if want := `release "app": version is "1.0.0" in the bootstrap and "1.0.1" in Git (clusters/eu/app.yaml:17)`; f.Message != want {
+		t.Errorf("got %s, want %s", f.Message, want)
+	}
+	values := ruletest.Find(t, bootstrap.ValuesDrift, repo)
+	if len(values) != 2 {
+		t.Fatalf("got %+v", values)
+	}
+	for _, v := range values {
+		if strings.Contains(v.Message, "hunter") {
+			t.Errorf("the message holds a secret: %s", v.Message)
+		}
+	}
+}
+
+func TestUnresolved(t *testing.T) {
+	_, unresolved := ruletest.Run(t, bootstrap.HelmReleaseMissing, repo)
+	if len(unresolved) != 1 || unresolved[0].Line != 9 || !strings.Contains(unresolved[0].Reason, `"nobody"`) {
+		t.Errorf("got %+v", unresolved)
+	}
+	if found, unresolved := ruletest.Run(t, bootstrap.ValuesDrift, "-- a.yaml --\na: 1\n"); len(found)+len(unresolved) > 0 {
+		t.Errorf("a repository without a bootstrap has %v, %v", found, unresolved)
+	}
+}

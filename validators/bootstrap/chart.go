@@ -1,0 +1,28 @@
+package bootstrap
+
+import (
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ChartDrift is bootstrap-chart-drift.
+var ChartDrift = rule.Rule{
+	ID:       bootstrap.RuleChartDrift,
+	Title:    "the bootstrap installs another chart than Git says",
+	Severity: finding.Error,
+	Why: `Flux upgrades the release that the bootstrap installed to a chart of another name: what the first chart
+had and the second doesn't is deleted, and what both name differently is made twice.
+
+Only the chart's name counts. The same chart from another registry, mirror or protocol is no difference.`,
+	Fix: `Name the same chart in both, or let the helmfile read it from the source in Git:
+
+    chart: '{{ readFile "../kubernetes/apps/a/app/ocirepository.yaml" | fromYaml | get "spec.url" }}'`,
+	Bad: []rule.Example{{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"),
+		"charts/cilium", "charts/cilium-enterprise # <-- here", 1) + cilium("1.18.6", "replicas: 1")}},
+	Good: []rule.Example{{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"),
+		"oci://quay.io/cilium/charts/cilium", "oci://mirror.example.com/cilium", 1) + cilium("1.18.6", "replicas: 1")}},
+	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleChartDrift) },
+}

@@ -1,0 +1,35 @@
+package bootstrap
+
+import (
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// HelmReleaseMissing is bootstrap-helmrelease-missing.
+var HelmReleaseMissing = rule.Rule{
+	ID:       bootstrap.RuleHelmReleaseMissing,
+	Title:    "no HelmRelease takes the bootstrap's release over, and a file that it reads is gone",
+	Severity: finding.Error,
+	Why: `The bootstrap reads chart, version or values from a file that isn't in the repository, and no HelmRelease
+has the release's name: most often the application was moved or removed and the bootstrap was forgotten.
+helmfile stops at the missing file, so no new cluster can be built.
+
+A release without a HelmRelease whose files are all there is unresolved: Flux may never be meant to own it.`,
+	Fix:  `Remove the release from the bootstrap, or correct the path that it reads.`,
+	Bad:  []rule.Example{{Files: missing}},
+	Good: []rule.Example{{Files: generated + cilium("1.18.6", "replicas: 1")}},
+	Run: func(p *rule.Pass) {
+		for _, r := range releases(p) {
+			p.Checked(r.File)
+			switch {
+			case r.Verdict == bootstrap.Missing:
+				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: column(p.Repo, r.File, r.Line, r.Release),
+					Cluster: r.Cluster, Message: "release \"" + r.Release + "\": " + r.Reason,
+					Hint: "remove the release, or correct the path that it reads"})
+			case r.Verdict == bootstrap.Unresolved && r.HelmRelease == "":
+				p.Unresolved(r.File, r.Line, "release "+r.Release+": "+r.Reason)
+			}
+		}
+	},
+}

@@ -1,0 +1,44 @@
+package bootstrap
+
+import (
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ValuesDrift is bootstrap-values-drift.
+var ValuesDrift = rule.Rule{
+	ID:       bootstrap.RuleValuesDrift,
+	Title:    "the bootstrap installs the chart with other values than Git says",
+	Severity: finding.Error,
+	Why: `The cluster starts with values that nobody reviewed, and Flux changes them in its first upgrade: pods
+restart, the network's settings change under a running cluster, or a setting that cannot be changed later
+makes the upgrade fail.
+
+Compared are the values that Helm gets on both sides, key by key: on the bootstrap's side literal values,
+values files and templates, on Git's side spec.values over the valuesFrom that can be read, after the
+patches of the kustomizations and the substitution of variables. A literal ${VAR} that Flux substitutes
+always differs, since helmfile passes it to Helm as it stands. A values file that doesn't exist differs too.`,
+	Fix: `Let the bootstrap read the values from the HelmRelease, in a values template such as
+
+    {{ readFile "../../kubernetes/apps/a/app/helmrelease.yaml" | fromYaml | get "spec.values" (dict) | toYaml }}
+
+and move what is substituted or comes from a Secret out of the values of a bootstrapped release. A
+difference that is meant is told with its reason: annotation fleetwright.dev/ignore on the HelmRelease.`,
+	Bad: []rule.Example{
+		{Files: helmfile("1.18.6", "replicas: 2 # <-- here") + cilium("1.18.6", "replicas: 1")},
+		{Files: helmfile("1.18.6", `domain: ${DOMAIN} # <-- here`) + cilium("1.18.6", "domain: ${DOMAIN}") + substituting},
+	},
+	Good: []rule.Example{
+		{Files: helmfile("1.18.6", "replicas: 1") + cilium("1.18.6", "replicas: 1")},
+		{Files: generated + cilium("1.18.6", "replicas: 1")},
+	},
+	Run: func(p *rule.Pass) {
+		drifts(p, bootstrap.RuleValuesDrift)
+		for _, r := range releases(p) {
+			if r.Verdict == bootstrap.Unresolved && r.HelmRelease != "" {
+				p.Unresolved(r.File, r.Line, "release "+r.Release+": "+r.Reason)
+			}
+		}
+	},
+}
