@@ -132,7 +132,7 @@ func sourceRules(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []admissionv1.Validati
 	if hasTarget(t) {
 		exact = append(exact, starterChart)
 	}
-	var prefixes []string
+	prefixes := make([]string, 0, len(t.Spec.AllowedSources))
 	for _, allowed := range t.Spec.AllowedSources {
 		exact = append(exact, allowed)
 		prefixes = append(prefixes, strings.TrimRight(allowed, "/")+"/")

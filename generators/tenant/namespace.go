@@ -26,7 +26,8 @@ func namespacesComment(t *v1alpha1.Tenant) string {
 // everything in it along.
 func namespaces(t *v1alpha1.Tenant) []any {
 	// Nothing runs in the sync namespace, so it gets the strictest level.
-	objects := []any{namespace(t, t.Spec.SyncNamespace, v1alpha1.PodSecurityRestricted)}
+	objects := make([]any, 0, 1+len(t.Spec.Namespaces))
+	objects = append(objects, namespace(t, t.Spec.SyncNamespace, v1alpha1.PodSecurityRestricted))
 	for _, name := range t.Spec.Namespaces {
 		objects = append(objects, namespace(t, name, t.Spec.PodSecurity))
 	}

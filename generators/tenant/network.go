@@ -65,7 +65,7 @@ func dnsPorts() []networkingv1.NetworkPolicyPort {
 // namespacePeers are all pods of some namespaces, by the label that the API
 // server puts on each.
 func namespacePeers(names []string) []networkingv1.NetworkPolicyPeer {
-	var peers []networkingv1.NetworkPolicyPeer
+	peers := make([]networkingv1.NetworkPolicyPeer, 0, len(names))
 	for _, name := range names {
 		peers = append(peers, networkingv1.NetworkPolicyPeer{
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: name}},

@@ -76,14 +76,13 @@ var (
 // named default exists in each namespace anyway; its token is not mounted.
 func accounts(t *v1alpha1.Tenant) []any {
 	sync := t.Spec.SyncNamespace
-	objects := []any{
-		serviceAccount(t, kustomizeAccount(t), sync),
-		serviceAccount(t, "default", sync),
-	}
+	objects := []any{serviceAccount(t, kustomizeAccount(t), sync), serviceAccount(t, "default", sync)}
 	for _, ns := range t.Spec.Namespaces {
-		objects = append(objects, serviceAccount(t, helmAccount(t), ns), serviceAccount(t, "default", ns))
-		objects = append(objects, grants(t, ns, reconcilerRole(t), kustomizeAccount(t), sync, applyVerbs)...)
-		objects = append(objects, grants(t, ns, helmAccount(t), helmAccount(t), ns, helmVerbs)...)
+		objects = slices.Concat(objects,
+			[]any{serviceAccount(t, helmAccount(t), ns), serviceAccount(t, "default", ns)},
+			grants(t, ns, reconcilerRole(t), kustomizeAccount(t), sync, applyVerbs),
+			grants(t, ns, helmAccount(t), helmAccount(t), ns, helmVerbs),
+		)
 	}
 	return objects
 }
@@ -135,8 +134,9 @@ func rules(access v1alpha1.Access, verbs []string) []v1alpha1.PolicyRule {
 	if access.Profile == profileEdit {
 		kinds = slices.Concat(workloads, identities)
 	}
-	var out []v1alpha1.PolicyRule
-	for _, k := range slices.Concat(kinds, fluxObjects) {
+	kinds = slices.Concat(kinds, fluxObjects)
+	out := make([]v1alpha1.PolicyRule, 0, len(kinds))
+	for _, k := range kinds {
 		out = append(out, v1alpha1.PolicyRule{APIGroups: k.group, Resources: k.resources, Verbs: verbs})
 	}
 	return slices.Concat(out, watched, access.Rules)

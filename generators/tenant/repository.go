@@ -38,7 +38,7 @@ func Targets(spec *v1alpha1.Spec) ([]tree.Target, error) {
 		}
 		at := [2]string{t.Spec.Source.URL, branch(t)}
 		if other, taken := owners[at]; taken {
-			return nil, fmt.Errorf("tenants %q and %q deploy from the same branch %q of %s: give each a branch or repository of its own (spec.source)",
+			return nil, fmt.Errorf("tenants %q and %q are both generated on branch %q of %s: give each a branch or repository of its own (spec.source)",
 				other, t.Metadata.Name, at[1], at[0])
 		}
 		owners[at] = t.Metadata.Name

@@ -48,14 +48,14 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// Two tenants may deploy from two folders of a branch only by hand: generated,
-// each would own the files at its root.
+// Two tenants that follow different tags of a repository are both generated on its
+// main branch, where each would own the files at the root.
 func TestSharedBranchIsRefused(t *testing.T) {
 	spec := load(t, []byte(oneCluster+
-		tenantOf("one", "{source: {url: https://github.com/acme/mono, path: one}}")+
-		tenantOf("two", "{source: {url: https://github.com/acme/mono, path: two}}")))
+		tenantOf("one", "{source: {url: https://github.com/acme/mono, semver: 1.x}}")+
+		tenantOf("two", "{source: {url: https://github.com/acme/mono, semver: 2.x}}")))
 	_, err := Targets(spec)
-	if err == nil || !strings.Contains(err.Error(), `tenants "one" and "two" deploy from the same branch "main"`) {
+	if err == nil || !strings.Contains(err.Error(), `tenants "one" and "two" are both generated on branch "main"`) {
 		t.Errorf("got error %v", err)
 	}
 }
