@@ -27,9 +27,9 @@ type ChangedError struct {
 // Error names the first files and says what became of the rest.
 func (e *ChangedError) Error() string {
 	const some = 5
-	var names []string
-	for _, p := range e.Paths[:min(some, len(e.Paths))] {
-		names = append(names, fmt.Sprintf("%q", p))
+	names := make([]string, min(some, len(e.Paths)))
+	for i := range names {
+		names[i] = fmt.Sprintf("%q", e.Paths[i])
 	}
 	list := strings.Join(names, ", ")
 	if more := len(e.Paths) - some; more > 0 {
@@ -68,8 +68,11 @@ func applyWith(ctx context.Context, dir string, p *Plan, open opener) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.root.Lstat(journalFile); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(ErrInterrupted, err, s.leave())
+	switch _, err := s.root.Lstat(journalFile); {
+	case err == nil:
+		return errors.Join(ErrInterrupted, s.leave())
+	case !errors.Is(err, fs.ErrNotExist):
+		return errors.Join(err, s.leave())
 	}
 	j, err := s.prepare(ctx, slices.Collect(p.Changes()))
 	if err != nil {

@@ -2,6 +2,8 @@ package tree
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -32,7 +34,7 @@ func benchCompare(b *testing.B, t *Tree, dir string) *Plan {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer folder.Close()
+	defer folder.Close() //nolint:errcheck // opened for reading
 	inv, err := ReadInventory(folder)
 	if err != nil {
 		b.Fatal(err)
@@ -42,6 +44,39 @@ func benchCompare(b *testing.B, t *Tree, dir string) *Plan {
 		b.Fatal(err)
 	}
 	return plan
+}
+
+// BenchmarkPlainNew and BenchmarkPlainUpdate write the same files with
+// os.WriteFile alone: no comparison, no journal, no sync, and not atomic. They
+// are what BenchmarkApplyNew and BenchmarkApplyUpdate are measured against.
+func BenchmarkPlainNew(b *testing.B) {
+	t := benchTree(b, 1)
+	for b.Loop() {
+		plainWrite(b, t, b.TempDir())
+	}
+}
+
+func BenchmarkPlainUpdate(b *testing.B) {
+	trees := []*Tree{benchTree(b, 1), benchTree(b, 2)}
+	dir := b.TempDir()
+	n := 0
+	for b.Loop() {
+		plainWrite(b, trees[n%2], dir)
+		n++
+	}
+}
+
+func plainWrite(b *testing.B, t *Tree, dir string) {
+	b.Helper()
+	for f := range t.All() {
+		name := filepath.Join(dir, f.Path)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Content, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkApplyNew(b *testing.B) {

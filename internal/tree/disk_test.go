@@ -159,7 +159,9 @@ func TestHostileWorkFolder(t *testing.T) {
 		{name: "own folder is a link", links: map[string]string{".fleetwright": "docs"}},
 		{name: "work folder is a link", files: Memory{InventoryPath: nil}, links: map[string]string{workFolder: "../docs"}},
 		{name: "staging is a link", files: Memory{workIgnore: nil}, links: map[string]string{stageFolder: "../../docs"}},
-		{name: "lock is a link", files: Memory{workIgnore: nil}, links: map[string]string{lockFile: "../../docs/a"}, fails: true},
+		{name: "lock is a link", files: Memory{workIgnore: nil}, links: map[string]string{lockFile: "../../docs/a"}},
+		{name: "folders in staging", files: Memory{stageFolder + "/a/b": nil}},
+		{name: "journal, and the lock is a link", files: Memory{journalFile: nil}, links: map[string]string{lockFile: "../../docs/a"}, fails: true},
 		{name: "journal is a link", files: Memory{workIgnore: nil}, links: map[string]string{journalFile: "../../docs/a"}, fails: true},
 		{name: "draft is a link", files: Memory{workIgnore: nil}, links: map[string]string{journalDraft: "../../docs/a"}},
 		{name: "ignore is a link", files: Memory{journalDraft: nil}, links: map[string]string{workIgnore: "../../docs/a"}},
@@ -246,6 +248,19 @@ func TestRecoverLeavesEdits(t *testing.T) {
 	plan = compareDir(t, dir, tree, Options{})
 	if got, want := kinds(plan), "README.md edited, becomes/a/folder.yaml blocked, new.yaml edited"; got != want {
 		t.Errorf("conflicts %s, want %s", got, want)
+	}
+}
+
+// TestInterrupted starts a write where another was interrupted after Recover.
+func TestInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, Memory{journalFile: []byte("{}")})
+	tree := desired(t, File{Path: "a", Mode: Managed})
+	if err := Apply(t.Context(), dir, compareDir(t, dir, tree, Options{})); !errors.Is(err, ErrInterrupted) {
+		t.Errorf("error %v", err)
+	}
+	if got := snapshot(t, dir); len(got) != 1 || string(got[journalFile]) != "{}" {
+		t.Error("the journal is not kept for Recover")
 	}
 }
 
@@ -376,6 +391,9 @@ func TestReadOnly(t *testing.T) {
 		return
 	}
 	_, tree := states(t)
+	if got, err := Recover(dir); err != nil || got.Cleaned {
+		t.Errorf("recovering a read-only folder: %+v, %v", got, err)
+	}
 	err := Apply(t.Context(), dir, compareDir(t, dir, tree, Options{}))
 	if err == nil {
 		t.Fatal("a read-only folder is written to")

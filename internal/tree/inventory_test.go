@@ -73,6 +73,7 @@ func TestInventoryDecodeErrors(t *testing.T) {
 		}
 		return strings.Replace(good, old, replacement, 1)
 	}
+	head, _, _ := strings.Cut(good, "spec:")
 	tests := []struct{ name, content, want, hint string }{
 		{"empty", "", "f: the inventory is empty", hintRestore},
 		{"null", "~", "f:1:1: want a mapping", hintRestore},
@@ -92,7 +93,7 @@ func TestInventoryDecodeErrors(t *testing.T) {
 		{"field twice", replace("    mode: managed", "    mode: managed\n    mode: managed"), `stands twice`, hintRestore},
 		{"missing", replace("    mode: managed\n", ""), `f:10:5: field "mode" is missing`, hintRestore},
 		{"type", replace("managed", "[managed]"), `f:11:11: field "mode" is not a string`, hintRestore},
-		{"no spec", good[:strings.Index(good, "spec:")], `f:2:1: the inventory has no spec`, hintRestore},
+		{"no spec", head, `f:2:1: the inventory has no spec`, hintRestore},
 		{"files", replace("  files:\n  -", "  files:\n   "), `f:10:5: field "files" is not a list`, hintRestore},
 		{"tenant twice", replace("tenants: []", "tenants: [{name: a, state: b}, {name: a, state: b}]"), `tenant "a" stands twice`, hintRestore},
 		{"tenant field", replace("tenants: []", "tenants: [{name: a, state: b, c: d}]"), `unknown field "c"`, hintUpgrade},

@@ -85,8 +85,7 @@ func checkWhole(tb testing.TB, dir string, before, want Memory, tree *Tree, what
 func TestKilledAnywhere(t *testing.T) {
 	before, tree := states(t)
 	plans := 0
-	for n := 1; ; n++ {
-		more := false
+	for n, more := 1, true; more; n++ {
 		for m := 0; ; m++ {
 			dir := t.TempDir()
 			put(t, dir, before)
@@ -103,9 +102,6 @@ func TestKilledAnywhere(t *testing.T) {
 			if m > 0 && !recovered {
 				break
 			}
-		}
-		if !more {
-			break
 		}
 	}
 	if plans < 500 {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,7 +28,9 @@ type Recovery struct {
 // Recover finishes what an interrupted Apply left in a folder: forward when its
 // journal is complete, back otherwise. Every command calls it before it reads
 // the folder; where nothing was interrupted it costs one look-up and writes
-// nothing. It fails with ErrLocked while another process is writing.
+// nothing. It fails with ErrLocked while another process is writing. Leftovers
+// of a write that was never decided are harmless: that they cannot be removed
+// (the folder is read-only) is no error.
 func Recover(dir string) (Recovery, error) { return recoverWith(dir, newDisk) }
 
 func recoverWith(dir string, open opener) (Recovery, error) {
@@ -50,18 +53,17 @@ func recoverWith(dir string, open opener) (Recovery, error) {
 	}
 	s, err := openSession(dir, open)
 	if err != nil {
-		return Recovery{}, err
+		if _, errJournal := os.Lstat(filepath.Join(dir, filepath.FromSlash(journalFile))); errors.Is(err, ErrLocked) || errJournal == nil {
+			return Recovery{}, err
+		}
+		return Recovery{}, nil
 	}
 	j, err := s.readJournal()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		_, err := s.root.Lstat(workIgnore)
-		begun := err == nil
-		if err := s.finish(); err != nil {
-			return Recovery{}, fmt.Errorf("taking back an interrupted write in %q: %w", dir, err)
-		}
-		return Recovery{Cleaned: begun}, nil
-	case err != nil:
+	if errors.Is(err, fs.ErrNotExist) {
+		_, begun := s.root.Lstat(workIgnore)
+		return Recovery{Cleaned: s.finish() == nil && begun == nil}, nil
+	}
+	if err != nil {
 		return Recovery{}, errors.Join(err, s.leave())
 	}
 	err = s.carryOut(j, false)
