@@ -2,6 +2,7 @@ package repository
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,9 @@ import (
 // deeper file, or a later one, wins.
 type ignore struct {
 	patterns []ignorePattern
+	// folders that were decided; steps is what deciding took.
+	folders map[string]bool
+	steps   int
 }
 
 type ignorePattern struct {
@@ -37,7 +41,7 @@ codeship-steps.yml
 `
 
 func newIgnore() *ignore {
-	i := &ignore{}
+	i := &ignore{folders: map[string]bool{}}
 	i.add(".", []byte(defaultIgnores))
 	return i
 }
@@ -62,12 +66,22 @@ func (i *ignore) add(dir string, data []byte) {
 		if !strings.Contains(line, "/") {
 			line = "**/" + line
 		}
-		p.parts = strings.Split(strings.TrimPrefix(line, "/"), "/")
-		if line != "" && line != "**/" {
+		p.parts = slices.CompactFunc(strings.Split(strings.TrimPrefix(line, "/"), "/"),
+			func(a, b string) bool { return a == "**" && b == "**" })
+		if line != "" && line != "**/" && len(p.parts) <= mostParts && len(i.patterns) < mostPatterns {
 			i.patterns = append(i.patterns, p)
 		}
 	}
 }
+
+// What goes beyond these is no pattern, so that more is validated, not less:
+// the files come from a repository that nobody trusts, and each pattern is tried
+// on each file.
+const (
+	mostPatterns = 500
+	mostParts    = 32
+	mostSteps    = 50_000_000
+)
 
 // matches says whether a file, or one of the folders it is in, is ignored: a
 // file cannot be taken back from an ignored folder.
@@ -77,7 +91,13 @@ func (i *ignore) matches(file string) bool {
 		if next < 0 {
 			return i.last(file, false)
 		}
-		if i.last(file[:end+next], true) {
+		dir := file[:end+next]
+		ignored, decided := i.folders[dir]
+		if !decided {
+			ignored = i.last(dir, true)
+			i.folders[dir] = ignored
+		}
+		if ignored {
 			return true
 		}
 		end += next + 1
@@ -99,7 +119,11 @@ func (i *ignore) last(p string, isDir bool) bool {
 				continue
 			}
 		}
-		if matchParts(pattern.parts, strings.Split(rel, "/")) {
+		elements := strings.Split(rel, "/")
+		if i.steps += len(elements) * len(pattern.parts); i.steps > mostSteps {
+			return false
+		}
+		if matchParts(pattern.parts, elements) {
 			return !pattern.negated
 		}
 	}
@@ -107,9 +131,16 @@ func (i *ignore) last(p string, isDir bool) bool {
 }
 
 // matchParts matches path elements; "**" stands for any number of them, at
-// least one at the end. Patterns come from a hostile file: runs of "**" are
-// folded, and the table keeps the cost at the product of both lengths.
+// least one at the end. The table keeps the cost at the product of both lengths
+// whatever the pattern.
 func matchParts(pattern, elements []string) bool {
+	if len(pattern) == 2 && pattern[0] == "**" && pattern[1] != "**" {
+		ok, err := path.Match(pattern[1], elements[len(elements)-1])
+		return ok && err == nil
+	}
+	if ok, err := path.Match(pattern[0], elements[0]); pattern[0] != "**" && (!ok || err != nil) {
+		return false
+	}
 	reach := make([]bool, len(elements)+1)
 	reach[0] = true
 	for n, p := range pattern {

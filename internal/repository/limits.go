@@ -32,7 +32,7 @@ func defaultLimits() Limits {
 		TotalBytes: 256 << 20,
 		FileNodes:  2_000_000,
 		TotalNodes: 8_000_000,
-		Files:      400_000,
+		Files:      200_000,
 		Documents:  10_000,
 		Depth:      200,
 		AliasNodes: 1_000_000,

@@ -172,7 +172,7 @@ func syntaxError(data []byte, err error, offset int) *Error {
 	}
 	e.Message = "is not YAML: " + strings.TrimPrefix(text, "yaml: ")
 	if strings.Contains(text, "exceeded max depth") {
-		e.Reason = TooDeep
+		e.Reason, e.Message = TooDeep, "is nested too deep to be parsed"
 	}
 	return e
 }

@@ -1,0 +1,333 @@
+package repository
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// inMemory loads files in txtar form from memory.
+func inMemory(t testing.TB, files string, limits Limits) *Repository {
+	t.Helper()
+	content := map[string][]byte{}
+	for _, f := range txtar.Parse([]byte(files)).Files {
+		content[f.Name] = f.Data
+	}
+	r, err := FromFiles(maps.All(content), Options{Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// write writes files in txtar form into a folder.
+func write(t testing.TB, files string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range txtar.Parse([]byte(files)).Files {
+		p := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const small = `-- apps/b.yaml --
+# comment
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: b, namespace: x}
+---
+---
+apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: Namespace
+    metadata: {name: one}
+  - apiVersion: v1
+    kind: Namespace
+    metadata: {name: two}
+-- apps/a.json --
+{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+-- package.json --
+{"name": "x"}
+-- README.md --
+text
+-- .git/config.yaml --
+apiVersion: v1
+kind: ConfigMap
+-- .github/x.yaml --
+apiVersion: v1
+kind: ConfigMap
+-- values.yaml --
+a: 1
+`
+
+func TestLoadFindsObjects(t *testing.T) {
+	fromFolder, err := Load(write(t, small), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"apps/a.json:1 ConfigMap a", "apps/b.yaml:2 ConfigMap x/b", "apps/b.yaml:10 Namespace one", "apps/b.yaml:13 Namespace two"}
+	for name, r := range map[string]*Repository{"folder": fromFolder, "memory": inMemory(t, strings.ReplaceAll(small, ".git/", ".github/"), Limits{})} {
+		var got []string
+		for o := range r.Objects() {
+			got = append(got, fmt.Sprintf("%s:%d %s", o.File(), o.Node.Line, o))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: objects are %q, want %q", name, got, want)
+		}
+		if found := r.Find("", "ConfigMap", "x", "b"); len(found) != 1 || found[0].Version() != "v1" {
+			t.Errorf("%s: Find gives %v", name, found)
+		}
+		if f, ok := r.File(".github/x.yaml"); !ok || !f.Excluded {
+			t.Errorf("%s: what Flux leaves out is not marked", name)
+		}
+		if _, ok := r.File("package.json"); ok || !r.Exists("package.json") || r.Exists("apps") {
+			t.Errorf("%s: package.json is a file without documents", name)
+		}
+	}
+	if fromFolder.Exists(".git/config.yaml") {
+		t.Error(".git was read")
+	}
+}
+
+func TestLoadRefusesWhatIsNoFolder(t *testing.T) {
+	dir := write(t, small)
+	for _, p := range []string{filepath.Join(dir, "README.md"), filepath.Join(dir, "nothing")} {
+		if _, err := Load(p, Options{}); err == nil {
+			t.Errorf("%s is loaded", p)
+		}
+	}
+	if _, err := Load(dir, Options{Limits: Limits{Files: 3}}); err == nil || !strings.Contains(err.Error(), "more than 3 files") {
+		t.Errorf("too many files give %v", err)
+	}
+}
+
+func TestFromFilesRefusesPathsThatLeadOut(t *testing.T) {
+	for _, p := range []string{"../a.yaml", "/a.yaml", "a/../b.yaml", "", ".", `a\b.yaml`, "a//b"} {
+		if _, err := FromFiles(maps.All(map[string][]byte{p: nil}), Options{}); err == nil {
+			t.Errorf("%q is accepted", p)
+		}
+	}
+}
+
+func TestReadFileStaysInside(t *testing.T) {
+	outside := write(t, "-- secret.yaml --\npassword: x\n-- dir/a.yaml --\na: 1\n")
+	dir := write(t, small)
+	for from, to := range map[string]string{
+		"out.yaml": filepath.Join(outside, "secret.yaml"), "outdir": outside, "loop.yaml": "loop.yaml",
+		"a-loop.yaml": "b-loop.yaml", "b-loop.yaml": "a-loop.yaml", "in.yaml": "apps/b.yaml",
+		"up.yaml": "../" + filepath.Base(outside) + "/secret.yaml", "self": ".",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Load(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"out.yaml", "outdir/secret.yaml", "outdir/dir/a.yaml", "loop.yaml", "a-loop.yaml", "up.yaml",
+		"../x", "/etc/passwd", "apps/../../x", "apps", "pipe.yaml", ".", ""} {
+		if data, err := r.ReadFile(p); err == nil {
+			t.Errorf("%q is read: %q", p, data)
+		}
+	}
+	if _, err := r.ReadFile("nothing.yaml"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that isn't there gives %v", err)
+	}
+	if data, err := r.ReadFile("in.yaml"); err != nil || !strings.Contains(string(data), "ConfigMap") {
+		t.Errorf("a symlink inside of the folder gives %v", err)
+	}
+	for _, f := range r.Files() {
+		if strings.Contains(f.Path, "loop") || strings.HasPrefix(f.Path, "out") || f.Path == "pipe.yaml" || strings.HasPrefix(f.Path, "self") {
+			t.Errorf("%s was loaded", f.Path)
+		}
+	}
+}
+
+func TestAHundredMegabytesAreNotRead(t *testing.T) {
+	dir := write(t, small)
+	big := filepath.Join(dir, "big.yaml")
+	if err := os.WriteFile(big, []byte("a: 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(big, 100<<20); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Load(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := r.File("big.yaml")
+	if f == nil || f.Err == nil || f.Err.Reason != TooLarge || !strings.Contains(f.Err.Error(), "100.0 MB") {
+		t.Errorf("the file gives %+v", f)
+	}
+	var typed *Error
+	if _, err := r.ReadFile("big.yaml"); !errors.As(err, &typed) || typed.Reason != TooLarge {
+		t.Errorf("reading it gives %v", err)
+	}
+}
+
+// bomb is the billion laughs.
+func bomb() string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
+	for i := 1; i < 12; i++ {
+		ref := fmt.Sprintf("*a%d", i-1)
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.Join(slices.Repeat([]string{ref}, 9), ", "))
+	}
+	return b.String()
+}
+
+func TestHostileFilesAreRefusedQuickly(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		limits     Limits
+		reason     Reason
+		at         string
+	}{
+		{"alias bomb", bomb(), Limits{}, TooManyAliases, ":1:1"},
+		{"merge bomb", strings.NewReplacer("[x, x, x, x, x, x, x, x, x]", "{x: y}", "[*", "{<<: [*", "]", "]}").Replace(bomb()), Limits{}, TooManyAliases, ":1:1"},
+		{"alias of itself", "a: &a\n  b: *a\n", Limits{}, TooManyAliases, ":2:6"},
+		{"deep", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), Limits{}, TooDeep, ":1:202"},
+		{"deeper than the parser goes", strings.Repeat("[", 200000), Limits{}, TooDeep, ":1:1"},
+		{"deep through aliases", "a: &a " + strings.Repeat("[", 150) + strings.Repeat("]", 150) + "\nb: " + strings.Repeat("[", 100) + "*a" + strings.Repeat("]", 100), Limits{}, TooDeep, ":2:104"},
+		{"many documents", strings.Repeat("---\na: 1\n", 50), Limits{Documents: 20}, TooLarge, ":41:1"},
+		{"many values", "[" + strings.Repeat("a,", 5000) + "]", Limits{FileNodes: 1000}, TooLarge, ""},
+		{"all too large", strings.Repeat("# comment\n", 100), Limits{TotalBytes: 500}, TooLarge, ""},
+		{"many values in all", "[" + strings.Repeat("a,", 500) + "]", Limits{TotalNodes: 100}, TooLarge, ""},
+		{"template", "a: {{ .Values.x }}\nb: [\n", Limits{}, NotYAML, ":2:1"},
+		{"undefined alias", "a: '*zz'\nhost: *zz\n", Limits{}, NotYAML, ":2:7"},
+		{"binary", "\x00\x01\x02", Limits{}, NotYAML, ":1:1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			start := time.Now()
+			r := inMemory(t, "-- f.yaml --\n"+c.text, c.limits)
+			if took := time.Since(start); took > 3*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			err := r.Files()[0].Err
+			if err == nil || err.Reason != c.reason || !strings.HasPrefix(err.Error(), "f.yaml"+c.at+": ") {
+				t.Errorf("the error is %v (%+v), want %s at %s", err, err, c.reason, c.at)
+			}
+		})
+	}
+}
+
+func TestABrokenDocumentLeavesTheOthers(t *testing.T) {
+	r := inMemory(t, `-- f.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+a: {{ x }}
+b: [
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+`, Limits{})
+	f := r.Files()[0]
+	if f.Err == nil || !f.Err.Template {
+		t.Errorf("the error is %+v", f.Err)
+	}
+	if len(f.Documents) != 2 || f.Documents[1].Index != 2 || f.Documents[1].Node.Line != 8 {
+		t.Errorf("documents are %+v", f.Documents)
+	}
+	if line, column := f.Documents[1].Objects[0].Position("metadata", "name"); line != 10 || column != 18 {
+		t.Errorf("the name is at %d:%d", line, column)
+	}
+}
+
+func TestWhatBreaksNaiveParsers(t *testing.T) {
+	r := inMemory(t, "-- f.yaml --\n\ufeff# byte order mark\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata:\r\n  name: crlf\r\n"+
+		"-- g.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: anchors}\na: &x 1\nb: *x\nc: &x 2\nd: *x\n", Limits{})
+	f := r.Find("", "ConfigMap", "", "crlf")
+	if len(f) != 1 {
+		t.Fatalf("the file with CRLF gives %v, %v", f, r.Files()[0].Err)
+	}
+	if line, column := f[0].Position("metadata", "name"); line != 5 || column != 9 {
+		t.Errorf("the name is at %d:%d", line, column)
+	}
+	v, err := r.Find("", "ConfigMap", "", "anchors")[0].Value()
+	m := v.(map[string]any)
+	if err != nil || m["b"] != int64(1) || m["d"] != int64(2) {
+		t.Errorf("anchors defined again give %v, %v", m, err)
+	}
+}
+
+func TestSOPS(t *testing.T) {
+	r := inMemory(t, `-- f.yaml --
+apiVersion: v1
+kind: Secret
+metadata: {name: a}
+stringData: {x: "ENC[AES256_GCM,data:a]"}
+sops: {mac: x, lastmodified: y}
+---
+apiVersion: ENC[AES256_GCM,data:a]
+kind: ENC[AES256_GCM,data:b]
+sops: {mac: x}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: plain}
+sops: yes
+`, Limits{})
+	docs := r.Files()[0].Documents
+	if !docs[0].Encrypted || !docs[1].Encrypted || docs[2].Encrypted || len(docs[1].Objects) != 0 {
+		t.Errorf("encrypted documents are not recognised")
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte(bomb()))
+	f.Add([]byte("a: &a {<<: *a}\n"))
+	f.Add([]byte("kind: Kustomization\nresources: [a, {b: c}]\npatches: [{path: ../x}]\n"))
+	f.Add([]byte("apiVersion: v1\nkind: Secret\ndata: &x {a: *x}\n---\n? [a]\n: b\n"))
+	f.Add([]byte("apiVersion: v1\nkind: Secret\nstringData:\n  a: |\n    b\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		files := map[string][]byte{"a/kustomization.yaml": data, "b.yaml": data, ".sourceignore": data}
+		r, err := FromFiles(maps.All(files), Options{Limits: Limits{AliasNodes: 10_000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := r.Lines()
+		for o := range r.Objects() {
+			if _, err := o.Value(); err != nil {
+				var typed *Error
+				if !errors.As(err, &typed) {
+					t.Errorf("an error without a type: %v", err)
+				}
+			}
+			if line, column := o.Position("metadata", "name"); line < 1 || column < 1 {
+				t.Errorf("a position of %d:%d", line, column)
+			}
+			o.Lookup("spec", 0, "x")
+			lines.Line(o.File(), o.Node.Line)
+		}
+		for _, f := range r.Files() {
+			r.Use(f.Path)
+		}
+	})
+}
