@@ -9,11 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	kustypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -346,30 +349,62 @@ func (l *resourceList) noteHidden(hidden *tree.Tree, inv *tree.Inventory) {
 }
 
 // repositoryItems are copies of the items whose paths are relative to the
-// outermost package.
+// outermost package. Those of kustomize are what a build made, so each is the
+// resource of one kustomization.
 func (l *resourceList) repositoryItems() ([]*kyaml.RNode, error) {
 	p, err := readPackage(l)
 	if err != nil {
 		return nil, &render.BadInput{Err: err}
 	}
 	out := make([]*kyaml.RNode, len(l.items))
+	var built []string
 	for i, item := range l.items {
 		file, err := p.fileOf(item)
 		if err != nil {
 			return nil, &render.BadInput{Err: err}
 		}
-		out[i] = item.Copy()
-		if file == "" {
-			continue
+		if l.kustomize {
+			file = fileFor(item)
+			built = append(built, file)
 		}
-		for _, a := range [][2]string{{pathKey, file}, {legacyPathKey, file}} {
-			if err := out[i].PipeE(kyaml.SetAnnotation(a[0], a[1])); err != nil {
-				return nil, err
-			}
-		}
-		if err := out[i].PipeE(kyaml.ClearAnnotation(packagePath)); err != nil {
+		if out[i], err = moved(item, file); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	if !l.kustomize {
+		return out, nil
+	}
+	slices.Sort(built)
+	listing, err := manifest.Node(emit.Kustomization{
+		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind, Resources: slices.Compact(built),
+	})
+	if err != nil {
+		return nil, err
+	}
+	whole, err := moved(kyaml.NewRNode(listing), "kustomization.yaml")
+	return append(out, whole), err
+}
+
+// moved is a copy of an item that stands in another file.
+func moved(item *kyaml.RNode, file string) (*kyaml.RNode, error) {
+	out := item.Copy()
+	if file == "" {
+		return out, nil
+	}
+	for _, key := range []string{pathKey, legacyPathKey} {
+		if err := out.PipeE(kyaml.SetAnnotation(key, file)); err != nil {
+			return nil, err
+		}
+	}
+	return out, out.PipeE(kyaml.ClearAnnotation(packagePath))
+}
+
+// fileFor is a file for an item that has none.
+func fileFor(item *kyaml.RNode) string {
+	plain := strings.NewReplacer("/", "_", "\\", "_", "..", "_")
+	name := plain.Replace(strings.ToLower(item.GetKind()) + "_" + cmp.Or(item.GetName(), "unnamed") + ".yaml")
+	if ns := item.GetNamespace(); ns != "" {
+		return plain.Replace(ns) + "/" + name
+	}
+	return name
 }

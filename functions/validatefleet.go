@@ -54,8 +54,24 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, _ Options) 
 	if !report.Reaches(finding.Severity(f.failOn)) {
 		return nil
 	}
-	s := report.Summary
-	return &FindingsError{Text: strings.Join(append(lines, fmt.Sprintf("%d errors, %d warnings, %d infos", s.Errors, s.Warnings, s.Infos)), "\n")}
+	return &FindingsError{Text: strings.Join(append(lines, counted(report.Summary)), "\n")}
+}
+
+// counted is the line of summary.
+func counted(s finding.Summary) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		name string
+	}{{s.Errors, "error"}, {s.Warnings, "warning"}, {s.Infos, "info"}} {
+		switch {
+		case part.n == 1:
+			parts = append(parts, "1 "+part.name)
+		case part.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", part.n, part.name))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // report turns a report into results, and returns a line for each finding:
@@ -71,17 +87,29 @@ func (l *resourceList) report(r finding.Report) []string {
 		l.results = append(l.results, &framework.Result{
 			Message: message, Severity: framework.Severity(f.Severity),
 			ResourceRef: identify(f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name),
-			File:        &framework.File{Path: f.File}, Tags: map[string]string{"rule": f.Rule},
+			File:        l.resultFile(f.File), Tags: map[string]string{"rule": f.Rule},
 		})
-		lines = append(lines, fmt.Sprintf("%s: %s: %s: %s", f.File, f.Severity, objectText(f.Object), message))
+		line := fmt.Sprintf("%s: %s: %s", f.Severity, objectText(f.Object), message)
+		if !l.kustomize {
+			line = f.File + ": " + line
+		}
+		lines = append(lines, line)
 	}
 	for _, u := range r.Unresolved {
 		l.results = append(l.results, &framework.Result{
 			Message: fmt.Sprintf("unresolved: %s [%s]", u.Reason, u.Rule), Severity: framework.Info,
-			File: &framework.File{Path: u.File}, Tags: map[string]string{"rule": u.Rule},
+			File: l.resultFile(u.File), Tags: map[string]string{"rule": u.Rule},
 		})
 	}
 	return lines
+}
+
+// resultFile is the file of a result; kustomize's objects have none.
+func (l *resourceList) resultFile(file string) *framework.File {
+	if file == "" || l.kustomize {
+		return nil
+	}
+	return &framework.File{Path: file}
 }
 
 // objectText names an object: kind namespace/name.

@@ -1,13 +1,11 @@
 package functions
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
@@ -101,8 +99,7 @@ func (l *resourceList) itemFiles() (map[string][]byte, error) {
 		return nil, &render.BadInput{Err: err}
 	}
 	for _, item := range p.placeless {
-		name := strings.ToLower(item.GetKind()) + "_" + cmp.Or(item.GetName(), "unnamed") + ".yaml"
-		file := strings.ReplaceAll(path.Join(cmp.Or(item.GetNamespace(), "_"), strings.ReplaceAll(name, "/", "_")), "..", "_")
+		file := fileFor(item)
 		p.files[file] = append(p.files[file], item)
 	}
 	current, err := p.contents()

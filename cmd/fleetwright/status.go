@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -69,8 +70,12 @@ func explain(err error) (status int, text string) {
 		one   *v1alpha1.Error
 		input *render.BadInput
 		file  *tree.FileError
+
+		findings *functions.FindingsError
 	)
 	switch {
+	case errors.As(err, &findings):
+		return statusFindings, findings.Text
 	case errors.As(err, &known):
 		if known.err == nil {
 			return known.status, ""
