@@ -30,6 +30,12 @@ func (c *comparison) differ(rule, field string, bootstrap, git Side) {
 	c.differences = append(c.differences, Difference{Rule: rule, Field: field, Bootstrap: bootstrap, Git: git})
 }
 
+// gone tells of a field that the bootstrap reads from a file that doesn't exist.
+func (c *comparison) gone(rule, field string, t, git text) {
+	c.differences = append(c.differences, Difference{Rule: rule, Field: field,
+		Bootstrap: Side{File: t.file, Line: t.line}, Git: side(git), missing: t.unknown.missing})
+}
+
 func (c *comparison) unresolved(m *mark) {
 	if !slices.Contains(c.unknown, m.reason) {
 		c.unknown = append(c.unknown, m.reason)
@@ -93,6 +99,8 @@ func chartName(ref string) string {
 
 func (c *comparison) chart(r *release, git chart) {
 	switch {
+	case r.chart.unknown != nil && r.chart.unknown.missing != "":
+		c.gone(RuleChartDrift, "chart", r.chart, git.name)
 	case r.chart.unknown != nil:
 		c.unresolved(r.chart.unknown)
 	case git.name.unknown != nil:
@@ -114,6 +122,8 @@ func (c *comparison) version(r *release, git chart) {
 		}
 	}
 	switch {
+	case v.unknown != nil && v.unknown.missing != "":
+		c.gone(RuleVersionDrift, "version", v, git.version)
 	case v.unknown != nil:
 		c.unresolved(v.unknown)
 	case git.version.unknown != nil && variable.MatchString(v.value):
@@ -173,7 +183,8 @@ var variable = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
 func (c *comparison) values(a, b layered) {
 	for _, m := range a.missing {
-		c.differ(RuleValuesDrift, "values", Side{Value: m.value, File: m.file, Line: m.line}, Side{})
+		c.differences = append(c.differences, Difference{Rule: RuleValuesDrift, Field: "values",
+			Bootstrap: Side{Value: m.value, File: m.file, Line: m.line}, missing: m.value})
 	}
 	for i := range a.unknown {
 		if a.unknown[i].missing == "" {

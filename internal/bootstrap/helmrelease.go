@@ -28,12 +28,19 @@ type cluster struct {
 	*graph
 	releases []*helmRelease
 	vars     map[*repository.Object]variables
+	hasFlux  bool
 }
 
 const maxHelmReleases = 20_000
 
 func newCluster(repo *repository.Repository) *cluster {
 	c := &cluster{graph: newGraph(repo), vars: map[*repository.Object]variables{}}
+	for o := range repo.Objects() {
+		if g := o.Group(); strings.HasSuffix(g, ".toolkit.fluxcd.io") || g == "fluxcd.controlplane.io" {
+			c.hasFlux = true
+			break
+		}
+	}
 	for _, o := range repo.ByKind(helmGroup, "HelmRelease") {
 		switch repo.Use(o.File()) {
 		case repository.Patch, repository.Input, repository.Transformer, repository.Chart:
@@ -81,6 +88,16 @@ func (c *cluster) applied(o *repository.Object, p placement) *value {
 			}
 		}
 	}
+	if o.Document.Encrypted {
+		v = v.mapScalars(func(s *value) *value {
+			if t, ok := s.scalar.(string); ok && strings.HasPrefix(t, "ENC[") {
+				out := *s
+				out.unknown = &mark{reason: fmt.Sprintf("%s %s is encrypted", o.Kind, o.Name)}
+				return &out
+			}
+			return s
+		})
+	}
 	if c.substitutes(p) && !substitutionDisabled(o) {
 		v = c.substituted(v, p)
 	}
@@ -102,6 +119,9 @@ func (c *cluster) helmRelease(o *repository.Object, p placement) *helmRelease {
 			at = h.place
 		}
 		own = text{place: at, value: p.namespace}
+		if strings.Contains(p.namespace, "${") {
+			own.unknown = &mark{reason: fmt.Sprintf("the namespace is %q, which Flux substitutes", p.namespace)}
+		}
 	}
 	name, target := textAt(h.whole, "metadata", "name"), textAt(h.whole, "spec", "targetNamespace")
 	h.name, h.namespace, h.storage = name, own, own

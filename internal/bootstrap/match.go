@@ -69,7 +69,7 @@ func (c *cluster) filter(keep func(*helmRelease) bool) []*helmRelease {
 
 func (r *release) sameIdentity(h *helmRelease) bool {
 	return r.name.value == h.name.value && r.name.value != "" &&
-		(r.namespace.value == h.namespace.value || h.namespace.value == "" || r.namespace.value == "")
+		(r.namespace.value == h.namespace.value || h.namespace.value == "" || r.namespace.value == "" || h.namespace.unknown != nil)
 }
 
 // similar says whether the release is likely meant to be the HelmRelease

@@ -111,51 +111,61 @@ func compareWithHelmfile(t *testing.T, repo *repository.Repository, dir, file st
 	return n
 }
 
-// compareValues writes each release's values alone: one that helmfile refuses
-// must not hide the others.
+// compareValues compares the values of each release with those that helmfile
+// writes.
 func compareValues(t *testing.T, dir, file string, releases []*release) {
 	t.Helper()
+	out := t.TempDir()
+	write := func(selector string) bool {
+		_, ok := realHelmfile(t, dir, "--file", file, "--selector", selector, "write-values",
+			"--skip-deps", "--output-file-template", out+"/{{ .Release.Name }}")
+		return ok
+	}
+	// What would execute, fetch or decrypt is left out; of a file that helmfile
+	// refuses, one release must not hide the others.
+	together := !slices.ContainsFunc(releases, func(r *release) bool { return len(r.effective().Unresolved) > 0 }) &&
+		write("name!=")
 	for _, r := range releases {
-		ours := r.effective()
-		if len(ours.Unresolved) > 0 && len(r.values.missing) == 0 {
-			continue // it would execute, fetch or decrypt
-		}
-		out := filepath.Join(t.TempDir(), "values.yaml")
-		_, ok := realHelmfile(t, dir, "--file", file, "--selector", "name="+r.name.value, "write-values",
-			"--skip-deps", "--output-file-template", out)
-		if !ok {
-			if len(ours.Unresolved) == 0 && r.refused == "" {
-				t.Errorf("%s: helmfile refuses the values of %q, we don't", file, r.name.value)
-			}
+		resolved := len(r.effective().Unresolved) == 0
+		if !resolved && len(r.values.missing) == 0 {
 			continue
 		}
-		data, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
+		switch ok := together || write("name="+r.name.value); {
+		case !ok && resolved && r.refused == "":
+			t.Errorf("%s: helmfile refuses the values of %q, we don't", file, r.name.value)
+		case ok && !resolved:
+			t.Errorf("%s: helmfile writes the values of %q, we miss a file", file, r.name.value)
+		case ok:
+			compareWritten(t, filepath.Join(out, r.name.value), file, r)
 		}
-		if len(ours.Unresolved) > 0 {
-			continue
-		}
-		var n yaml.Node
-		if err := yaml.Unmarshal(data, &n); err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := valueOf(file, n.Content[0], asHelm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &comparison{engine: newEngine(t.Context(), memory{})}
-		c.diff("values", pair{value: r.valuesWithoutSet()}, pair{value: theirs})
-		for _, d := range c.differences {
-			if text, isText := d.Git.Value.(string); isText {
-				// write-values reads by YAML 1.2; sync hands the file to Helm,
-				// which reads by YAML 1.1.
-				if b, is := yaml11Bool(text); is && b == d.Bootstrap.Value {
-					continue
-				}
+	}
+}
+
+func compareWritten(t *testing.T, written, file string, r *release) {
+	t.Helper()
+	data, err := os.ReadFile(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n yaml.Node
+	if err := yaml.Unmarshal(data, &n); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := valueOf(file, n.Content[0], asHelm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &comparison{engine: newEngine(t.Context(), memory{})}
+	c.diff("values", pair{value: r.valuesWithoutSet()}, pair{value: theirs})
+	for _, d := range c.differences {
+		if text, isText := d.Git.Value.(string); isText {
+			// write-values reads by YAML 1.2; sync hands the file to Helm,
+			// which reads by YAML 1.1.
+			if b, is := yaml11Bool(text); is && b == d.Bootstrap.Value {
+				continue
 			}
-			t.Errorf("%s: %s: %s: we read %v, helmfile writes %v", file, r.name.value, d.Field, d.Bootstrap.Value, d.Git.Value)
 		}
+		t.Errorf("%s: %s: %s: we read %v, helmfile writes %v", file, r.name.value, d.Field, d.Bootstrap.Value, d.Git.Value)
 	}
 }
 

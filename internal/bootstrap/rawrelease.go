@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,8 +72,8 @@ func settings(file string, n *yaml.Node, field string) []setting {
 }
 
 // inherited merges the templates that a release inherits from. As in helmfile,
-// what a template sets wins over the release's own scalar, labels of both are
-// kept, and lists append, the template's first.
+// the release's own fields and labels win over a template's, a later template's
+// over an earlier one's, and lists append, the templates' first.
 func (h *helmfile) inherited(r *rawRelease) (*rawRelease, error) {
 	withDefaults := *r
 	withDefaults.inherit = nil
@@ -106,27 +107,19 @@ func (h *helmfile) inherit(r *rawRelease, path []string, budget *int) (*rawRelea
 		if err != nil {
 			return nil, err
 		}
-		out.fill(from, i.except)
+		out.overlay(from, i.except)
 	}
-	out.fill(r, nil)
+	out.overlay(r, nil)
 	out.place = r.place
 	return out, nil
 }
 
-// fill adds what is not set yet, and appends lists.
-func (r *rawRelease) fill(from *rawRelease, except []string) {
+// overlay sets what another release or template sets, and appends its lists.
+func (r *rawRelease) overlay(from *rawRelease, except []string) {
 	without := func(field string) bool { return slices.Contains(except, field) }
-	for k, v := range from.fields {
-		if _, set := r.fields[k]; !set {
-			r.fields[k] = v
-		}
-	}
+	maps.Copy(r.fields, from.fields)
 	if !without("labels") {
-		for k, v := range from.labels {
-			if _, set := r.labels[k]; !set {
-				r.labels[k] = v
-			}
-		}
+		maps.Copy(r.labels, from.labels)
 	}
 	if !without("values") {
 		r.values = append(r.values, from.values...)

@@ -66,6 +66,8 @@ type Difference struct {
 	// Ignored says that the rule is ignored here on purpose: by the annotation
 	// fleetwright.dev/ignore of the HelmRelease, or by a comment at the line.
 	Ignored bool `json:"ignored"`
+
+	missing string // the file that the bootstrap reads and that doesn't exist
 }
 
 // Side is one side's value of a field: a JSON value, null where the side has

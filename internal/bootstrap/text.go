@@ -170,14 +170,14 @@ func (r ReleaseReport) Hint() string {
 // HintFor says what to do about one difference.
 func (r ReleaseReport) HintFor(d Difference) string {
 	switch {
+	case d.missing != "":
+		return "helmfile stops there: the file " + d.missing + " doesn't exist"
 	case d.Rule == RuleVersionDrift:
 		return versionHint(d)
 	case d.Rule == RuleIdentityDrift:
 		return "Flux would install a second release beside the bootstrap's: use the same release name and namespace"
 	case d.Rule == RuleChartDrift:
 		return "the bootstrap installs another chart than Flux: name the same chart in both"
-	case d.Git.File == "" && d.Field == "values":
-		return "the bootstrap reads a file that doesn't exist: helmfile stops there"
 	case containsVariableText(d.Bootstrap.Value):
 		return "Flux substitutes the variable and helmfile doesn't: write the value itself"
 	}

@@ -83,6 +83,9 @@ func (c *cluster) judge(e *engine, r *release) ReleaseReport {
 
 // without is the verdict on a release that no HelmRelease takes over.
 func (c *cluster) without(r *release) (Verdict, string) {
+	if !c.hasFlux {
+		return Unresolved, "the repository has no Flux objects"
+	}
 	for _, p := range slices.Sorted(maps.Keys(r.reads)) {
 		if !r.reads[p] {
 			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, doesn't exist", p)

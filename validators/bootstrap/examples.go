@@ -62,7 +62,20 @@ releases:
     namespace: kube-system
     chart: oci://ghcr.io/spegel-org/helm-charts/spegel
     version: '{{ readFile "../kubernetes/apps/kube-system/spegel/app/ocirepository.yaml" | fromYaml | get "spec.ref.tag" }}'
-` + "-- kubernetes/apps/kube-system/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n"
+-- kubernetes/flux/cluster/ks.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: cluster-apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./kubernetes/apps
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+`
 
 // substituting lets Flux substitute variables in what it applies.
 const substituting = `-- kubernetes/flux/cluster/ks.yaml --
