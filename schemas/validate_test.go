@@ -76,6 +76,8 @@ func TestValidate(t *testing.T) {
 		{"quantities", "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a}\nspec: {hard: {pods: 10, requests.cpu: 1.5, requests.memory: 1GiB, limits.cpu: true}}\n", []string{
 			`invalid: spec.hard["limits.cpu"]: spec.hard["limits.cpu"] must be a quantity, not true`,
 			`invalid: spec.hard["requests.memory"]: spec.hard["requests.memory"] is "1GiB", must be a quantity`}},
+		{"the operator's kinds in an alert", "apiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Alert\nmetadata: {name: a}\nspec: {providerRef: {name: a}, eventSources: [{kind: FluxInstance, name: a}, {kind: Deployment, name: a}]}\n", []string{
+			`invalid: spec.eventSources[1].kind: spec.eventSources[1].kind is "Deployment", must be one of Bucket, GitRepository, Kustomization, HelmRelease, HelmChart, HelmRepository, ImageRepository, ImagePolicy, ImageUpdateAutomation, OCIRepository, ArtifactGenerator, ExternalArtifact, FluxInstance, ResourceSet, ResourceSetInputProvider`}},
 		{"list index", "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: a}\nrules: [{verbs: [get], resources: [pods], apiGroups: ['']}, {verb: [get]}]\n", []string{
 			`unknown field: rules[1].verb: unknown field "verb" in rules[1] (did you mean "verbs"?)`,
 			"invalid: rules[1].verbs: rules[1].verbs is required"}},

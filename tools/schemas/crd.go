@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 )
@@ -47,14 +48,42 @@ func readCRDs(data []byte) ([]schema, error) {
 			if v.Schema.OpenAPIV3Schema == nil {
 				return nil, fmt.Errorf("%s %s has no schema", c.Spec.Names.Kind, v.Name)
 			}
-			found = append(found, schema{
+			s := schema{
 				Group: c.Spec.Group, Version: v.Name, Kind: c.Spec.Names.Kind,
 				Namespaced: c.Spec.Scope == "Namespaced",
 				Schema:     withoutDescriptions(v.Schema.OpenAPIV3Schema),
-			})
+			}
+			if err := addOperatorKinds(s); err != nil {
+				return nil, err
+			}
+			found = append(found, s)
 		}
 	}
 	return found, nil
+}
+
+// addOperatorKinds lets alerts and receivers name the Flux Operator's kinds, as
+// the operator does when it installs Flux (flux-operator,
+// internal/builder/templates.go, notificationPatchTmpl).
+func addOperatorKinds(s schema) error {
+	list := map[string]string{"Alert": "eventSources", "Receiver": "resources"}[s.Kind]
+	if s.Group != "notification.toolkit.fluxcd.io" || list == "" {
+		return nil
+	}
+	at := s.Schema
+	for _, step := range []string{"properties", "spec", "properties", list, "items", "properties", "kind"} {
+		next, ok := at[step].(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s has no %s in the path to the kinds it may name", s.Kind, step)
+		}
+		at = next
+	}
+	kinds, ok := at["enum"].([]any)
+	if !ok {
+		return fmt.Errorf("%s names kinds without an enum", s.Kind)
+	}
+	at["enum"] = append(slices.Clone(kinds), "FluxInstance", "ResourceSet", "ResourceSetInputProvider")
+	return nil
 }
 
 // withoutDescriptions leaves out what validation doesn't need, in a schema and
