@@ -142,6 +142,33 @@ func TestApplyMakesTheFolder(t *testing.T) {
 	}
 }
 
+// TestApplyKeepsFolders replaces the only file of a folder: the folder keeps its
+// permissions, so it was not removed and made anew.
+func TestApplyKeepsFolders(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such permissions")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"a/b/old.yaml", "a/b/new.yaml"} {
+		tree := desired(t, File{Path: name, Mode: Managed, Content: []byte(name)})
+		if err := Apply(t.Context(), dir, compareDir(t, dir, tree, Options{})); err != nil {
+			t.Fatal(err)
+		}
+		if name == "a/b/old.yaml" {
+			if err := os.Chmod(filepath.Join(dir, "a", "b"), 0o711); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "a", "b"))
+	if err != nil || info.Mode().Perm() != 0o711 {
+		t.Errorf("the folder has the permissions %v (%v)", info.Mode(), err)
+	}
+	if got := snapshot(t, dir); len(got) != 2 || string(got["a/b/new.yaml"]) != "a/b/new.yaml" {
+		t.Errorf("files %q", slices.Sorted(maps.Keys(got)))
+	}
+}
+
 func TestApplyLeavesConflicts(t *testing.T) {
 	dir := t.TempDir()
 	tree := desired(t,

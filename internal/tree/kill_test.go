@@ -80,6 +80,18 @@ func checkWhole(tb testing.TB, dir string, before, want Memory, tree *Tree, what
 	}
 }
 
+// memoryDir makes a folder in memory where Linux has one: a thousand folders are
+// written, and none has to outlive the test.
+func memoryDir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "tree-test-")
+	if err != nil {
+		return tb.TempDir()
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // TestKilledAnywhere ends a write at each of its steps, and then each recovery
 // of it at each of its own steps.
 func TestKilledAnywhere(t *testing.T) {
@@ -87,7 +99,7 @@ func TestKilledAnywhere(t *testing.T) {
 	plans := 0
 	for n, more := 1, true; more; n++ {
 		for m := 0; ; m++ {
-			dir := t.TempDir()
+			dir := memoryDir(t)
 			put(t, dir, before)
 			plan := compareDir(t, dir, tree, Options{})
 			want := afterwards(before, plan)
@@ -175,7 +187,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 	before, tree := states(t)
 	kill := func(applyAt, recoverAt int) (applied, recovered bool) {
-		dir := t.TempDir()
+		dir := memoryDir(t)
 		put(t, dir, before)
 		want := afterwards(before, compareDir(t, dir, tree, Options{}))
 		applied = child(t, "apply", dir, applyAt)
