@@ -20,6 +20,7 @@ const (
 	maxValueDepth      = 300
 	maxIncludeDepth    = 50
 	maxWork            = 64 << 20
+	maxFileWork        = 16 << 20
 )
 
 var (
