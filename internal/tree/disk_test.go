@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -438,4 +439,43 @@ func FuzzDecodeJournal(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLockExcludes takes and gives back one lock from many sides: the file goes
+// with each holder, and still there is never more than one.
+func TestLockExcludes(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written
+	var holders, held atomic.Int64
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 2000 {
+				unlock, err := disk{root}.lock("lock")
+				if errors.Is(err, ErrLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d hold the lock", n)
+				}
+				held.Add(1)
+				runtime.Gosched()
+				holders.Add(-1)
+				if err := unlock(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if held.Load() == 0 {
+		t.Error("nobody got the lock")
+	}
 }
