@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
 )
@@ -21,6 +22,11 @@ import (
 // All returns every rule, sorted by id.
 func All() []rule.Rule {
 	all := []rule.Rule{
+		bootstrap.ChartDrift,
+		bootstrap.HelmReleaseMissing,
+		bootstrap.IdentityDrift,
+		bootstrap.ValuesDrift,
+		bootstrap.VersionDrift,
 		schema.Invalid,
 		schema.UnknownField,
 	}

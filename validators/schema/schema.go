@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -50,16 +51,21 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 	}
 }
 
-// unresolved reports what cannot be decided, once for each object.
+// unresolved reports what cannot be decided: a substituted value once for each
+// object, fields that a patch may set once for each kind.
 func unresolved(p *rule.Pass) {
+	var lacking []*lack
 	for _, c := range problems.Of(p) {
 		var first *located
 		more := 0
 		for i := range c.found {
+			f := &c.found[i]
 			switch {
-			case c.found[i].Kind != schemas.Unresolved:
+			case f.Kind != schemas.Unresolved:
+			case f.Required:
+				lacking = addLack(lacking, c, *f)
 			case first == nil:
-				first = &c.found[i]
+				first = f
 			default:
 				more++
 			}
@@ -73,6 +79,45 @@ func unresolved(p *rule.Pass) {
 		}
 		p.Unresolved(c.file, first.line, reason)
 	}
+	for _, l := range lacking {
+		p.Unresolved(l.file, l.line, l.String())
+	}
+}
+
+// lack gathers the objects of one kind that lack required fields which a patch
+// may set.
+type lack struct {
+	kind, file string
+	line       int
+	fields     []string
+	objects    map[finding.Object]bool
+}
+
+func addLack(all []*lack, c checked, f located) []*lack {
+	at := slices.IndexFunc(all, func(l *lack) bool { return l.kind == c.object.Kind })
+	if at < 0 {
+		at = len(all)
+		all = append(all, &lack{kind: c.object.Kind, file: c.file, line: f.line, objects: map[finding.Object]bool{}})
+	}
+	l := all[at]
+	l.objects[c.object] = true
+	if field := schemas.Field(f.Path); !slices.Contains(l.fields, field) {
+		l.fields = append(l.fields, field)
+	}
+	return all
+}
+
+func (l *lack) String() string {
+	const most = 5
+	fields := strings.Join(l.fields[:min(len(l.fields), most)], ", ")
+	if more := len(l.fields) - most; more > 0 {
+		fields += fmt.Sprintf(" and %d more", more)
+	}
+	if len(l.objects) == 1 {
+		return fmt.Sprintf("the %s lacks what is required (%s), unless a patch sets it", l.kind, fields)
+	}
+	return fmt.Sprintf("this and %d other %s objects lack what is required (%s), unless patches set it",
+		len(l.objects)-1, l.kind, fields)
 }
 
 // check validates everything that Flux would apply as it stands.
@@ -136,8 +181,7 @@ func checkObject(o *repository.Object, patches patches, use repository.Use) chec
 	}
 	for _, p := range s.Validate(object) {
 		if p.Required && patches.mayChange(o) {
-			p.Kind, p.Hint = schemas.Unresolved, ""
-			p.Message += ", unless one of the patches to " + o.Kind + " objects sets it"
+			p.Kind = schemas.Unresolved
 		}
 		c.found = append(c.found, locate(o, p))
 	}

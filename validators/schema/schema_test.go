@@ -1,0 +1,158 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+const (
+	badMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {b: 1}\n"
+	noSpec = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec: {suspend: true}\n"
+	chart  = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec: {chartRef: {kind: OCIRepository, name: a}}\n"
+)
+
+// TestWhatIsValidated lists the roles of a file: only what Flux applies as it
+// stands is judged.
+func TestWhatIsValidated(t *testing.T) {
+	for _, c := range []struct {
+		name, files string
+		invalid     string
+		unresolved  int
+	}{
+		{"in a plain folder", "-- x/a.yaml --\n" + badMap, "x/a.yaml:4:11", 0},
+		{"a resource", "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\n" + badMap, "a.yaml:4:11", 0},
+		{"in a List", "-- a.yaml --\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data: {b: 1}\n", "a.yaml:6:13", 0},
+		{"not listed", "-- kustomization.yaml --\nresources: []\n-- a.yaml --\n" + badMap, "", 0},
+		{"a patch", "-- kustomization.yaml --\npatches: [{path: a.yaml}]\n-- a.yaml --\n" + badMap, "", 0},
+		{"a patch of another folder", "-- x/kustomization.yaml --\npatchesStrategicMerge: [../p/a.yaml]\n-- p/a.yaml --\n" + badMap, "", 0},
+		{"a generator's file", "-- x/kustomization.yaml --\nconfigMapGenerator: [{name: a, files: [../p/a.yaml]}]\n-- p/a.yaml --\n" + badMap, "", 0},
+		{"a transformer", "-- x/kustomization.yaml --\ntransformers: [../p/a.yaml]\n-- p/a.yaml --\n" + badMap, "", 0},
+		{"a chart's template", "-- c/Chart.yaml --\nname: a\n-- c/templates/a.yaml --\n" + badMap, "", 0},
+		{"what Flux leaves out", "-- .sourceignore --\n/ci\n-- ci/a.yaml --\n" + badMap, "", 0},
+		{"a fragment", "-- a.yaml --\n" + noSpec, "", 0},
+		{"a fragment that is listed", "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\n" + noSpec, "a.yaml:4:1", 0},
+		{"required, and no patch", "-- a.yaml --\n" + chart, "a.yaml:4:1", 0},
+		{"required, and a patch to the kind", "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: HelmRelease}}]\n-- a.yaml --\n" + chart, "", 1},
+		{"required, and a patch to any kind", "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {name: x}}]\n-- a.yaml --\n" + chart, "", 1},
+		{"required, and a patch to another kind", "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: ConfigMap}}]\n-- a.yaml --\n" + chart, "a.yaml:4:1", 0},
+		{"required, and an inline patch", "-- kustomization.yaml --\nresources: [a.yaml]\npatches:\n- patch: |\n    kind: HelmRelease\n    spec: {interval: 1h}\n-- a.yaml --\n" + chart, "", 1},
+		{"required, and Flux's patch", "-- a.yaml --\n" + chart + "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b}\nspec:\n  interval: 1h\n  prune: true\n  sourceRef: {kind: GitRepository, name: a}\n  patches: [{patch: '[]', target: {kind: HelmRelease}}]\n", "", 1},
+		{"a key twice", "-- a.yaml --\n" + strings.Replace(badMap, "{b: 1}", "{b: x, b: y}", 1), "a.yaml:4:14", 0},
+		{"an unknown kind", "-- a.yaml --\napiVersion: example.com/v1\nkind: Foo\nfoo: bar\n", "", 0},
+		{"a template that nothing reads", "-- a.yaml --\na: {{ x }}\nb: [\n", "", 0},
+		{"a broken file that nothing reads", "-- a.yaml --\nb: [\n", "", 1},
+		{"a broken resource", "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\na: {{ x }}\nb: [\n", "a.yaml:2:1", 0},
+		{"a broken kustomization", "-- kustomization.yaml --\nresources: [\n", "kustomization.yaml:1:1", 0},
+		{"a broken file on Flux's path", "-- k.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {interval: 1h, prune: true, sourceRef: {kind: GitRepository, name: a}, path: ./apps}\n-- apps/x/a.yaml --\nb: *zz\n", "apps/x/a.yaml:1:4", 0},
+		{"kustomize's own types", "-- kustomization.yaml --\nresources: a.yaml\n", "kustomization.yaml:1:12", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found, unresolved := ruletest.Run(t, Invalid, c.files)
+			var at []string
+			for _, f := range found {
+				at = append(at, fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column))
+			}
+			if got := strings.Join(at, " "); got != c.invalid || len(unresolved) != c.unresolved {
+				t.Errorf("invalid at %q, want %q; unresolved are %v, want %d\n%v", got, c.invalid, unresolved, c.unresolved, found)
+			}
+		})
+	}
+}
+
+func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
+	files := "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: HelmRelease}}]\n-- a.yaml --\n" +
+		chart + "---\n" + strings.Replace(chart, "name: a}", "name: b}", 1)
+	_, unresolved := ruletest.Run(t, Invalid, files)
+	const want = "this and 1 other HelmRelease objects lack what is required (spec.interval), unless patches set it"
+	if len(unresolved) != 1 || unresolved[0].Reason != want {
+		t.Errorf("unresolved are %v, want %q", unresolved, want)
+	}
+}
+
+func TestMessagesHoldNoSecret(t *testing.T) {
+	const files = "-- a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: 's3cr3t!'}\nstringData: {b: 31337, c: {d: s3cr3t}}\n"
+	found, _ := ruletest.Run(t, Invalid, files)
+	if len(found) != 3 {
+		t.Errorf("%d findings, want 3: %v", len(found), found)
+	}
+	if text := fmt.Sprint(found); strings.Contains(text, "s3cr3t") || strings.Contains(text, "31337") {
+		t.Errorf("a value is told: %s", text)
+	}
+}
+
+// thousand is a repository of 1,000 files with two objects each.
+func thousand() map[string][]byte {
+	files := map[string][]byte{}
+	for n := range 1000 {
+		files[fmt.Sprintf("apps/a%d/app.yaml", n)] = fmt.Appendf(nil, `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: app-%d
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: app
+  install:
+    remediation:
+      retries: 3
+  values:
+    replicas: 2
+    ingress: {enabled: true, hosts: [a.example.com, b.example.com]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: app-%[1]d
+  namespace: apps
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {app: a}
+  template:
+    metadata:
+      labels: {app: a}
+    spec:
+      containers:
+        - name: app
+          image: example.com/app:1.0.0
+          ports: [{containerPort: 80}]
+          resources:
+            requests: {cpu: 100m, memory: 128Mi}
+`, n)
+	}
+	return files
+}
+
+func BenchmarkLoad(b *testing.B) {
+	files := thousand()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := repository.FromFiles(maps.All(files), repository.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	repo, err := repository.FromFiles(maps.All(thousand()), repository.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		p := rule.NewPass(context.Background(), &Invalid, repo, "", &rule.Shared{})
+		Invalid.Run(p)
+		if found, unresolved, _ := p.Results(); len(found)+len(unresolved) > 0 {
+			b.Fatal(found, unresolved)
+		}
+	}
+}
