@@ -93,9 +93,10 @@ func (s *Schema) Validate(object map[string]any) []Problem {
 
 // problems of a part of an object, at a path from its root. Clean is pruned.
 func (s *Schema) problems(object, clean map[string]any, at []any) []Problem {
-	var found []Problem
 	opts := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
-	for _, field := range pruning.PruneWithOptions(clean, s.structure, s.meta != nil, opts) {
+	pruned := pruning.PruneWithOptions(clean, s.structure, s.meta != nil, opts)
+	found := make([]Problem, 0, len(pruned))
+	for _, field := range pruned {
 		found = append(found, s.unknown(at, pathOf(object, field)))
 	}
 	describe := describer{object: object, at: at, secret: s.GVK.Group == "" && s.GVK.Kind == "Secret"}

@@ -59,7 +59,7 @@ func Select(ids []string) ([]rule.Rule, error) {
 }
 
 func idsOf(all []rule.Rule) []string {
-	var ids []string
+	ids := make([]string, 0, len(all))
 	for _, r := range all {
 		ids = append(ids, r.ID)
 	}
@@ -84,7 +84,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 	}
 	var shared rule.Shared
 	passes := make([]*rule.Pass, len(rules))
-	failed := make([]error, len(rules))
+	failed := make([]error, len(rules), len(rules)+1)
 	var wg sync.WaitGroup
 	for i := range rules {
 		passes[i] = rule.NewPass(ctx, &rules[i], repo, opts.Cluster, &shared)

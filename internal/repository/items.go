@@ -14,13 +14,14 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// packagePathAnnotation is what kpt adds to the items of nested packages, whose
-// path is relative to the nested package.
+// packagePathAnnotation is the folder of an item's package, as kpt names it: an
+// absolute path on its machine. The item's path is relative to it.
 const packagePathAnnotation = "internal.config.kubernetes.io/package-path"
 
 // FromItems loads the items of a KRM ResourceList. Their files are those that
-// the path annotations name (both prefixes, kpt's package path in front); items
-// without one each stand in a file named by kind and name. A ResourceList
+// the path annotations name (both prefixes), those of a nested package in that
+// package's folder; items without one each stand in a file named by kind and
+// name. A ResourceList
 // carries no lines of the files, so that every position is 0. The items are not
 // changed.
 func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
@@ -35,7 +36,16 @@ func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
 		if item.IsNilOrEmpty() {
 			continue
 		}
-		p, index, err := itemPath(item)
+		if e := checkNode(item.YNode(), limits); e != nil {
+			return nil, fmt.Errorf("item %d: %s", i, e.Message)
+		}
+	}
+	root := rootPackage(items)
+	for i, item := range items {
+		if item.IsNilOrEmpty() {
+			continue
+		}
+		p, index, err := itemPath(item, root)
 		if err != nil {
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
@@ -52,24 +62,17 @@ func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
 			r.files = append(r.files, f)
 			r.paths[item.path] = 0
 		}
-		if err := addItem(f, item.node, item.index, limits); err != nil {
-			return nil, err
-		}
+		addItem(f, item.node, item.index)
 	}
 	r.index()
 	return r, nil
 }
 
-func addItem(f *File, n *yaml.Node, index int, limits Limits) error {
-	if e := checkNode(n, limits); e != nil {
-		e.Path, e.Line, e.Column = f.Path, 0, 0
-		return e
-	}
+func addItem(f *File, n *yaml.Node, index int) {
 	doc := &Document{File: f, Index: index, Node: withoutLines(resolve(n), map[*yaml.Node]*yaml.Node{})}
 	doc.Encrypted = isEncrypted(doc.Node)
 	doc.Objects = objectsOf(doc)
 	f.Documents = append(f.Documents, doc)
-	return nil
 }
 
 // withoutLines copies a node without positions, aliases kept as aliases.
@@ -91,19 +94,51 @@ func withoutLines(n *yaml.Node, copied map[*yaml.Node]*yaml.Node) *yaml.Node {
 	return &c
 }
 
-// itemPath is the file that an item stands in, and its place there.
-func itemPath(item *kyaml.RNode) (string, int, error) {
+// rootPackage is the folder that all packages of the items are in.
+func rootPackage(items []*kyaml.RNode) string {
+	var root []string
+	first := true
+	for _, item := range items {
+		pkg := annotationsOf(item)[packagePathAnnotation]
+		if pkg == "" {
+			continue
+		}
+		elements := strings.Split(pkg, "/")
+		if first {
+			root, first = elements, false
+			continue
+		}
+		same := 0
+		for same < min(len(root), len(elements)) && root[same] == elements[same] {
+			same++
+		}
+		root = root[:same]
+	}
+	return strings.Join(root, "/")
+}
+
+func annotationsOf(item *kyaml.RNode) map[string]string {
 	annotations := map[string]string{}
+	if item.IsNilOrEmpty() {
+		return annotations
+	}
 	if meta := Lookup(item.YNode(), "metadata", "annotations"); meta != nil && meta.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(meta.Content); i += 2 {
 			annotations[resolve(meta.Content[i]).Value] = resolve(meta.Content[i+1]).Value
 		}
 	}
+	return annotations
+}
+
+// itemPath is the file that an item stands in, and its place there. Root is the
+// folder of the outermost package.
+func itemPath(item *kyaml.RNode, root string) (string, int, error) {
+	annotations := annotationsOf(item)
 	p := cmp.Or(annotations[kioutil.PathAnnotation], annotations[kioutil.LegacyPathAnnotation]) //nolint:staticcheck // kpt writes both
 	if p == "" {
 		p = defaultItemPath(item.YNode())
 	} else if pkg := annotations[packagePathAnnotation]; pkg != "" {
-		p = pkg + "/" + p
+		p = strings.TrimPrefix(strings.TrimPrefix(pkg, root)+"/"+p, "/")
 	}
 	clean := path.Clean(p)
 	if !fs.ValidPath(clean) || strings.Contains(p, `\`) {

@@ -3,6 +3,7 @@ package repository
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,7 +44,7 @@ func Load(root string, opts Options) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }()
 	found, err := walk(dir, limits)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 			return err
 		case err != nil:
 			found = append(found, entry{path: p, err: err})
-			return nil
+			return nil //nolint:nilerr // told in File.Err; the rest is loaded
 		case d.Name() == ".git":
 			if d.IsDir() {
 				return fs.SkipDir
@@ -107,7 +108,7 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 		info, err := d.Info()
 		if err != nil {
 			found = append(found, entry{path: p, err: err})
-			return nil
+			return nil //nolint:nilerr // told in File.Err; the rest is loaded
 		}
 		found = append(found, entry{path: p, size: info.Size()})
 		return nil
@@ -160,13 +161,14 @@ func documents(found []entry, limits Limits) []*job {
 	var jobs []*job
 	total := int64(0)
 	for _, e := range found {
-		if !holdsDocuments(e.path) {
+		// A folder that cannot be read may hold documents.
+		if e.err == nil && !holdsDocuments(e.path) {
 			continue
 		}
 		f := &File{Path: e.path, Size: e.size}
 		switch {
 		case e.err != nil:
-			f.Err = &Error{Reason: Unreadable, Path: e.path, Message: e.err.Error()}
+			f.Err = &Error{Reason: Unreadable, Path: e.path, Message: "cannot be read: " + cause(e.err)}
 		case e.size > limits.FileBytes:
 			f.Err = &Error{Reason: TooLarge, Path: e.path,
 				Message: fmt.Sprintf("is %s; files up to %s are read", megabytes(e.size), megabytes(limits.FileBytes))}
@@ -179,6 +181,15 @@ func documents(found []entry, limits Limits) []*job {
 		jobs = append(jobs, &job{file: f})
 	}
 	return jobs
+}
+
+// cause is an error without the path, which is the root's on this machine.
+func cause(err error) string {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err.Error()
+	}
+	return err.Error()
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
@@ -202,10 +213,10 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 	}
 	data, err := src.read(f.Path, limits.FileBytes)
 	if err != nil {
-		f.Err = &Error{Reason: Unreadable, Path: f.Path, Message: err.Error()}
+		f.Err = &Error{Reason: Unreadable, Path: f.Path, Message: "cannot be read: " + cause(err)}
 		return
 	}
-	if isJSON && !(bytes.Contains(data, []byte(`"apiVersion"`)) && bytes.Contains(data, []byte(`"kind"`))) {
+	if isJSON && (!bytes.Contains(data, []byte(`"apiVersion"`)) || !bytes.Contains(data, []byte(`"kind"`))) {
 		j.skip = true
 		return
 	}
@@ -278,7 +289,7 @@ func (f folder) read(p string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }()
 	return folderAt{dir}.read(p, limit)
 }
 
@@ -291,7 +302,7 @@ func (f folderAt) read(p string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err

@@ -107,6 +107,16 @@ func TestLoadFindsObjects(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeReadIsTold(t *testing.T) {
+	jobs := documents([]entry{
+		{path: "folder", err: &fs.PathError{Op: "open", Path: "/home/user/folder", Err: fs.ErrPermission}},
+		{path: "a.yaml", err: fs.ErrPermission}, {path: "a.txt"},
+	}, defaultLimits())
+	if len(jobs) != 2 || jobs[0].file.Err.Error() != "folder: cannot be read: permission denied" {
+		t.Errorf("unreadable files are %+v", jobs)
+	}
+}
+
 func TestLoadRefusesWhatIsNoFolder(t *testing.T) {
 	dir := write(t, small)
 	for _, p := range []string{filepath.Join(dir, "README.md"), filepath.Join(dir, "nothing")} {

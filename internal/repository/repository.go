@@ -214,7 +214,7 @@ func (r *Repository) ReadFile(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	default:
-		return nil, &Error{Reason: Unreadable, Path: path, Message: err.Error()}
+		return nil, &Error{Reason: Unreadable, Path: path, Message: "cannot be read: " + cause(err)}
 	}
 }
 

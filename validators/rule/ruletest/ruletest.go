@@ -72,7 +72,7 @@ func Load(t *testing.T, files string) *repository.Repository {
 
 // places are the lines that findings point at, each once, sorted.
 func places(found []finding.Finding) []string {
-	var at []string
+	at := make([]string, 0, len(found))
 	for _, f := range found {
 		at = append(at, fmt.Sprintf("%s:%d", f.File, f.Line))
 	}
