@@ -75,6 +75,7 @@ func (c *comparison) identity(r *release, h *helmRelease) {
 			c.unresolved(a.unknown)
 		case b.unknown != nil:
 			c.unresolved(b.unknown)
+		case b.value == "" && h.likelyIn(a.value):
 		case b.value == "":
 			c.unresolved(&mark{reason: "the namespace of the HelmRelease is not known"})
 		case a.value == "":
@@ -86,6 +87,15 @@ func (c *comparison) identity(r *release, h *helmRelease) {
 			c.differ(RuleIdentityDrift, each.field, side(a), side(b))
 		}
 	}
+}
+
+// likelyIn says whether a HelmRelease whose namespace is set nowhere in the
+// repository belongs to a namespace: its folders are named so, by convention
+// apps/NAMESPACE/NAME, or its Flux Kustomization stands there.
+func (h *helmRelease) likelyIn(namespace string) bool {
+	folders := strings.Split(h.file, "/")
+	return slices.Contains(folders[:len(folders)-1], namespace) ||
+		h.placement.flux != nil && h.placement.flux.Namespace == namespace
 }
 
 // chartName is the last element of a chart's reference, without a tag.

@@ -1,7 +1,9 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"reflect"
@@ -408,16 +410,26 @@ func (r *rendering) readFile(name string) (any, error) {
 	if bad.reason != "" {
 		return r.mark(bad), nil
 	}
-	if !r.files.Exists(p) {
-		r.reads[p] = false
-		return r.mark(mark{reason: fmt.Sprintf("the file %s doesn't exist", p), missing: p}), nil
+	data, bad := r.read(p)
+	if bad.reason != "" {
+		return r.mark(bad), nil
 	}
-	data, err := r.files.ReadFile(p)
-	if err != nil {
-		return nil, err
-	}
-	r.reads[p] = true
 	return string(data), nil
+}
+
+// read reads a file of the repository and records it. A mark says why not: only
+// a file that isn't there is missing, a link out of the repository is not.
+func (e *engine) read(p string) ([]byte, mark) {
+	data, err := e.files.ReadFile(p)
+	switch {
+	case err == nil:
+		e.reads[p] = true
+		return data, mark{}
+	case errors.Is(err, fs.ErrNotExist):
+		e.reads[p] = false
+		return nil, mark{reason: fmt.Sprintf("the file %s doesn't exist", p), missing: p}
+	}
+	return nil, mark{reason: "a file cannot be read: " + shortened(err.Error())}
 }
 
 func (r *rendering) isFile(name string) any {
@@ -433,7 +445,7 @@ func (r *rendering) isDir(name string) any {
 	if bad.reason != "" {
 		return r.mark(bad)
 	}
-	return slices.ContainsFunc(r.files.Paths(), func(f string) bool { return p == "." || strings.HasPrefix(f, p+"/") })
+	return slices.ContainsFunc(r.paths(), func(f string) bool { return p == "." || strings.HasPrefix(f, p+"/") })
 }
 
 // readDir lists the files of a folder, each as the given path joined with its
@@ -444,7 +456,7 @@ func (r *rendering) readDir(name string) any {
 		return r.mark(bad)
 	}
 	var found []string
-	for _, f := range r.files.Paths() {
+	for _, f := range r.paths() {
 		if path.Dir(f) == p {
 			found = append(found, path.Join(name, path.Base(f)))
 		}

@@ -216,9 +216,9 @@ type reader struct {
 	repo *repository.Repository
 }
 
-// read reads a helmfile with its bases. What cannot be read of it is left out;
+// helmfile reads a helmfile with its bases. What cannot be read of it is left out;
 // the reasons are in problems of the releases that it concerns.
-func (r *reader) read(file string) (*helmfile, error) {
+func (r *reader) helmfile(file string) (*helmfile, error) {
 	h := &helmfile{file: file, dir: path.Dir(file), templates: map[string]*rawRelease{},
 		repositories: map[string]chartRepository{}, commonLabels: map[string]text{},
 		values: map[string]any{}, environment: map[string]any{}, ignores: map[int][]string{}}
@@ -253,7 +253,6 @@ func (r *reader) readInto(h *helmfile, file string) error {
 // documents reads a part, which is a template in a *.gotmpl file, and in a file
 // that is no YAML without being rendered (helmfile before v1 rendered all).
 func (r *reader) documents(h *helmfile, file, part string, offset int) []*yaml.Node {
-	rendered := part
 	// Like helmfile, a base reads files relative to the helmfile's folder.
 	if !strings.HasSuffix(file, ".gotmpl") {
 		nodes, err := parseText(file, part)

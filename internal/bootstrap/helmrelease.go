@@ -28,13 +28,15 @@ type cluster struct {
 	*graph
 	releases []*helmRelease
 	vars     map[*repository.Object]variables
+	charts   map[*helmRelease]chart
 	hasFlux  bool
 }
 
 const maxHelmReleases = 20_000
 
 func newCluster(repo *repository.Repository) *cluster {
-	c := &cluster{graph: newGraph(repo), vars: map[*repository.Object]variables{}}
+	c := &cluster{graph: newGraph(repo), vars: map[*repository.Object]variables{},
+		charts: map[*helmRelease]chart{}}
 	for o := range repo.Objects() {
 		if g := o.Group(); strings.HasSuffix(g, ".toolkit.fluxcd.io") || g == "fluxcd.controlplane.io" {
 			c.hasFlux = true
@@ -171,7 +173,9 @@ func (c *cluster) source(h *helmRelease, kind, name, namespace string) (*value, 
 	var all []*repository.Object
 	for _, o := range c.repo.ByKind(sourceGroup, kind) {
 		use := c.repo.Use(o.File())
-		if o.Name == name && use != repository.Patch && use != repository.Input {
+		named := o.Name == name || strings.Contains(o.Name, "${") &&
+			textAt(c.applied(o, c.placementNear(o, h)), "metadata", "name").value == name
+		if named && use != repository.Patch && use != repository.Input {
 			all = append(all, o)
 		}
 	}
@@ -233,6 +237,15 @@ type chart struct {
 }
 
 func (c *cluster) chart(h *helmRelease) chart {
+	known, done := c.charts[h]
+	if !done {
+		known = c.readChart(h)
+		c.charts[h] = known
+	}
+	return known
+}
+
+func (c *cluster) readChart(h *helmRelease) chart {
 	if ref := h.whole.at("spec", "chartRef"); ref != nil {
 		kind, name := textAt(ref, "kind").value, textAt(ref, "name").value
 		namespace := orText(textAt(ref, "namespace").value, h.metadataNamespace())

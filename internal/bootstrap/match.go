@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // bootstrapCluster names the cluster that a bootstrap file belongs to:
 // clusters/NAME/…, NAME/bootstrap/…, or bootstrap/NAME/… where clusters/NAME
 // exists. It is "" when the path names none.
-func bootstrapCluster(repo *repository.Repository, file string) string {
+func bootstrapCluster(paths []string, file string) string {
 	if name := clusterOf(file); name != "" {
 		return name
 	}
@@ -20,7 +18,7 @@ func bootstrapCluster(repo *repository.Repository, file string) string {
 		if part != "bootstrap" {
 			continue
 		}
-		if i+1 < len(parts)-1 && slices.ContainsFunc(repo.Paths(), func(p string) bool {
+		if i+1 < len(parts)-1 && slices.ContainsFunc(paths, func(p string) bool {
 			return strings.HasPrefix(p, "clusters/"+parts[i+1]+"/")
 		}) {
 			return parts[i+1]
@@ -44,15 +42,14 @@ type match struct {
 // same cluster count, then those nearest in the folder tree, then one that
 // agrees. It says why when the choice would be a guess.
 func (c *cluster) counterpart(e *engine, r *release) (*match, *mark) {
-	for _, candidates := range [][]*helmRelease{
-		c.filter(func(h *helmRelease) bool { return r.reads[h.object.File()] }),
-		c.filter(func(h *helmRelease) bool { return r.sameIdentity(h) }),
-		c.filter(func(h *helmRelease) bool { return c.similar(r, h) }),
+	for _, fits := range []func(*helmRelease) bool{
+		func(h *helmRelease) bool { return r.reads[h.object.File()] },
+		r.sameIdentity,
+		func(h *helmRelease) bool { return c.similar(r, h) },
 	} {
-		if len(candidates) == 0 {
-			continue
+		if candidates := c.filter(fits); len(candidates) > 0 {
+			return c.choose(e, r, candidates)
 		}
-		return c.choose(e, r, candidates)
 	}
 	return nil, nil
 }
@@ -83,12 +80,17 @@ func (c *cluster) similar(r *release, h *helmRelease) bool {
 		return true
 	}
 	own := textAt(h.whole, "metadata", "name").value
-	return r.name.value == h.name.value || r.name.value == own || r.namespace.value == h.namespace.value
+	if r.name.value == h.name.value || r.name.value == own {
+		return true
+	}
+	// A chart that many applications share says nothing about the release.
+	return r.namespace.value != "" && r.namespace.value == h.namespace.value && r.name.value != "" && own != "" &&
+		(name == r.name.value || name == own || strings.Contains(r.name.value, own) || strings.Contains(own, r.name.value))
 }
 
 func (c *cluster) choose(e *engine, r *release, candidates []*helmRelease) (*match, *mark) {
 	candidates = narrow(r, candidates)
-	var all []*match
+	all := make([]*match, 0, len(candidates))
 	for _, h := range candidates {
 		all = append(all, &match{h, c.compare(e, r, h)})
 	}

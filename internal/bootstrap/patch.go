@@ -76,8 +76,9 @@ func (g *graph) fluxPatches(o *repository.Object) []patch {
 }
 
 func (g *graph) patchList(file string, n *yaml.Node, at ...any) []patch {
-	var out []patch
-	for _, item := range items(n, at...) {
+	list := items(n, at...)
+	out := make([]patch, 0, len(list))
+	for _, item := range list {
 		var p patch
 		if ref := scalarText(file, item, "path"); ref.value != "" {
 			p = g.patchFrom(file, item, ref.value)

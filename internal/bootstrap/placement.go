@@ -130,7 +130,7 @@ func (g *graph) place(file string) []placement {
 // plain finds the Flux Kustomizations that read a folder without kustomization.
 func (g *graph) plain(dir string) []placement {
 	for {
-		var out []placement
+		out := make([]placement, 0, len(g.roots[dir]))
 		for _, o := range g.roots[dir] {
 			out = append(out, placement{}.under(o))
 		}

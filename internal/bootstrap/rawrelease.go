@@ -51,16 +51,18 @@ func newRawRelease(file string, n *yaml.Node) *rawRelease {
 }
 
 func entries(file string, n *yaml.Node, field string) []entry {
-	var out []entry
-	for _, item := range items(n, field) {
+	list := items(n, field)
+	out := make([]entry, 0, len(list))
+	for _, item := range list {
 		out = append(out, entry{place{file, item.Line}, item})
 	}
 	return out
 }
 
 func settings(file string, n *yaml.Node, field string) []setting {
-	var out []setting
-	for _, item := range items(n, field) {
+	list := items(n, field)
+	out := make([]setting, 0, len(list))
+	for _, item := range list {
 		s := setting{place: place{file, item.Line}, name: scalarText(file, item, "name").value,
 			value: scalarText(file, item, "value").value, isString: field == "setString", templated: field == "setTemplate"}
 		if repository.Lookup(item, "file") != nil || repository.Lookup(item, "values") != nil {

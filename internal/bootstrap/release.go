@@ -56,7 +56,7 @@ type releaseInfo struct {
 
 // releases evaluates all releases of a helmfile.
 func (r *reader) releases(file string) ([]*release, error) {
-	h, err := r.read(file)
+	h, err := r.helmfile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 			}
 		}
 	})
-	out.cluster = bootstrapCluster(r.repo, raw.file)
+	out.cluster = bootstrapCluster(r.paths(), raw.file)
 	for _, line := range []int{out.version.line, out.chart.line, out.namespace.line} {
 		out.ignores = append(out.ignores, h.ignores[line]...)
 	}
@@ -311,17 +311,20 @@ func (e *evaluation) addFile(l *layered, t text) {
 			p = found[0]
 		}
 	}
-	if !e.repo.Exists(p) {
-		e.reads[p] = false
+	data, bad := e.read(p)
+	switch {
+	case bad.missing != "":
 		if handler := orText(e.fields["missingFileHandler"].value, e.h.missingFiles); handler != "" && handler != "Error" {
 			return
 		}
 		t.value = p
 		l.missing = append(l.missing, t)
-		l.addUnknown(mark{reason: fmt.Sprintf("the values file %s doesn't exist", p), missing: p})
-		return
+		l.addUnknown(bad)
+	case bad.reason != "":
+		l.addUnknown(bad)
+	default:
+		e.addExisting(l, t, p, string(data))
 	}
-	e.addExisting(l, t, p)
 }
 
 func orText(a, b string) string {
@@ -333,7 +336,7 @@ func orText(a, b string) string {
 
 func (e *evaluation) glob(pattern string) []string {
 	var found []string
-	for _, p := range e.repo.Paths() {
+	for _, p := range e.paths() {
 		if ok, err := path.Match(pattern, p); ok && err == nil {
 			found = append(found, p)
 		}
@@ -343,14 +346,7 @@ func (e *evaluation) glob(pattern string) []string {
 
 // addExisting adds a values file, rendered when it is a *.gotmpl: a template
 // reads files relative to its own folder.
-func (e *evaluation) addExisting(l *layered, t text, p string) {
-	data, err := e.repo.ReadFile(p)
-	if err != nil {
-		l.addUnknown(mark{reason: shortened(err.Error())})
-		return
-	}
-	e.reads[p] = true
-	content := string(data)
+func (e *evaluation) addExisting(l *layered, t text, p, content string) {
 	line := func(n int) int { return n }
 	at := place{p, 1}
 	if strings.HasSuffix(p, ".gotmpl") {

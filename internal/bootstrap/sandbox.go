@@ -44,6 +44,7 @@ type engine struct {
 	steps int
 	marks []mark
 	index map[mark]int
+	all   []string        // paths
 	reads map[string]bool // of the evaluation under way: path → exists
 
 	// One rendering serves all evaluations, one after the other: the functions
@@ -54,6 +55,7 @@ type engine struct {
 // files is what the engine and the readers need of a repository.
 type files interface {
 	ReadFile(path string) ([]byte, error)
+	// Exists says whether there is a regular file.
 	Exists(path string) bool
 	Paths() []string
 }
@@ -164,13 +166,20 @@ func (r *rendering) parse(text string) (*template.Template, error) {
 
 func (r *rendering) helpers() []string {
 	var found []string
-	for _, p := range r.files.Paths() {
-		base := path.Base(p)
-		if path.Dir(p) == r.dir && strings.HasPrefix(base, "_") && strings.HasSuffix(base, ".tpl") {
+	for _, p := range r.paths() {
+		if strings.HasSuffix(p, ".tpl") && path.Dir(p) == r.dir && strings.HasPrefix(path.Base(p), "_") {
 			found = append(found, p)
 		}
 	}
 	return found
+}
+
+// paths of all files, listed once.
+func (e *engine) paths() []string {
+	if e.all == nil {
+		e.all = e.files.Paths()
+	}
+	return e.all
 }
 
 func (r *rendering) parseInto(t *template.Template, text string) (*template.Template, error) {

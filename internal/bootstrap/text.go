@@ -80,10 +80,10 @@ func writeDifferences(out *strings.Builder, differences []Difference) {
 	var field, value int
 	for _, d := range differences {
 		field = max(field, width(printable(d.Field)))
-		value = max(value, width(d.Bootstrap.text()), width(d.Git.text()))
+		value = max(value, width(d.Bootstrap.Text()), width(d.Git.Text()))
 	}
 	line := func(name string, s Side) {
-		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(s.text(), value), s.at())
+		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(s.Text(), value), s.at())
 		out.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
 	for _, d := range differences {
@@ -94,11 +94,11 @@ func writeDifferences(out *strings.Builder, differences []Difference) {
 
 const maxShown = 60
 
-// text is the value as people read it, on one line.
-func (s Side) text() string {
+// Text is the value as people read it, on one line and shortened.
+func (s Side) Text() string {
 	switch v := s.Value.(type) {
 	case nil:
-		if s.File == "" {
+		if !s.scalar {
 			return "(not set)"
 		}
 		return "null"

@@ -6,7 +6,6 @@ package bootstrap
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,7 +74,7 @@ func driftFinding(repo *repository.Repository, r bootstrap.ReleaseReport, d boot
 	}
 	f.Column = column(repo, f.File, f.Line, d.Bootstrap.Value)
 	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field,
-		quoted(d.Bootstrap), quoted(d.Git), at(d.Git, r.HelmRelease))
+		d.Bootstrap.Text(), d.Git.Text(), at(d.Git, r.HelmRelease))
 	f.Hint = r.HintFor(d)
 	return f
 }
@@ -85,25 +84,6 @@ func at(s bootstrap.Side, helmRelease string) string {
 		return helmRelease
 	}
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
-}
-
-const maxShown = 80
-
-func quoted(s bootstrap.Side) string {
-	if s.Value == nil {
-		if s.File == "" {
-			return "not set"
-		}
-		return "null"
-	}
-	data, err := json.Marshal(s.Value)
-	if err != nil {
-		return "not printable"
-	}
-	if shown := []rune(string(data)); len(shown) > maxShown {
-		return string(shown[:maxShown]) + "…"
-	}
-	return string(data)
 }
 
 // column finds where a value stands in its line; the line's first character

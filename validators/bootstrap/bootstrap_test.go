@@ -64,7 +64,7 @@ func TestFindings(t *testing.T) {
 		f.Object.Kind != "HelmRelease" || f.Object.Name != "app" || f.Hint != "Git was bumped and the helmfile was not" {
 		t.Errorf("got %+v", f)
 	}
-	if want := `release "app": version is "1.0.0" in the bootstrap and "1.0.1" in Git (clusters/eu/app.yaml:17)`; f.Message != want {
+	if want := `release "app": version is 1.0.0 in the bootstrap and 1.0.1 in Git (clusters/eu/app.yaml:17)`; f.Message != want {
 		t.Errorf("got %s, want %s", f.Message, want)
 	}
 	values := ruletest.Find(t, bootstrap.ValuesDrift, repo)

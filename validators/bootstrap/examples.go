@@ -14,7 +14,7 @@ releases:
 }
 
 // cilium is an example's HelmRelease with its source.
-func cilium(version, value string) string {
+func cilium(value string) string {
 	return `-- kubernetes/apps/kube-system/cilium/app/helmrelease.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -38,7 +38,7 @@ spec:
   interval: 1h
   url: oci://quay.io/cilium/charts/cilium
   ref:
-    tag: ` + version + `
+    tag: 1.18.6
 `
 }
 

@@ -23,7 +23,7 @@ HelmRelease is applied to; the storage namespace is spec.storageNamespace, or th
 	Fix: `Use the same name and namespace in both. With spec.targetNamespace, set spec.releaseName and
 spec.storageNamespace too.`,
 	Bad: []rule.Example{{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"),
-		"namespace: kube-system", "namespace: cilium # <-- here", 1) + cilium("1.18.6", "replicas: 1")}},
-	Good: []rule.Example{{Files: helmfile("1.18.6", "replicas: 1") + cilium("1.18.6", "replicas: 1")}},
+		"namespace: kube-system", "namespace: cilium # <-- here", 1) + cilium("replicas: 1")}},
+	Good: []rule.Example{{Files: helmfile("1.18.6", "replicas: 1") + cilium("replicas: 1")}},
 	Run:  func(p *rule.Pass) { drifts(p, bootstrap.RuleIdentityDrift) },
 }

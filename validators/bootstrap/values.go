@@ -26,12 +26,12 @@ always differs, since helmfile passes it to Helm as it stands. A values file tha
 and move what is substituted or comes from a Secret out of the values of a bootstrapped release. A
 difference that is meant is told with its reason: annotation fleetwright.dev/ignore on the HelmRelease.`,
 	Bad: []rule.Example{
-		{Files: helmfile("1.18.6", "replicas: 2 # <-- here") + cilium("1.18.6", "replicas: 1")},
-		{Files: helmfile("1.18.6", `domain: ${DOMAIN} # <-- here`) + cilium("1.18.6", "domain: ${DOMAIN}") + substituting},
+		{Files: helmfile("1.18.6", "replicas: 2 # <-- here") + cilium("replicas: 1")},
+		{Files: helmfile("1.18.6", `domain: ${DOMAIN} # <-- here`) + cilium("domain: ${DOMAIN}") + substituting},
 	},
 	Good: []rule.Example{
-		{Files: helmfile("1.18.6", "replicas: 1") + cilium("1.18.6", "replicas: 1")},
-		{Files: generated + cilium("1.18.6", "replicas: 1")},
+		{Files: helmfile("1.18.6", "replicas: 1") + cilium("replicas: 1")},
+		{Files: generated + cilium("replicas: 1")},
 	},
 	Run: func(p *rule.Pass) {
 		drifts(p, bootstrap.RuleValuesDrift)

@@ -1,0 +1,15 @@
+package bootstrap
+
+import (
+	"testing"
+)
+
+// BenchmarkVerify judges the fifteen releases of three clusters.
+func BenchmarkVerify(b *testing.B) {
+	repo := archive(b, "layouts/fleet")
+	for b.Loop() {
+		if _, err := Verify(b.Context(), repo); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
