@@ -25,7 +25,7 @@ demo: build ## the main job on the examples, in a page
 
 # Flux's own manifests, as the Flux Operator carries them; the module is none of
 # the product's.
-FLUX_OPERATOR  = $(shell $(GO) -C tools/schemas mod download -json github.com/controlplaneio-fluxcd/flux-operator | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+FLUX_OPERATOR  = $(shell $(GO) mod download -json github.com/controlplaneio-fluxcd/flux-operator@v0.58.0 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 FLUX_MANIFESTS = $(FLUX_OPERATOR)/config/data/flux/v2.9.4
 
 .PHONY: test

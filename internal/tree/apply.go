@@ -272,12 +272,7 @@ func (s *session) decide(j *journal) error {
 	if err := s.fs.rename(journalDraft, journalFile); err != nil {
 		return err
 	}
-	for _, dir := range []string{stageFolder, workFolder, ownFolder, "."} {
-		if err := s.fs.syncDir(dir); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.fs.syncDirs(stageFolder, workFolder, ownFolder, ".")
 }
 
 // inParallel lets a few workers share n pieces of work, which next hands out in

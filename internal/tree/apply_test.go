@@ -335,7 +335,14 @@ func (h hookFS) syncAll([]string) error { return h.before("sync", stageFolder) }
 
 func (h hookFS) syncFile(file string) error { return h.before("sync", file) }
 
-func (h hookFS) syncDir(dir string) error { return h.before("sync", dir) }
+func (h hookFS) syncDirs(dirs ...string) error {
+	for _, dir := range dirs {
+		if err := h.before("sync", dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // lock locks like the disk does, but for its races; a process that is dead gives
 // the lock back and leaves its file.
@@ -362,9 +369,9 @@ func (h hookFS) lock(file string) (func() error, error) {
 // quickDisk leaves out syncs.
 type quickDisk struct{ disk }
 
-func (quickDisk) syncAll([]string) error { return nil }
-func (quickDisk) syncFile(string) error  { return nil }
-func (quickDisk) syncDir(string) error   { return nil }
+func (quickDisk) syncAll([]string) error   { return nil }
+func (quickDisk) syncFile(string) error    { return nil }
+func (quickDisk) syncDirs(...string) error { return nil }
 
 func quick(root *os.Root) fsys { return quickDisk{disk{root}} }
 

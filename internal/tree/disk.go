@@ -31,10 +31,10 @@ type fsys interface {
 	rename(from, to string) error
 	// remove removes a file or an empty folder.
 	remove(file string) error
-	// syncAll brings all that was written to the disk; syncDir a folder's names.
+	// syncAll brings all that was written to the disk; syncDirs folders' names.
 	syncAll(files []string) error
 	syncFile(file string) error
-	syncDir(dir string) error
+	syncDirs(dirs ...string) error
 	// lock makes the file, when missing, and locks it until unlock, which
 	// removes it, or the end of the process. It fails with ErrLocked at once
 	// when another process has the lock.

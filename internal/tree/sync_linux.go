@@ -15,12 +15,7 @@ const fewFiles = 16
 // many, because 30,000 single syncs would take minutes.
 func (d disk) syncAll(files []string) error {
 	if len(files) > fewFiles {
-		f, err := d.root.Open(".")
-		if err != nil {
-			return err
-		}
-		err = unix.Syncfs(int(f.Fd()))
-		return errors.Join(err, f.Close())
+		return d.syncFS()
 	}
 	for _, file := range files {
 		if err := d.syncFile(file); err != nil {
@@ -30,16 +25,31 @@ func (d disk) syncAll(files []string) error {
 	return nil
 }
 
-// syncDir brings a folder's names to the disk.
-func (d disk) syncDir(dir string) error {
-	f, err := d.root.Open(dir)
+// syncFS brings everything on the folder's file system to the disk.
+func (d disk) syncFS() error {
+	f, err := d.root.Open(".")
 	if err != nil {
 		return err
 	}
-	err = f.Sync()
-	// Some file systems (FUSE, CIFS) cannot sync a folder.
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		err = nil
-	}
+	err = unix.Syncfs(int(f.Fd()))
 	return errors.Join(err, f.Close())
+}
+
+// syncDirs brings folders' names to the disk.
+func (d disk) syncDirs(dirs ...string) error {
+	for _, dir := range dirs {
+		f, err := d.root.Open(dir)
+		if err != nil {
+			return err
+		}
+		err = f.Sync()
+		// Some file systems (FUSE, CIFS) cannot sync a folder.
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+			err = nil
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -8,6 +8,9 @@ package tree
 // run reports as edited.
 func (disk) syncAll([]string) error { return nil }
 
-// syncDir does nothing: Windows cannot sync a folder, and without syncAll the
+// syncFS does nothing, as syncAll.
+func (disk) syncFS() error { return nil }
+
+// syncDirs does nothing: Windows cannot sync a folder, and without syncAll the
 // order of names alone would guarantee nothing.
-func (disk) syncDir(string) error { return nil }
+func (disk) syncDirs(...string) error { return nil }
