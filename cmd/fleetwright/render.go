@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// renderFlags are the flags that say what targets are rendered from.
+// sourceFlags are the flags that say what targets are rendered from.
 type sourceFlags struct {
 	stream, fluxManifests string
 	overwrite             []string
@@ -25,7 +26,6 @@ func (f *sourceFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.stream, "from-stream", "", "take the rendered files from the File objects in this `FILE` (- for stdin), not from the specification")
 	c.Flags().StringVar(&f.fluxManifests, "flux-manifests", "", "make gotk-components.yaml from Flux's manifests in this `DIR` (manifests.tar.gz of a release, unpacked), where the specification installs Flux by bootstrap")
 	c.Flags().StringArrayVar(&f.overwrite, "overwrite", nil, "rewrite this `FILE` although it was edited, a path in the platform target or TARGET/path; may be repeated")
-	c.MarkFlagsMutuallyExclusive("from-stream", "flux-manifests")
 }
 
 // source reads what targets are rendered from, and tells on stderr what of a
@@ -33,6 +33,9 @@ func (f *sourceFlags) register(c *cobra.Command) {
 func (f *sourceFlags) source(s streams, dir string) (*render.Source, error) {
 	if f.stream == "" {
 		return render.FromFolder(dir, f.fluxManifests)
+	}
+	if f.fluxManifests != "" {
+		return nil, &render.BadInput{Err: errors.New("--from-stream and --flux-manifests exclude each other: a stream holds rendered files")}
 	}
 	in, name := s.in, "stdin"
 	if f.stream != "-" {

@@ -45,11 +45,13 @@ them; it validates any Flux repository, its own or hand-made.
 
 Exit status: 0 fine; 1 findings, or --check found changes; 2 wrong usage,
 unreadable input or nothing to check; 3 cannot continue.`,
-		Version:       version(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
-		RunE:          group,
+		Version: version(),
+
+		SuggestionsMinimumDistance: 2,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		Args:                       cobra.ArbitraryArgs,
+		RunE:                       group,
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)

@@ -70,6 +70,7 @@ func explain(err error) (status int, text string) {
 		one   *v1alpha1.Error
 		input *render.BadInput
 		file  *tree.FileError
+		no    *render.Refusal
 
 		findings *functions.FindingsError
 	)
@@ -85,6 +86,8 @@ func explain(err error) (status int, text string) {
 		return statusUsage, err.Error()
 	case errors.As(err, &input):
 		return statusUsage, withHint(err.Error(), input.Hint)
+	case errors.As(err, &no):
+		return statusStopped, withHint(err.Error(), no.Hint)
 	case errors.As(err, &file):
 		return statusUsage, withHint(err.Error(), file.Hint)
 	}

@@ -433,15 +433,12 @@ func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
 }
 
 func (c *committer) differs(j *commitJob, where string) error {
-	return &failedSpec{BadInput{
+	return &Refusal{
 		Err: fmt.Errorf("refused: the specification in %s/ of %s differs from the one that was rendered", SpecFolder, where),
 		Hint: fmt.Sprintf("commit from a clone of %s, with its %s/; or replace the specification there with --overwrite %s",
 			j.Location, SpecFolder, SpecFolder),
-	}}
+	}
 }
-
-// failedSpec is a refusal: the input is sound, but the job cannot go on.
-type failedSpec struct{ BadInput }
 
 // sameSpecification says whether the files of a branch are the specification.
 func sameSpecification(r tree.Reader, paths []string, spec *v1alpha1.Spec) (bool, error) {

@@ -12,3 +12,15 @@ type BadInput struct {
 func (e *BadInput) Error() string { return e.Err.Error() }
 
 func (e *BadInput) Unwrap() error { return e.Err }
+
+// Refusal is an error of a sound input that cannot be carried out as things
+// stand: exit status 3, with a way out.
+type Refusal struct {
+	Err  error
+	Hint string
+}
+
+// Error is the message without the hint.
+func (e *Refusal) Error() string { return e.Err.Error() }
+
+func (e *Refusal) Unwrap() error { return e.Err }

@@ -71,12 +71,11 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	if o.Check {
 		return planned, nil
 	}
+	writes := make([]tree.Write, len(planned))
 	for i, p := range planned {
-		if err := tree.Apply(ctx, p.Dir, p.Plan); err != nil {
-			return planned[:i], fmt.Errorf("target %s: writing %q: %w", p.Target.Name, p.Dir, err)
-		}
+		writes[i] = tree.Write{Dir: p.Dir, Plan: p.Plan}
 	}
-	return planned, nil
+	return planned, tree.ApplyAll(ctx, writes)
 }
 
 // recoverFolder completes or takes back a write that was cut off.

@@ -156,8 +156,14 @@ func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, o
 		o.Tenants = s.Tenants
 	}
 	plan, err := tree.Compare(t.Tree, current, inv, o)
-	if err != nil {
-		return nil, fmt.Errorf("target %s: %w", t.Name, err)
+	if err == nil {
+		return plan, nil
 	}
-	return plan, nil
+	err = fmt.Errorf("target %s: %w", t.Name, err)
+	if o.Overwrite = nil; len(overwrite) > 0 {
+		if _, without := tree.Compare(t.Tree, current, inv, o); without == nil {
+			return nil, &BadInput{Err: err} // the paths to overwrite are wrong
+		}
+	}
+	return nil, err
 }

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the tests compare with")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"fleetwright": main})
+}
+
+func TestScripts(t *testing.T) {
+	manifests := os.Getenv("FLUX_MANIFESTS")
+	functions, err := filepath.Abs("../../functions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			e.Setenv("GIT_AUTHOR_NAME", "Ada")
+			e.Setenv("GIT_AUTHOR_EMAIL", "ada@example.com")
+			e.Setenv("GIT_COMMITTER_NAME", "Ada")
+			e.Setenv("GIT_COMMITTER_EMAIL", "ada@example.com")
+			e.Setenv("NO_COLOR", "1")
+			e.Setenv("FLUX_MANIFESTS", manifests)
+			e.Setenv("FUNCTIONS", functions)
+			e.Setenv("EXAMPLES", examples)
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "flux-manifests":
+				return manifests != "", nil
+			case "root":
+				return os.Geteuid() == 0, nil
+			}
+			return false, errors.New("unknown condition")
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "copytree": copyTree},
+	})
+}
+
+// status runs a command and checks its exit status: status N command args….
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command args…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// copyTree copies a folder, which testscript's cp doesn't: copytree FROM TO.
+func copyTree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: copytree FROM TO")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(args[0])))
+}
+
+func TestEveryCommandHasAScript(t *testing.T) {
+	root := newRoot(streams{env: func(string) string { return "" }})
+	for _, c := range below(root) {
+		if c.HasSubCommands() || c.Hidden || c.Name() == "help" || strings.HasPrefix(c.CommandPath(), "fleetwright completion ") {
+			continue
+		}
+		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "fleetwright "), " ", "_")
+		if found, _ := filepath.Glob("testdata/" + name + "*.txtar"); len(found) == 0 {
+			t.Errorf("no testdata/%s*.txtar runs %q", name, c.CommandPath())
+		}
+	}
+}
