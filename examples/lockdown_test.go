@@ -1,0 +1,129 @@
+package examples_test
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/generators"
+	fluxrender "github.com/fleetwright/fleetwright/internal/render"
+)
+
+// Under lockdown an object without a service account runs as the powerless
+// default one, and may refer to no other namespace.
+func TestEverythingWorksUnderLockdown(t *testing.T) {
+	for _, name := range names {
+		spec := load(t, name)
+		if !*spec.Fleet.Spec.MultiTenancy.Lockdown {
+			t.Errorf("%s: no lockdown by default", name)
+		}
+		for _, target := range render(t, spec) {
+			for f := range target.Tree.All() {
+				if !isYAML(f.Path) || strings.HasSuffix(f.Path, "-patch.yaml") || path.Base(f.Path) == "gotk-sync.yaml" {
+					continue
+				}
+				for _, doc := range documents(t, f) {
+					checkLockdown(t, name+"/"+target.Name+"/"+f.Path, doc)
+				}
+			}
+		}
+	}
+}
+
+func checkLockdown(t *testing.T, at string, doc []byte) {
+	t.Helper()
+	var meta struct{ APIVersion, Kind string }
+	if err := sigsyaml.Unmarshal(doc, &meta); err != nil {
+		t.Fatal(err)
+	}
+	switch meta.APIVersion + "/" + meta.Kind {
+	case "kustomize.toolkit.fluxcd.io/v1/Kustomization":
+		var k kustomizev1.Kustomization
+		if err := sigsyaml.Unmarshal(doc, &k); err != nil {
+			t.Fatal(err)
+		}
+		if k.Spec.ServiceAccountName == "" || k.Spec.SourceRef.Namespace != "" {
+			t.Errorf("%s: Kustomization %s: service account %q, source in namespace %q", at, k.Name, k.Spec.ServiceAccountName, k.Spec.SourceRef.Namespace)
+		}
+	case "helm.toolkit.fluxcd.io/v2/HelmRelease":
+		var r helmv2.HelmRelease
+		if err := sigsyaml.Unmarshal(doc, &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Spec.ServiceAccountName == "" {
+			t.Errorf("%s: HelmRelease %s has no service account", at, r.Name)
+		}
+		if ref := r.Spec.ChartRef; ref != nil && ref.Namespace != "" || r.Spec.Chart != nil && r.Spec.Chart.Spec.SourceRef.Namespace != "" {
+			t.Errorf("%s: HelmRelease %s refers to another namespace", at, r.Name)
+		}
+	}
+}
+
+// Flux's real manifests, with what the specification changes in them.
+func TestFluxBootstrapIsLockedDown(t *testing.T) {
+	manifests := os.Getenv("FLUX_MANIFESTS")
+	if manifests == "" {
+		t.Skip("FLUX_MANIFESTS is not set; `make test` sets it")
+	}
+	spec := load(t, "classic")
+	components, err := fluxrender.FluxComponents(spec, manifests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := generators.Platform(spec, generators.Options{FluxComponents: components})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := filesys.MakeFsInMemory()
+	for f := range target.Tree.All() {
+		if err := memory.WriteFile("/"+f.Path, f.Content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range spec.Clusters {
+		built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, "/"+c.Spec.Path+"/flux-system")
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := map[string][]string{}
+		for _, r := range built.Resources() {
+			data := r.MustYaml()
+			switch r.GetKind() {
+			case "Deployment":
+				var d appsv1.Deployment
+				if err := sigsyaml.Unmarshal([]byte(data), &d); err != nil {
+					t.Fatal(err)
+				}
+				flags[d.Name] = d.Spec.Template.Spec.Containers[0].Args
+			case "Kustomization":
+				var k kustomizev1.Kustomization
+				if err := sigsyaml.UnmarshalStrict([]byte(data), &k); err != nil {
+					t.Fatal(err)
+				}
+				if k.Spec.ServiceAccountName != "kustomize-controller" || k.Spec.Decryption == nil || k.Spec.Path != "./"+c.Spec.Path {
+					t.Errorf("%s: root Kustomization: %+v", c.Metadata.Name, k.Spec)
+				}
+			}
+		}
+		for controller, want := range map[string][]string{
+			"kustomize-controller":    {"--no-cross-namespace-refs=true", "--no-remote-bases=true", "--default-service-account=default"},
+			"helm-controller":         {"--no-cross-namespace-refs=true", "--default-service-account=default"},
+			"notification-controller": {"--no-cross-namespace-refs=true"},
+		} {
+			for _, flag := range want {
+				if !slices.Contains(flags[controller], flag) {
+					t.Errorf("%s: %s has %v, want %s", c.Metadata.Name, controller, flags[controller], flag)
+				}
+			}
+		}
+	}
+}
