@@ -76,7 +76,7 @@ func compareDir(tb testing.TB, dir string, t *Tree, opts Options) *Plan {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer folder.Close() //nolint:errcheck // opened for reading
+	defer folder.Close()
 	plan, err := Compare(t, folder, mustInventory(tb, folder), opts)
 	if err != nil {
 		tb.Fatal(err)

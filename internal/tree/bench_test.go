@@ -34,7 +34,7 @@ func benchCompare(b *testing.B, t *Tree, dir string) *Plan {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer folder.Close() //nolint:errcheck // opened for reading
+	defer folder.Close()
 	inv, err := ReadInventory(folder)
 	if err != nil {
 		b.Fatal(err)

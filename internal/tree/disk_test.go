@@ -60,7 +60,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.Close() //nolint:errcheck // opened for reading
+	defer folder.Close()
 	for range 2 {        // the second time from what it learned
 		for _, test := range tests {
 			content, err := folder.ReadFile(test.path)
@@ -323,7 +323,7 @@ func TestManyAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			defer folder.Close() //nolint:errcheck // opened for reading
+			defer folder.Close()
 			inv, err := ReadInventory(folder)
 			if err != nil {
 				t.Error(err)
@@ -448,7 +448,7 @@ func TestLockExcludes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close() //nolint:errcheck // nothing is written
+	defer root.Close()
 	var holders, held atomic.Int64
 	var group sync.WaitGroup
 	for range 8 {

@@ -125,7 +125,7 @@ func (f *Folder) ReadFile(p string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %q: %w", p, err)
 	}
-	defer file.Close() //nolint:errcheck // opened for reading
+	defer file.Close()
 	content := slices.Grow([]byte(nil), int(info.Size())+1)
 	for {
 		n, err := file.Read(content[len(content):cap(content)])
