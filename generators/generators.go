@@ -49,7 +49,7 @@ func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 	fleet.Generate(out, spec, lay, fleet.Options{FluxComponents: opts.FluxComponents, Adopted: opts.Adopted})
 	tenant.Platform(out, spec, lay)
 	encryption.Platform(out, spec, lay)
-	fleet.Ignore(out)
+	out.Ignore()
 	if err := out.Err(); err != nil {
 		return tree.Target{}, fmt.Errorf("generating the platform repository: %w", err)
 	}

@@ -6,10 +6,8 @@ package addon
 import (
 	"path"
 	"slices"
-	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
@@ -150,9 +148,9 @@ func (g *generator) unit(u layout.Unit) {
 		TypeMeta:   metav1.TypeMeta{APIVersion: kustomizev1.GroupVersion.String(), Kind: kustomizev1.KustomizationKind},
 		ObjectMeta: metav1.ObjectMeta{Name: u.Name, Namespace: layout.FluxNamespace},
 		Spec: kustomizev1.KustomizationSpec{
-			Interval:        duration(d.Interval),
-			RetryInterval:   new(duration(d.RetryInterval)),
-			Timeout:         new(duration(d.Timeout)),
+			Interval:        emit.Duration(d.Interval),
+			RetryInterval:   new(emit.Duration(d.RetryInterval)),
+			Timeout:         new(emit.Duration(d.Timeout)),
 			Path:            "./" + u.Dir,
 			Prune:           true,
 			Wait:            u.Wait,
@@ -206,17 +204,4 @@ func (g *generator) flush() {
 		k.Resources = emit.Sorted(k.Resources)
 		g.out.Kustomization(dir, *k)
 	}
-}
-
-func secretRef(ref *v1alpha1.SecretRef) *meta.LocalObjectReference {
-	if ref == nil {
-		return nil
-	}
-	return &meta.LocalObjectReference{Name: ref.Name}
-}
-
-// duration reads a duration that validation has let through.
-func duration(d v1alpha1.Duration) metav1.Duration {
-	parsed, _ := time.ParseDuration(string(d))
-	return metav1.Duration{Duration: parsed}
 }

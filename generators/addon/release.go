@@ -16,9 +16,6 @@ import (
 	"github.com/fleetwright/fleetwright/generators/layout"
 )
 
-// chartMediaType is the layer of an OCI artifact that holds a Helm chart.
-const chartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
-
 // isOCI says that a chart stands in an OCI registry.
 func isOCI(c *v1alpha1.Chart) bool { return strings.HasPrefix(c.URL, "oci://") }
 
@@ -35,41 +32,26 @@ func SourceFile(a *v1alpha1.Addon) string {
 func Source(spec *v1alpha1.Spec, a *v1alpha1.Addon, home layout.Home) any {
 	chart := a.Spec.Chart
 	objectMeta := metav1.ObjectMeta{Name: a.Metadata.Name, Namespace: home.Namespace}
-	interval := duration(cmp.Or(a.Spec.Interval, spec.Fleet.Spec.Defaults.Interval))
+	interval := emit.Duration(cmp.Or(a.Spec.Interval, spec.Fleet.Spec.Defaults.Interval))
 	if !isOCI(chart) {
 		return &sourcev1.HelmRepository{
 			TypeMeta:   metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.HelmRepositoryKind},
 			ObjectMeta: objectMeta,
-			Spec:       sourcev1.HelmRepositorySpec{Interval: interval, URL: chart.URL, SecretRef: secretRef(chart.SecretRef)},
+			Spec:       sourcev1.HelmRepositorySpec{Interval: interval, URL: chart.URL, SecretRef: emit.SecretRef(chart.SecretRef)},
 		}
 	}
 	return &sourcev1.OCIRepository{
 		TypeMeta:   metav1.TypeMeta{APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.OCIRepositoryKind},
 		ObjectMeta: objectMeta,
 		Spec: sourcev1.OCIRepositorySpec{
-			Interval:  interval,
-			URL:       chart.URL,
-			Reference: &sourcev1.OCIRepositoryRef{Tag: chart.Version},
-			LayerSelector: &sourcev1.OCILayerSelector{
-				MediaType: chartMediaType, Operation: sourcev1.OCILayerCopy,
-			},
-			SecretRef: secretRef(chart.SecretRef),
-			Verify:    Verification(chart.Verify),
+			Interval:      interval,
+			URL:           chart.URL,
+			Reference:     &sourcev1.OCIRepositoryRef{Tag: chart.Version},
+			LayerSelector: emit.ChartLayer(),
+			SecretRef:     emit.SecretRef(chart.SecretRef),
+			Verify:        emit.Verification(chart.Verify),
 		},
 	}
-}
-
-// Verification is a specification's verify in the source API's words; nil stays
-// nil.
-func Verification(v *v1alpha1.Verify) *sourcev1.OCIRepositoryVerification {
-	if v == nil {
-		return nil
-	}
-	out := &sourcev1.OCIRepositoryVerification{Provider: v.Provider, SecretRef: secretRef(v.SecretRef)}
-	for _, id := range v.MatchOIDCIdentity {
-		out.MatchOIDCIdentity = append(out.MatchOIDCIdentity, sourcev1.OIDCIdentityMatch{Issuer: id.Issuer, Subject: id.Subject})
-	}
-	return out
 }
 
 // Release is the HelmRelease of an add-on.
@@ -84,16 +66,16 @@ func Release(spec *v1alpha1.Spec, a *v1alpha1.Addon, home layout.Home, dependsOn
 		TypeMeta:   metav1.TypeMeta{APIVersion: helmv2.GroupVersion.String(), Kind: helmv2.HelmReleaseKind},
 		ObjectMeta: metav1.ObjectMeta{Name: a.Metadata.Name, Namespace: home.Namespace},
 		Spec: helmv2.HelmReleaseSpec{
-			Interval: duration(cmp.Or(a.Spec.Interval, defaults.Interval)),
-			Timeout:  new(duration(cmp.Or(a.Spec.Timeout, defaults.Timeout))),
+			Interval: emit.Duration(cmp.Or(a.Spec.Interval, defaults.Interval)),
+			Timeout:  new(emit.Duration(cmp.Or(a.Spec.Timeout, defaults.Timeout))),
 			Install: &helmv2.Install{
 				CRDs:     helmv2.CreateReplace,
-				Strategy: &helmv2.InstallStrategy{Name: "RetryOnFailure", RetryInterval: new(duration(defaults.RetryInterval))},
+				Strategy: &helmv2.InstallStrategy{Name: "RetryOnFailure", RetryInterval: new(emit.Duration(defaults.RetryInterval))},
 			},
 			Upgrade: &helmv2.Upgrade{
 				CRDs:          helmv2.CreateReplace,
 				CleanupOnFail: true,
-				Strategy:      &helmv2.UpgradeStrategy{Name: "RetryOnFailure", RetryInterval: new(duration(defaults.RetryInterval))},
+				Strategy:      &helmv2.UpgradeStrategy{Name: "RetryOnFailure", RetryInterval: new(emit.Duration(defaults.RetryInterval))},
 			},
 			Values: values(a.Spec.Values),
 		},

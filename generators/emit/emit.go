@@ -3,8 +3,10 @@
 package emit
 
 import (
+	"bytes"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -119,12 +121,32 @@ func Sorted(names []string) []string {
 	return slices.Compact(out)
 }
 
-// Relative is the way from one folder of a tree to a path in it.
+// Relative is the way from one clean folder of a tree (. is its root) to a path in
+// it.
 func Relative(from, to string) string {
-	f, t := strings.Split(from, "/"), strings.Split(to, "/")
-	n := 0
-	for n < len(f) && n < len(t) && f[n] == t[n] {
-		n++
+	rel, err := filepath.Rel(filepath.FromSlash(from), filepath.FromSlash(to))
+	if err != nil { // only for an absolute path, and a tree has none
+		return to
 	}
-	return path.Join(strings.Repeat("../", len(f)-n), path.Join(t[n:]...))
+	return filepath.ToSlash(rel)
+}
+
+// Ignore writes .krmignore for the YAML files that are no KRM objects: kpt takes
+// every other YAML file of a package for one. It must come last.
+func (f *Files) Ignore() {
+	var ignored []string
+	for file := range f.Tree.All() {
+		ext := path.Ext(file.Path)
+		if (ext == ".yaml" || ext == ".yml") && !isKRM(file.Content) {
+			ignored = append(ignored, "/"+file.Path)
+		}
+	}
+	if len(ignored) > 0 {
+		f.Text(".krmignore", tree.Managed, []byte("# "+manifest.Header+
+			"\n# YAML files that are not KRM objects, for kpt.\n"+strings.Join(ignored, "\n")+"\n"))
+	}
+}
+
+func isKRM(content []byte) bool {
+	return bytes.HasPrefix(content, []byte("apiVersion:")) || bytes.Contains(content, []byte("\napiVersion:"))
 }

@@ -61,7 +61,7 @@ var specVariable = admissionv1.Variable{Name: "spec", Expression: "dyn(object.sp
 
 func admissionPolicy(t *v1alpha1.Tenant, name string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable, validations []admissionv1.Validation) *admissionv1.ValidatingAdmissionPolicy {
 	return &admissionv1.ValidatingAdmissionPolicy{
-		TypeMeta:   typeMeta(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy"),
+		TypeMeta:   emit.TypeMeta(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy"),
 		ObjectMeta: objectMeta(t, name, ""),
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy:    new(admissionv1.Fail),
@@ -79,7 +79,7 @@ func admissionPolicy(t *v1alpha1.Tenant, name string, rules []admissionv1.NamedR
 
 func admissionBinding(t *v1alpha1.Tenant, name string) *admissionv1.ValidatingAdmissionPolicyBinding {
 	return &admissionv1.ValidatingAdmissionPolicyBinding{
-		TypeMeta:   typeMeta(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding"),
+		TypeMeta:   emit.TypeMeta(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding"),
 		ObjectMeta: objectMeta(t, name, ""),
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName:        name,

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
 // bounds are the ResourceQuota and the LimitRange of each workload namespace.
@@ -36,12 +37,12 @@ func bounds(t *v1alpha1.Tenant) ([]any, error) {
 	for _, ns := range t.Spec.Namespaces {
 		objects = append(objects,
 			&corev1.ResourceQuota{
-				TypeMeta:   typeMeta(corev1.SchemeGroupVersion, "ResourceQuota"),
+				TypeMeta:   emit.TypeMeta(corev1.SchemeGroupVersion, "ResourceQuota"),
 				ObjectMeta: objectMeta(t, t.Metadata.Name, ns),
 				Spec:       corev1.ResourceQuotaSpec{Hard: hard},
 			},
 			&corev1.LimitRange{
-				TypeMeta:   typeMeta(corev1.SchemeGroupVersion, "LimitRange"),
+				TypeMeta:   emit.TypeMeta(corev1.SchemeGroupVersion, "LimitRange"),
 				ObjectMeta: objectMeta(t, t.Metadata.Name, ns),
 				Spec:       corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{item}},
 			},

@@ -36,7 +36,7 @@ func namespaces(t *v1alpha1.Tenant) []any {
 
 func namespace(t *v1alpha1.Tenant, name string, level v1alpha1.PodSecurity) *corev1.Namespace {
 	ns := &corev1.Namespace{
-		TypeMeta:   typeMeta(corev1.SchemeGroupVersion, "Namespace"),
+		TypeMeta:   emit.TypeMeta(corev1.SchemeGroupVersion, "Namespace"),
 		ObjectMeta: objectMeta(t, name, ""),
 	}
 	for _, mode := range podSecurityModes {

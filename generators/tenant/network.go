@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
 const networkComment = `Pods are closed but for DNS, traffic inside of their namespace, and what
@@ -24,7 +25,7 @@ func networkPolicies(t *v1alpha1.Tenant) []any {
 	for _, ns := range t.Spec.Namespaces {
 		add := func(name string, spec networkingv1.NetworkPolicySpec) {
 			objects = append(objects, &networkingv1.NetworkPolicy{
-				TypeMeta:   typeMeta(networkingv1.SchemeGroupVersion, "NetworkPolicy"),
+				TypeMeta:   emit.TypeMeta(networkingv1.SchemeGroupVersion, "NetworkPolicy"),
 				ObjectMeta: objectMeta(t, name, ns),
 				Spec:       spec,
 			})

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
 const rbacComment = `The accounts that Flux works with for the tenant, and what they may do. The one in the
@@ -89,7 +90,7 @@ func accounts(t *v1alpha1.Tenant) []any {
 
 func serviceAccount(t *v1alpha1.Tenant, name, namespace string) *corev1.ServiceAccount {
 	return &corev1.ServiceAccount{
-		TypeMeta:                     typeMeta(corev1.SchemeGroupVersion, "ServiceAccount"),
+		TypeMeta:                     emit.TypeMeta(corev1.SchemeGroupVersion, "ServiceAccount"),
 		ObjectMeta:                   objectMeta(t, name, namespace),
 		AutomountServiceAccountToken: new(false),
 	}
@@ -101,7 +102,7 @@ func grants(t *v1alpha1.Tenant, namespace, name, account, accountNamespace strin
 	subject := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: accountNamespace}
 	binding := func(name, kind, role string) *rbacv1.RoleBinding {
 		return &rbacv1.RoleBinding{
-			TypeMeta:   typeMeta(rbacv1.SchemeGroupVersion, "RoleBinding"),
+			TypeMeta:   emit.TypeMeta(rbacv1.SchemeGroupVersion, "RoleBinding"),
 			ObjectMeta: objectMeta(t, name, namespace),
 			Subjects:   []rbacv1.Subject{subject},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: role},
@@ -109,7 +110,7 @@ func grants(t *v1alpha1.Tenant, namespace, name, account, accountNamespace strin
 	}
 	objects := []any{
 		&role{
-			TypeMeta:   typeMeta(rbacv1.SchemeGroupVersion, "Role"),
+			TypeMeta:   emit.TypeMeta(rbacv1.SchemeGroupVersion, "Role"),
 			ObjectMeta: objectMeta(t, name, namespace),
 			Rules:      rules(t.Spec.Access, verbs),
 		},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"path/filepath"
 	"strings"
 
 	kustypes "sigs.k8s.io/kustomize/api/types"
@@ -12,7 +11,6 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/encryption"
-	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -82,10 +80,9 @@ func repository(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *emit.Files {
 	sops, err := encryption.Tenant(spec, t, append(folders, shared)...)
 	out.Fail(err)
 	out.Text(encryption.File, tree.Managed, sops)
-	out.Text(".krmignore", tree.Managed, []byte(ignored))
-	out.Text(".pre-commit-config.yaml", tree.Once, []byte(preCommit))
-	out.Text(".github/workflows/validate.yaml", tree.Once, []byte(workflow))
+	out.CI("", []string{"fleetwright-validate"}, []string{"validate"})
 	out.Text("README.md", tree.Once, readme(spec, t, shared))
+	out.Ignore()
 	return out
 }
 
@@ -94,49 +91,10 @@ func environmentFolder(out *emit.Files, t *v1alpha1.Tenant, dir, shared string) 
 	out.YAML(path.Join(dir, "starter-patch.yaml"), tree.Once, "What differs from the base here.", starterPatch(t, dir))
 	out.YAML(path.Join(dir, "kustomization.yaml"), tree.Once, "", emit.Kustomization{
 		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind,
-		Resources: []string{relative(dir, shared)},
+		Resources: []string{emit.Relative(dir, shared)},
 		Patches:   []kustypes.Patch{{Path: "starter-patch.yaml"}},
 	})
 }
-
-// relative is the way between two clean folders, either of which may be the root.
-func relative(from, to string) string {
-	rel, err := filepath.Rel(filepath.FromSlash(from), filepath.FromSlash(to))
-	if err != nil { // only for an absolute path, and validation refuses those
-		return to
-	}
-	return filepath.ToSlash(rel)
-}
-
-// The files of a tenant's repository that do not depend on the tenant.
-const (
-	ignored = "# " + manifest.Header + "\n# YAML files that are not KRM objects, for kpt.\n" +
-		"/.sops.yaml\n/.pre-commit-config.yaml\n/.github/\n"
-	preCommit = `# https://pre-commit.com: run "pre-commit install" once.
-repos:
-- repo: https://github.com/fleetwright/fleetwright
-  rev: v0.1.0
-  hooks:
-  - id: fleetwright-validate
-`
-	workflow = `name: validate
-on:
-  pull_request:
-  push:
-permissions:
-  contents: read
-jobs:
-  fleetwright:
-    runs-on: ubuntu-latest
-    steps:
-    - uses: actions/checkout@v4
-    - uses: actions/setup-go@v5
-      with:
-        go-version: stable
-    - run: go install github.com/fleetwright/fleetwright/cmd/fleetwright@v0.1.0
-    - run: fleetwright validate
-`
-)
 
 // readme tells the tenant's people what the platform applies and allows.
 func readme(spec *v1alpha1.Spec, t *v1alpha1.Tenant, shared string) []byte {

@@ -35,10 +35,10 @@ func starter(out *emit.Files, spec *v1alpha1.Spec, t *v1alpha1.Tenant, dir strin
 	meta := metav1.ObjectMeta{Name: starterName, Namespace: t.Spec.Namespaces[0]}
 	d := spec.Fleet.Spec.Defaults
 	out.YAML(path.Join(dir, "ocirepository.yaml"), tree.Once, "", &sourcev1.OCIRepository{
-		TypeMeta:   typeMeta(sourcev1.GroupVersion, sourcev1.OCIRepositoryKind),
+		TypeMeta:   emit.TypeMeta(sourcev1.GroupVersion, sourcev1.OCIRepositoryKind),
 		ObjectMeta: meta,
 		Spec: sourcev1.OCIRepositorySpec{
-			Interval:      duration(d.Interval),
+			Interval:      emit.Duration(d.Interval),
 			URL:           starterChart,
 			Reference:     &sourcev1.OCIRepositoryRef{Tag: starterVersion},
 			LayerSelector: &sourcev1.OCILayerSelector{MediaType: chartMediaType, Operation: sourcev1.OCILayerCopy},
@@ -47,12 +47,12 @@ func starter(out *emit.Files, spec *v1alpha1.Spec, t *v1alpha1.Tenant, dir strin
 	out.YAML(path.Join(dir, "helmrelease.yaml"), tree.Once,
 		"A small web server to start from. It runs as the account that the platform made for\nthis tenant; the platform refuses any other.",
 		&helmv2.HelmRelease{
-			TypeMeta:   typeMeta(helmv2.GroupVersion, helmv2.HelmReleaseKind),
+			TypeMeta:   emit.TypeMeta(helmv2.GroupVersion, helmv2.HelmReleaseKind),
 			ObjectMeta: meta,
 			Spec: helmv2.HelmReleaseSpec{
 				ChartRef:           &helmv2.CrossNamespaceSourceReference{Kind: sourcev1.OCIRepositoryKind, Name: starterName},
-				Interval:           duration(d.Interval),
-				Timeout:            new(duration(d.Timeout)),
+				Interval:           emit.Duration(d.Interval),
+				Timeout:            new(emit.Duration(d.Timeout)),
 				ServiceAccountName: helmAccount(t),
 				Values:             jsonValues(starterValues()),
 			},

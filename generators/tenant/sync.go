@@ -23,41 +23,30 @@ func syncObjects(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []any {
 func source(spec *v1alpha1.Spec, t *v1alpha1.Tenant) any {
 	s := t.Spec.Source
 	meta := objectMeta(t, t.Metadata.Name, t.Spec.SyncNamespace)
-	interval := duration(spec.Fleet.Spec.Defaults.Interval)
+	interval := emit.Duration(spec.Fleet.Spec.Defaults.Interval)
 	if s.Kind == v1alpha1.SourceOCI {
 		return &sourcev1.OCIRepository{
-			TypeMeta:   typeMeta(sourcev1.GroupVersion, sourcev1.OCIRepositoryKind),
+			TypeMeta:   emit.TypeMeta(sourcev1.GroupVersion, sourcev1.OCIRepositoryKind),
 			ObjectMeta: meta,
 			Spec: sourcev1.OCIRepositorySpec{
 				Interval:  interval,
 				URL:       s.URL,
 				Reference: &sourcev1.OCIRepositoryRef{Tag: s.Tag, SemVer: s.SemVer},
-				SecretRef: secretRef(s.SecretRef),
-				Verify:    verification(s.Verify),
+				SecretRef: emit.SecretRef(s.SecretRef),
+				Verify:    emit.Verification(s.Verify),
 			},
 		}
 	}
 	return &sourcev1.GitRepository{
-		TypeMeta:   typeMeta(sourcev1.GroupVersion, sourcev1.GitRepositoryKind),
+		TypeMeta:   emit.TypeMeta(sourcev1.GroupVersion, sourcev1.GitRepositoryKind),
 		ObjectMeta: meta,
 		Spec: sourcev1.GitRepositorySpec{
 			Interval:  interval,
 			URL:       s.URL,
 			Reference: &sourcev1.GitRepositoryRef{Branch: s.Branch, Tag: s.Tag, SemVer: s.SemVer},
-			SecretRef: secretRef(s.SecretRef),
+			SecretRef: emit.SecretRef(s.SecretRef),
 		},
 	}
-}
-
-func verification(v *v1alpha1.Verify) *sourcev1.OCIRepositoryVerification {
-	if v == nil {
-		return nil
-	}
-	out := &sourcev1.OCIRepositoryVerification{Provider: v.Provider, SecretRef: secretRef(v.SecretRef)}
-	for _, id := range v.MatchOIDCIdentity {
-		out.MatchOIDCIdentity = append(out.MatchOIDCIdentity, sourcev1.OIDCIdentityMatch{Issuer: id.Issuer, Subject: id.Subject})
-	}
-	return out
 }
 
 // kustomization applies the tenant's source as the tenant's account.
@@ -71,12 +60,12 @@ func verification(v *v1alpha1.Verify) *sourcev1.OCIRepositoryVerification {
 func kustomization(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *kustomizev1.Kustomization {
 	d := spec.Fleet.Spec.Defaults
 	k := &kustomizev1.Kustomization{
-		TypeMeta:   typeMeta(kustomizev1.GroupVersion, kustomizev1.KustomizationKind),
+		TypeMeta:   emit.TypeMeta(kustomizev1.GroupVersion, kustomizev1.KustomizationKind),
 		ObjectMeta: objectMeta(t, t.Metadata.Name, t.Spec.SyncNamespace),
 		Spec: kustomizev1.KustomizationSpec{
-			Interval:           duration(d.Interval),
-			RetryInterval:      new(duration(d.RetryInterval)),
-			Timeout:            new(duration(d.Timeout)),
+			Interval:           emit.Duration(d.Interval),
+			RetryInterval:      new(emit.Duration(d.RetryInterval)),
+			Timeout:            new(emit.Duration(d.Timeout)),
 			ServiceAccountName: kustomizeAccount(t),
 			SourceRef:          kustomizev1.CrossNamespaceSourceReference{Kind: t.Spec.Source.Kind, Name: t.Metadata.Name},
 			Prune:              true,

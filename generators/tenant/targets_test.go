@@ -82,7 +82,7 @@ func TestRelative(t *testing.T) {
 		{"a/b/c", "base", "../../../base"},
 		{"base/eu", "base", ".."},
 	} {
-		if got := relative(c.from, c.to); got != c.want {
+		if got := emit.Relative(c.from, c.to); got != c.want {
 			t.Errorf("from %s to %s: got %s, want %s", c.from, c.to, got, c.want)
 		}
 	}

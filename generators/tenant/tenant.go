@@ -13,11 +13,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -109,21 +106,4 @@ func objectMeta(t *v1alpha1.Tenant, name, namespace string) metav1.ObjectMeta {
 		Name: name, Namespace: namespace,
 		Labels: map[string]string{emit.LabelTenant: t.Metadata.Name},
 	}
-}
-
-func typeMeta(gv schema.GroupVersion, kind string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: gv.String(), Kind: kind}
-}
-
-func secretRef(ref *v1alpha1.SecretRef) *meta.LocalObjectReference {
-	if ref == nil {
-		return nil
-	}
-	return &meta.LocalObjectReference{Name: ref.Name}
-}
-
-// duration reads a duration that validation has let through.
-func duration(d v1alpha1.Duration) metav1.Duration {
-	parsed, _ := time.ParseDuration(string(d))
-	return metav1.Duration{Duration: parsed}
 }

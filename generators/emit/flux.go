@@ -1,0 +1,52 @@
+package emit
+
+import (
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// ChartLayer selects the layer of an OCI artifact that holds a Helm chart, as
+// helm push makes it.
+func ChartLayer() *sourcev1.OCILayerSelector {
+	return &sourcev1.OCILayerSelector{
+		MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip", Operation: sourcev1.OCILayerCopy,
+	}
+}
+
+// TypeMeta is the type of an object.
+func TypeMeta(gv schema.GroupVersion, kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: gv.String(), Kind: kind}
+}
+
+// SecretRef is a reference to a Secret in the API's words; nil stays nil.
+func SecretRef(ref *v1alpha1.SecretRef) *meta.LocalObjectReference {
+	if ref == nil {
+		return nil
+	}
+	return &meta.LocalObjectReference{Name: ref.Name}
+}
+
+// Duration is a duration that the specification's validation has let through.
+func Duration(d v1alpha1.Duration) metav1.Duration {
+	parsed, _ := time.ParseDuration(string(d))
+	return metav1.Duration{Duration: parsed}
+}
+
+// Verification is a specification's verify in the source API's words; nil stays
+// nil.
+func Verification(v *v1alpha1.Verify) *sourcev1.OCIRepositoryVerification {
+	if v == nil {
+		return nil
+	}
+	out := &sourcev1.OCIRepositoryVerification{Provider: v.Provider, SecretRef: SecretRef(v.SecretRef)}
+	for _, id := range v.MatchOIDCIdentity {
+		out.MatchOIDCIdentity = append(out.MatchOIDCIdentity, sourcev1.OIDCIdentityMatch{Issuer: id.Issuer, Subject: id.Subject})
+	}
+	return out
+}
