@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/render"
 )
 
@@ -102,11 +104,35 @@ func (l *resourceList) fail(err error) {
 	if f := (*FindingsError)(nil); errors.As(err, &f) {
 		return
 	}
+	if spec := (v1alpha1.Errors)(nil); errors.As(err, &spec) {
+		for _, e := range spec {
+			l.results = append(l.results, specResult(e))
+		}
+		return
+	}
 	text := err.Error()
 	if b := (*render.BadInput)(nil); errors.As(err, &b) && b.Hint != "" {
 		text += "\nhint: " + b.Hint
 	}
 	l.results = append(l.results, &framework.Result{Message: text, Severity: framework.Error})
+}
+
+// specResult is the result of one error of the specification.
+func specResult(e *v1alpha1.Error) *framework.Result {
+	r := &framework.Result{Message: e.Message, Severity: framework.Error}
+	if e.Hint != "" {
+		r.Message += "\nhint: " + e.Hint
+	}
+	if kind, name, ok := strings.Cut(e.Object, " "); ok {
+		r.ResourceRef = identify(v1alpha1.APIVersion, kind, "", name)
+	}
+	if e.Field != "" {
+		r.Field = &framework.Field{Path: e.Field}
+	}
+	if e.File != "" {
+		r.File = &framework.File{Path: e.File}
+	}
+	return r
 }
 
 // note adds a result that doesn't fail the call.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // The outputs of RenderFleet.
@@ -120,9 +121,9 @@ func (f *renderFleet) load(list *resourceList, o Options) (*render.Source, []*ky
 		objects, err := documents(source.Files)
 		return source, objects, err
 	}
-	items := list.items
-	if len(f.objects) > 0 {
-		items = f.objects
+	items := f.objects
+	if len(items) == 0 {
+		items = ownSpecification(list.items)
 	}
 	var nodes []*yaml.Node
 	var objects []*kyaml.RNode
@@ -145,6 +146,27 @@ func (f *renderFleet) load(list *resourceList, o Options) (*render.Source, []*ky
 		return nil, nil, err
 	}
 	return render.FromSpec(spec), objects, nil
+}
+
+// ownSpecification leaves out what stands in nested kpt packages, which may have
+// a specification of their own, unless there is none outside of them.
+func ownSpecification(items []*kyaml.RNode) []*kyaml.RNode {
+	root := ""
+	for _, item := range items {
+		if pkg := annotationsOf(item)[packagePath]; pkg != "" && (root == "" || len(pkg) < len(root)) {
+			root = pkg
+		}
+	}
+	var own []*kyaml.RNode
+	for _, item := range items {
+		if isSpecification(item) && annotationsOf(item)[packagePath] == root {
+			own = append(own, item)
+		}
+	}
+	if len(own) == 0 {
+		return items
+	}
+	return own
 }
 
 // isSpecification says whether an object is of a specification.
@@ -198,6 +220,19 @@ func inside(root, dir, field string) (string, error) {
 	return filepath.Join(root, filepath.FromSlash(dir)), nil
 }
 
+// readers read what another tool wrote to the platform repository, where the
+// configuration names its folder.
+func (f *renderFleet) readers(source *render.Source) ([]tree.Reader, func(), error) {
+	if f.path == "" {
+		return nil, func() {}, nil
+	}
+	folder, err := tree.OpenFolder(source.Root)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []tree.Reader{folder}, func() { _ = folder.Close() }, nil // opened for reading
+}
+
 // emitObjects adds what Flux applies on one cluster.
 func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) error {
 	cluster := source.Spec.Cluster(f.cluster)
@@ -208,7 +243,12 @@ func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) err
 		}
 		return &render.BadInput{Err: fmt.Errorf("functionConfig RenderFleet: spec.cluster %q is not in the specification: want %s", f.cluster, alternatives(names))}
 	}
-	platform, err := source.Platform()
+	readers, closeAll, err := f.readers(source)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	platform, err := source.Platform(readers...)
 	if err != nil {
 		return err
 	}
@@ -221,7 +261,12 @@ func (f *renderFleet) emitObjects(list *resourceList, source *render.Source) err
 
 // emitFiles adds each file of each target in an object of kind File.
 func (f *renderFleet) emitFiles(list *resourceList, source *render.Source, objects []*kyaml.RNode) error {
-	targets, err := source.Targets()
+	readers, closeAll, err := f.readers(source)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	targets, err := source.Targets(readers...)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -97,5 +98,35 @@ func TestEveryCommandHasAScript(t *testing.T) {
 		if found, _ := filepath.Glob("testdata/" + name + "*.txtar"); len(found) == 0 {
 			t.Errorf("no testdata/%s*.txtar runs %q", name, c.CommandPath())
 		}
+	}
+}
+
+// The output of the RenderFleet example stands beside it, to look at.
+func TestExampleOfRenderFleet(t *testing.T) {
+	if _, err := exec.LookPath("kustomize"); err != nil {
+		t.Skip("kustomize is not on PATH")
+	}
+	got, err := exec.Command("kustomize", "build", "--enable-alpha-plugins", "--enable-exec", "../../functions/renderfleet").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "../../functions/testdata/renderfleet/expected.yaml", got)
+}
+
+// golden compares with a file, or rewrites it.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := diff.Diff(file, want, "now", got); d != nil {
+		t.Errorf("run the tests with -update:\n%s", d)
 	}
 }

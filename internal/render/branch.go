@@ -2,9 +2,7 @@ package render
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,9 +45,9 @@ func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Invento
 		return nil, nil, err
 	}
 	defer folder.Close()
-	there, err := tree.ReadInventory(folder)
+	there, err := readInventory(inFolder(dir), folder)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", filepath.ToSlash(dir), err)
+		return nil, nil, err
 	}
 	merged := &tree.Inventory{Files: slices.Clone(inv.Files), Tenants: inv.Tenants}
 	for f := range t.All() {

@@ -304,9 +304,9 @@ func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 // plan compares a target with its branch's head and checks that the commit can
 // be made.
 func (c *committer) plan(ctx context.Context, j *commitJob) error {
-	inv, err := tree.ReadInventory(j.reader)
+	inv, err := readInventory(j.Location+"#"+j.Branch+":", j.reader)
 	if err != nil {
-		return fmt.Errorf("%s#%s: %w", j.Location, j.Branch, err)
+		return err
 	}
 	j.changes, j.Specification = nil, nil
 	if c.checkedOut(j) {

@@ -121,9 +121,9 @@ func (s *Source) planFolder(t tree.Target, dir string, overwrite []string) (*tre
 		return nil, err
 	}
 	defer r.Close()
-	inv, err := tree.ReadInventory(r)
+	inv, err := readInventory(inFolder(dir), r)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.ToSlash(dir), err)
+		return nil, err
 	}
 	return s.Plan(t, r, inv, overwrite)
 }

@@ -100,12 +100,12 @@ func listed(names []string) string {
 
 // CountLines counts the lines that come and go between two versions of a file.
 func CountLines(before, after []byte) (added, removed int) {
-	for line := range strings.Lines(string(diff.Diff("a", before, "b", after))) {
-		switch {
-		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
-		case strings.HasPrefix(line, "+"):
+	_, hunks, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n@@")
+	for line := range strings.Lines(hunks) {
+		switch line[0] {
+		case '+':
 			added++
-		case strings.HasPrefix(line, "-"):
+		case '-':
 			removed++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
@@ -100,7 +101,7 @@ func (s *Source) options(platform []tree.Reader) (generators.Options, error) {
 			return o, &BadInput{
 				Err: fmt.Errorf("%s: there is none, and the specification installs Flux by bootstrap", name),
 				Hint: "run \"flux bootstrap\" first, and what it wrote is kept; or give Flux's manifests " +
-					"with --flux-manifests DIR (manifests.tar.gz of a Flux release, unpacked)",
+					"with --flux-manifests DIR, in a functionConfig as spec.fluxManifests (manifests.tar.gz of a Flux release, unpacked)",
 			}
 		}
 		if err != nil {
@@ -122,6 +123,29 @@ func readFirst(readers []tree.Reader, name string) ([]byte, error) {
 		return content, err
 	}
 	return nil, fs.ErrNotExist
+}
+
+// readInventory reads the inventory of a folder or branch; errors name its place,
+// which begins with prefix.
+func readInventory(prefix string, r tree.Reader) (*tree.Inventory, error) {
+	inv, err := tree.ReadInventory(r)
+	if wrong := (*tree.FileError)(nil); errors.As(err, &wrong) {
+		at := *wrong
+		at.File = prefix + at.File
+		return nil, &at
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", prefix, tree.InventoryPath, err)
+	}
+	return inv, nil
+}
+
+// inFolder is the prefix of the paths in a folder.
+func inFolder(dir string) string {
+	if dir = filepath.ToSlash(filepath.Clean(dir)); dir != "." {
+		return dir + "/"
+	}
+	return ""
 }
 
 // Check refuses a platform whose tenants leave out a step of their off-boarding,

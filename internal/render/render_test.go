@@ -1,0 +1,270 @@
+package render
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+const minimal = `apiVersion: fleetwright.dev/v1alpha1
+kind: Fleet
+metadata:
+  name: acme
+spec:
+  repository:
+    url: https://github.com/acme/platform
+---
+apiVersion: fleetwright.dev/v1alpha1
+kind: Cluster
+metadata:
+  name: staging
+spec:
+  variables:
+    REGION: eu
+`
+
+// folder writes files into a new folder.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestReadSpecification(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"fleet/a.yaml": minimal, "fleet/notes.md": "no YAML", "fleet/more/b.yml": "# nothing\n", "other.yaml": "a: [",
+	})
+	for _, at := range []string{dir, filepath.Join(dir, "fleet")} {
+		got, err := ReadSpecification(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Files) != 2 || got.Files[0].Path != "fleet/a.yaml" || got.Files[1].Path != "fleet/more/b.yml" {
+			t.Errorf("files %v", got.Files)
+		}
+		if got.Root != dir {
+			t.Errorf("root %q, want %q", got.Root, dir)
+		}
+	}
+	t.Chdir(filepath.Join(dir, "fleet"))
+	if got, err := ReadSpecification("."); err != nil || got.Root != ".." {
+		t.Errorf("from inside of the folder: root %+v, %v", got, err)
+	}
+}
+
+func TestReadSpecificationRefuses(t *testing.T) {
+	outside := folder(t, map[string]string{"secret.yaml": minimal})
+	for name, c := range map[string]struct {
+		files   map[string]string
+		prepare func(t *testing.T, dir string)
+		want    string
+	}{
+		"nothing":    {want: "there is no specification"},
+		"an empty":   {files: map[string]string{"fleet/README": ""}, want: "holds no YAML file"},
+		"a symlink":  {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(filepath.Join(outside, "secret.yaml"), "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
+		"a loop":     {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b.yaml", "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
+		"no YAML":    {files: map[string]string{"fleet/a.yaml": "a: [\n"}, want: "fleet/a.yaml:"},
+		"large":      {files: map[string]string{"fleet/a.yaml": minimal}, prepare: large("fleet/b.yaml", 100<<20), want: "larger than 10 MB"},
+		"alias bomb": {files: map[string]string{"fleet/a.yaml": bomb()}, want: "fleet/a.yaml:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, c.files)
+			if c.prepare != nil {
+				c.prepare(t, dir)
+			}
+			start := time.Now()
+			_, err := ReadSpecification(dir)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+func link(to, from string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
+			t.Skip(err)
+		}
+	}
+}
+
+// large makes a file that takes no room on the disk.
+func large(name string, size int64) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// bomb is a small file that expands to a billion values.
+func bomb() string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	for i := range 9 {
+		n := string(rune('0' + i))
+		b.WriteString("a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.TrimSuffix(strings.Repeat("*a"+n+", ", 10), ", ") + "]\n")
+	}
+	return b.String()
+}
+
+func TestClusterObjects(t *testing.T) {
+	for _, example := range []string{"acme", "homelab"} {
+		source, err := FromFolder(filepath.Join("../../examples", example), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		platform, err := source.Platform()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range source.Spec.Clusters {
+			objects, err := ClusterObjects(platform.Tree, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen, releases := map[string]bool{}, 0
+			for _, o := range objects {
+				id := strings.Join([]string{o.GetApiVersion(), o.GetKind(), o.GetNamespace(), o.GetName()}, "|")
+				if seen[id] {
+					t.Errorf("%s/%s: %s twice", example, c.Metadata.Name, id)
+				}
+				seen[id] = true
+				if o.GetKind() == "HelmRelease" {
+					releases++
+				}
+			}
+			want := 0
+			for _, a := range source.Spec.AddonsOn(c) {
+				if a.Spec.Chart != nil {
+					want++
+				}
+			}
+			// Flux itself may come as a release that is no add-on.
+			if releases < want || releases > want+2 {
+				t.Errorf("%s/%s: %d HelmReleases, want %d", example, c.Metadata.Name, releases, want)
+			}
+			all := ""
+			for _, o := range objects {
+				all += o.MustString()
+			}
+			for name := range c.Spec.Variables {
+				if strings.Contains(all, "${"+name+"}") {
+					t.Errorf("%s/%s: ${%s} is not substituted", example, c.Metadata.Name, name)
+				}
+			}
+		}
+	}
+}
+
+func TestCarriersRoundTrip(t *testing.T) {
+	source, err := FromFolder(folder(t, map[string]string{"fleet/a.yaml": minimal}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := source.Targets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := source.Carriers(targets, []byte(minimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := SpecificationYAML(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, others, err := FromStream(strings.NewReader(string(text)+"---\nkind: Other\n---\n- a list\n"), "stream", "")
+	if err != nil || others != 2 {
+		t.Fatalf("%d others, %v", others, err)
+	}
+	if !again.carriedSpec.Equal(source.Spec) {
+		t.Error("the specification is another one")
+	}
+	back, err := again.Targets()
+	if err != nil || len(back) != len(targets) {
+		t.Fatalf("%d targets, %v", len(back), err)
+	}
+	for i, want := range targets {
+		if back[i].Name != want.Name || back[i].URL != want.URL || back[i].Branch != want.Branch || back[i].Orphan != want.Orphan || back[i].Tree.Len() != want.Tree.Len() {
+			t.Errorf("target %+v, want %+v", back[i], want)
+		}
+		for f := range want.Tree.All() {
+			if got, _ := back[i].Tree.Get(f.Path); string(got.Content) != string(f.Content) || got.Mode != f.Mode {
+				t.Errorf("%s: %s differs", want.Name, f.Path)
+			}
+		}
+	}
+	if err := again.Check(&tree.Inventory{Tenants: []tree.TenantState{{Name: "gone", State: string(v1alpha1.StateActive)}}}); err == nil {
+		t.Error("a stream drops an Active tenant")
+	}
+}
+
+func TestStreamRefuses(t *testing.T) {
+	const head = "apiVersion: fleetwright.dev/v1alpha1\nkind: File\nmetadata:\n  name: a\nspec:\n  "
+	for name, c := range map[string]struct{ in, want string }{
+		"nothing":         {"", "holds no object of kind File"},
+		"no YAML":         {"a: [", "not YAML"},
+		"target":          {head + "target: ..\n  path: a\n  mode: managed\n", `spec.target ".."`},
+		"mode":            {head + "target: platform\n  path: a\n  mode: ours\n", `spec.mode "ours"`},
+		"path":            {head + "target: platform\n  path: /etc/passwd\n  mode: managed\n", "/etc/passwd"},
+		"git":             {head + "target: platform\n  path: .git/hooks/pre-commit\n  mode: managed\n", "git folder"},
+		"twice":           {head + "target: platform\n  path: a\n  mode: managed\n---\n" + head + "target: platform\n  path: a\n  mode: managed\n", "twice"},
+		"its own folder":  {head + "target: platform\n  path: .fleetwright/tmp/journal\n  mode: managed\n", ".fleetwright"},
+		"broken contents": {head + "target: platform\n  path: .fleetwright/inventory.yaml\n  content: a\n", "inventory"},
+	} {
+		_, _, err := FromStream(strings.NewReader(c.in), "stream", "")
+		if input := (*BadInput)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestCountLines(t *testing.T) {
+	if added, removed := CountLines([]byte("a\nb\nc\n"), []byte("a\nx\ny\nc\n")); added != 2 || removed != 1 {
+		t.Errorf("+%d -%d, want +2 -1", added, removed)
+	}
+	if added, removed := CountLines([]byte("-- a\n"), nil); added != 0 || removed != 1 {
+		t.Errorf("+%d -%d, want +0 -1", added, removed)
+	}
+	if added, removed := CountLines(nil, []byte("--- a\n+++ b\n")); added != 2 || removed != 0 {
+		t.Errorf("+%d -%d, want +2 -0", added, removed)
+	}
+}
+
+func FuzzFromStream(f *testing.F) {
+	f.Add("apiVersion: fleetwright.dev/v1alpha1\nkind: File\nmetadata:\n  name: a\nspec:\n  target: platform\n  path: a\n  mode: managed\n  content: b\n")
+	f.Add("kind: List\nitems:\n- a\n- {}\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		s, _, err := FromStream(strings.NewReader(in), "stream", "")
+		if input := (*BadInput)(nil); err != nil && !errors.As(err, &input) {
+			t.Errorf("error %v is not the input's", err)
+		}
+		if err == nil && len(s.targets) == 0 {
+			t.Error("a stream without targets")
+		}
+	})
+}
