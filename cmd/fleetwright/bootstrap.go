@@ -169,28 +169,10 @@ stderr, and makes the exit status 1.`,
 }
 
 func runValues(ctx context.Context, s streams, release, dir, cluster, format string) error {
-	repo, err := loadRepository(dir)
-	if err != nil {
-		return err
-	}
-	all, err := bootstrap.Values(ctx, repo, release)
-	if err != nil {
-		return &render.BadInput{Err: nothingFound(err)}
-	}
-	chosen := []bootstrap.ReleaseValues{}
-	var clusters []string
-	for _, v := range all {
-		clusters = append(clusters, fmt.Sprintf("%q", v.Cluster))
-		if cluster == "" || v.Cluster == cluster {
-			chosen = append(chosen, v)
-		}
-	}
-	if len(chosen) == 0 {
-		return &render.BadInput{Err: fmt.Errorf("release %q is not bootstrapped on cluster %q: want %s", release, cluster, alternatives(clusters))}
-	}
+	chosen, err := valuesOf(ctx, release, dir, cluster)
 	if format == formatJSON {
-		err = writeJSON(s.out, chosen)
-	} else {
+		err = errors.Join(err, writeJSON(s.out, chosen))
+	} else if err == nil {
 		err = printValues(s.out, chosen)
 	}
 	if err != nil {
@@ -207,6 +189,31 @@ func runValues(ctx context.Context, s streams, release, dir, cluster, format str
 		return found()
 	}
 	return nil
+}
+
+// valuesOf are the values of a release, on one cluster where it is named; never
+// nil.
+func valuesOf(ctx context.Context, release, dir, cluster string) ([]bootstrap.ReleaseValues, error) {
+	chosen := []bootstrap.ReleaseValues{}
+	repo, err := loadRepository(dir)
+	if err != nil {
+		return chosen, err
+	}
+	all, err := bootstrap.Values(ctx, repo, release)
+	if err != nil {
+		return chosen, &render.BadInput{Err: nothingFound(err)}
+	}
+	var clusters []string
+	for _, v := range all {
+		clusters = append(clusters, fmt.Sprintf("%q", v.Cluster))
+		if cluster == "" || v.Cluster == cluster {
+			chosen = append(chosen, v)
+		}
+	}
+	if len(chosen) == 0 {
+		return chosen, &render.BadInput{Err: fmt.Errorf("release %q is not bootstrapped on cluster %q: want %s", release, cluster, alternatives(clusters))}
+	}
+	return chosen, nil
 }
 
 // printValues prints a YAML document for each release.

@@ -57,9 +57,7 @@ unreadable input or nothing to check; 3 cannot continue.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(c, err)
-	})
+	root.SetFlagErrorFunc(usage)
 	root.AddCommand(commands(s)...)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()

@@ -44,11 +44,11 @@ func ClusterObjects(t *tree.Tree, cluster *v1alpha1.Cluster) ([]*kyaml.RNode, er
 	for len(queue) > 0 {
 		u := queue[0]
 		queue = queue[1:]
-		if id := u.namespace + "/" + u.name; built[id] {
+		id := u.namespace + "/" + u.name
+		if built[id] {
 			continue
-		} else {
-			built[id] = true
 		}
+		built[id] = true
 		found, err := b.unit(u)
 		if err != nil {
 			return nil, fmt.Errorf("cluster %q: Kustomization %s/%s: building %s: %w", cluster.Metadata.Name, u.namespace, u.name, u.dir, err)
