@@ -3,6 +3,8 @@ package functions
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,8 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators"
 )
 
 // captures are ResourceLists as kustomize and kpt sent them.
@@ -472,6 +476,44 @@ func TestVerifyBootstrapNamesWhatDrifts(t *testing.T) {
 		if !strings.Contains(err.Error(), want) || !strings.Contains(out, strings.Trim(want, `"`)) {
 			t.Errorf("error or results don't name %s:\n%v", want, err)
 		}
+	}
+}
+
+// The function finds what the command finds in the same files.
+func TestSameFindingsAsTheCommand(t *testing.T) {
+	content, err := os.ReadFile("validatefleet/app/podinfo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.NewReplacer("chartRef:", "chartReff:", "interval: 1h", "interval: [1h]").Replace(string(content))
+	repo, err := repository.FromFiles(maps.All(map[string][]byte{"app/podinfo.yaml": []byte(broken)}), repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := validators.Run(t.Context(), repo, validators.Options{})
+	if err != nil || len(report.Findings) == 0 {
+		t.Fatalf("the command finds nothing: %v", err)
+	}
+	var want []string
+	for _, f := range report.Findings {
+		want = append(want, fmt.Sprintf("%s: %s: %s: %s [%s]", f.File, f.Severity, objectText(f.Object), f.Message, f.Rule))
+	}
+	list := "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
+	for i, d := range strings.Split(broken, "---\n") {
+		d = strings.Replace(d, "  namespace: podinfo\n", fmt.Sprintf("  namespace: podinfo\n  annotations:\n"+
+			"    internal.config.kubernetes.io/path: app/podinfo.yaml\n    internal.config.kubernetes.io/index: '%d'\n", i), 1)
+		list += "- " + strings.ReplaceAll(strings.TrimSpace(d), "\n", "\n  ") + "\n"
+	}
+	_, err = call(t, withConfig(list, validate))
+	var found *FindingsError
+	if !errors.As(err, &found) {
+		t.Fatalf("the function finds nothing: %v", err)
+	}
+	got := slices.DeleteFunc(strings.Split(found.Text, "\n"), func(line string) bool { return !strings.HasPrefix(line, "app/") })
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the function finds\n%s\nand the command\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
