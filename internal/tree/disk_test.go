@@ -61,7 +61,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	for range 2 {        // the second time from what it learned
+	for range 2 { // the second time from what it learned
 		for _, test := range tests {
 			content, err := folder.ReadFile(test.path)
 			var blocked *BlockedError
