@@ -29,8 +29,8 @@ type Started struct {
 
 // Start writes a starter specification into a folder, which is made when
 // missing, with .sops.yaml and .pre-commit-config.yaml as render writes them.
-// The repository's URL and branch are those of git, where there are any. Nothing
-// is overwritten: with a specification in place, none is added to it. The
+// The repository's URL and branch are those of git, where there are any; a folder
+// outside of every repository becomes one. Nothing is overwritten: with a specification in place, none is added to it. The
 // result is sorted by path.
 func Start(dir string) ([]Started, error) {
 	files, err := starter(dir)
@@ -46,6 +46,13 @@ func Start(dir string) ([]Started, error) {
 	}
 	defer root.Close()
 	var out []Started
+	made, err := gitrepo.Create(dir)
+	if err != nil {
+		return nil, fmt.Errorf("making a git repository in %q: %w", dir, err)
+	}
+	if made {
+		out = append(out, Started{Path: ".git"})
+	}
 	for _, f := range files {
 		wrote, err := writeNew(root, f)
 		if err != nil {
