@@ -15,13 +15,13 @@ import (
 var took = regexp.MustCompile(` \([0-9.]+ m?s\)$`)
 
 // What the README shows of validate is what it prints in the repository of
-// testdata/readme.txt.
+// testdata/readme/repository.txtar.
 func TestReadmeExample(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	archive, err := txtar.ParseFile("testdata/readme.txt")
+	archive, err := txtar.ParseFile("testdata/readme/repository.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
