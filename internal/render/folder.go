@@ -1,11 +1,15 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -55,18 +59,25 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	if err != nil {
 		return nil, err
 	}
-	planned := make([]Planned, 0, len(targets))
-	for _, t := range targets {
-		p := Planned{Target: t, Dir: place(t.Name), Recovery: recovery}
-		if t.Name != generators.PlatformTarget {
-			if p.Recovery, err = recoverFolder(p.Dir); err != nil {
-				return nil, err
+	planned := make([]Planned, len(targets))
+	errs := make([]error, len(targets))
+	var group errgroup.Group
+	group.SetLimit(2 * runtime.GOMAXPROCS(0))
+	for i, t := range targets {
+		group.Go(func() error {
+			planned[i] = Planned{Target: t, Dir: place(t.Name), Recovery: recovery}
+			if t.Name != generators.PlatformTarget {
+				if planned[i].Recovery, errs[i] = recoverFolder(planned[i].Dir); errs[i] != nil {
+					return nil
+				}
 			}
-		}
-		if p.Plan, err = s.planFolder(t, p.Dir, overwrite[t.Name]); err != nil {
-			return nil, err
-		}
-		planned = append(planned, p)
+			planned[i].Plan, errs[i] = s.planFolder(t, planned[i].Dir, overwrite[t.Name])
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if err := cmp.Or(errs...); err != nil { // the first in order, so that runs agree
+		return nil, err
 	}
 	if o.Check {
 		return planned, nil
