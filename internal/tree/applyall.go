@@ -14,9 +14,9 @@ type Write struct {
 	Plan *Plan
 }
 
-// sideBySide is how many folders are written to at a time: what takes long is to
-// wait for the disk, and they wait together.
-const sideBySide = 128
+// sideBySide is how many folders are written to at a time: they wait for the disk
+// together. More of them only wait for each other's locks.
+const sideBySide = 32
 
 // ApplyAll applies each plan to its folder, as Apply does: each folder gets all
 // of its plan or nothing. It goes on after an error, and joins the errors in the
