@@ -102,6 +102,9 @@ func checkObject(t *testing.T, at string, doc []byte, custom []string) string {
 	switch {
 	case meta.APIVersion == "" || slices.Contains(local, kind) || slices.Contains(custom, kind):
 	case known:
+		if !strings.HasSuffix(at, "-patch.yaml") { // a patch is no whole object
+			validate(t, at, doc, meta.APIVersion, meta.Kind)
+		}
 		into := reflect.New(reflect.TypeOf(prototype)).Interface()
 		if err := sigsyaml.UnmarshalStrict(doc, into); err != nil {
 			t.Errorf("%s: %v", at, err)
