@@ -8,8 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -61,21 +60,23 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	}
 	planned := make([]Planned, len(targets))
 	errs := make([]error, len(targets))
-	var group errgroup.Group
-	group.SetLimit(2 * runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
+	places := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	for i, t := range targets {
-		group.Go(func() error {
-			planned[i] = Planned{Target: t, Dir: place(t.Name), Recovery: recovery}
+		places <- struct{}{}
+		group.Go(func() {
+			defer func() { <-places }()
+			p := &planned[i]
+			*p = Planned{Target: t, Dir: place(t.Name), Recovery: recovery}
 			if t.Name != generators.PlatformTarget {
-				if planned[i].Recovery, errs[i] = recoverFolder(planned[i].Dir); errs[i] != nil {
-					return nil
-				}
+				p.Recovery, errs[i] = recoverFolder(p.Dir)
 			}
-			planned[i].Plan, errs[i] = s.planFolder(t, planned[i].Dir, overwrite[t.Name])
-			return nil
+			if errs[i] == nil {
+				p.Plan, errs[i] = s.planFolder(t, p.Dir, overwrite[t.Name])
+			}
 		})
 	}
-	_ = group.Wait()
+	group.Wait()
 	if err := cmp.Or(errs...); err != nil { // the first in order, so that runs agree
 		return nil, err
 	}
