@@ -210,13 +210,15 @@ func TestRecoverLeavesEdits(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, before)
 	plan := compareDir(t, dir, tree, Options{})
-	var decided bool
+	var decided atomic.Bool // many files are staged at once
 	killed := errors.New("killed")
 	err := applyWith(t.Context(), dir, plan, hooked(func(op, path string) error {
-		if decided {
+		if decided.Load() {
 			return killed
 		}
-		decided = op == "rename" && path == journalFile
+		if op == "rename" && path == journalFile {
+			decided.Store(true)
+		}
 		return nil
 	}))
 	// The rename that decides goes through; nothing after it does.
