@@ -1,0 +1,233 @@
+// Package e2e holds what Fleetwright generates against a real Kubernetes API server and
+// the real Flux controllers. Start with TestFleet: it tells the story.
+package e2e
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/kustomize"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/fleetwright/fleetwright/e2e/harness"
+)
+
+// patience is how long a cluster may take to become what Git says.
+const patience = 90 * time.Second
+
+func TestMain(m *testing.M) {
+	quiet := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(quiet)
+	_ = quiet.Parse([]string{"-logtostderr=false", "-stderrthreshold=FATAL", "-alsologtostderr=false"})
+	klog.SetOutput(io.Discard)
+	ctrllog.SetLogger(klog.NewKlogr())
+	if os.Getenv("FLUX_MANIFESTS") == "" {
+		fmt.Fprintln(os.Stderr, "FLUX_MANIFESTS is not set; run `make e2e`")
+		os.Exit(2)
+	}
+	os.Exit(m.Run())
+}
+
+// A site is one cluster of an example's fleet, with Flux on it.
+type site struct {
+	fleet   *harness.Fleet
+	cluster string
+	flux    *harness.Flux
+	signer  harness.Signer
+}
+
+// TestFleet starts every cluster of every example: the platform's and the tenants'
+// repositories are committed and pushed by Fleetwright, and Flux brings them to a cluster
+// whose API server judges each object.
+func TestFleet(t *testing.T) {
+	for _, test := range []struct {
+		example, cluster, path string
+		whole                  bool // the whole story, not its first chapter only
+	}{
+		{"acme", "production-eu", "clusters/production-eu", true},
+		{"acme", "production-us", "clusters/production-us", false},
+		{"acme", "staging", "clusters/staging", false},
+		{"homelab", "home", "kubernetes/flux/cluster", true},
+		{"classic", "production", "clusters/production", true},
+		{"classic", "staging", "clusters/staging", false},
+	} {
+		t.Run(test.example+"/"+test.cluster, func(t *testing.T) {
+			s := start(t, test.example, test.cluster, test.path)
+			t.Run("accepted", s.accepted)
+			if !test.whole {
+				return
+			}
+		})
+	}
+}
+
+// start brings a cluster up, by the steps that the platform engineer takes.
+func start(t *testing.T, example, cluster, path string) *site {
+	t.Helper()
+	s := &site{fleet: harness.NewFleet(t, example), cluster: cluster, signer: harness.NewSigner(t)}
+	s.fleet.Commit("Start the fleet")
+	s.fleet.Put(s.fleet.PlatformURL(), "main", map[string]string{
+		path + "/platform-secret.sops.yaml": secret("flux-system", "platform-secret", "the platform's"),
+	})
+	s.fleet.Pull()
+	components, sync := s.bootstrap(t, path)
+	control := harness.StartCluster(t, components...)
+	s.flux = harness.StartFlux(t, control, components, s.fleet.Internet)
+	t.Logf("defined for add-ons, whose charts nobody installs: %s", strings.Join(control.DefineKinds(s.rendered(t)), ", "))
+	control.DeclareAbsent(s.fleet.Internet)
+	s.gitSecret(t, "flux-system", s.pullSecret(sync), s.fleet.PlatformURL())
+	s.secret(t, "flux-system", "sops-age", map[string][]byte{"age.agekey": []byte(s.fleet.Key("clusters/" + cluster))})
+	control.Apply(sync...)
+	s.tenantSecrets(t)
+	s.flux.Ready(patience)
+	return s
+}
+
+// bootstrap is what the bootstrap applies: Flux's components, and the root sync.
+func (s *site) bootstrap(t *testing.T, path string) (components, sync []*unstructured.Unstructured) {
+	t.Helper()
+	if s.fleet.Name == "classic" {
+		for _, object := range harness.Build(t, filepath.Join(s.fleet.Dir, path, "flux-system")) {
+			if object.GroupVersionKind().Group == "kustomize.toolkit.fluxcd.io" || object.GroupVersionKind().Group == "source.toolkit.fluxcd.io" {
+				sync = append(sync, object)
+			} else {
+				components = append(components, object)
+			}
+		}
+		return components, sync
+	}
+	for _, object := range s.rendered(t) {
+		if object.GetKind() == "HelmRelease" && object.GetName() == "flux-instance" {
+			instance, _, _ := unstructured.NestedMap(object.Object, "spec", "values", "instance")
+			if p, _, _ := unstructured.NestedString(instance, "sync", "path"); strings.TrimPrefix(p, "./") == path {
+				return harness.Components(t), harness.Sync(t, instance)
+			}
+		}
+	}
+	t.Fatalf("no FluxInstance syncs %s", path)
+	return nil, nil
+}
+
+// rendered are the objects in the files of the platform repository, as they stand there.
+func (s *site) rendered(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	var objects []*unstructured.Unstructured
+	files, err := exec.Command("git", "-C", s.fleet.Dir, "ls-files", "*.yaml").Output()
+	must(t, err)
+	for file := range strings.SplitSeq(strings.TrimSpace(string(files)), "\n") {
+		text, err := os.ReadFile(filepath.Join(s.fleet.Dir, file))
+		must(t, err)
+		for _, object := range harness.Objects(t, text) {
+			if object.GetAnnotations()["config.kubernetes.io/local-config"] == "" && !strings.HasPrefix(file, ".") &&
+				object.GroupVersionKind().Group != "kustomize.config.k8s.io" && object.GroupVersionKind().Group != "kpt.dev" &&
+				object.GetKind() != "" && object.GetName() != "" {
+				objects = append(objects, object)
+			}
+		}
+	}
+	return objects
+}
+
+// accepted holds what the API server has taken from Flux, one by one on the server's
+// side, against what the repository says: not one object is missing.
+func (s *site) accepted(t *testing.T) {
+	list, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").List(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	objects := 0
+	for _, item := range list.Items {
+		want := s.wanted(t, &item)
+		got := inventory(&item)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s applied\n%s\nbut the repository has\n%s", item.GetName(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		objects += len(got)
+	}
+	t.Logf("%d Kustomizations of the platform, %d objects admitted", len(list.Items), objects)
+}
+
+// wanted are the objects of a Kustomization, built as kustomize-controller does.
+func (s *site) wanted(t *testing.T, k *unstructured.Unstructured) []string {
+	t.Helper()
+	copied := t.TempDir()
+	must(t, os.CopyFS(copied, os.DirFS(s.fleet.Dir)))
+	path, _, _ := unstructured.NestedString(k.Object, "spec", "path")
+	dir := filepath.Join(copied, path)
+	_, err := kustomize.NewGenerator(copied, *k).WriteFile(dir)
+	must(t, err)
+	built, err := kustomize.SecureBuild(copied, dir, false)
+	must(t, err)
+	ids := map[string]bool{}
+	for _, r := range built.Resources() {
+		ids[fmt.Sprintf("%s %s", r.GetGvk().Kind, r.GetName())] = true
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// inventory are the objects that a Kustomization has applied.
+func inventory(k *unstructured.Unstructured) []string {
+	entries, _, _ := unstructured.NestedSlice(k.Object, "status", "inventory", "entries")
+	ids := map[string]bool{}
+	for _, entry := range entries {
+		parts := strings.Split(entry.(map[string]any)["id"].(string), "_")
+		ids[parts[3]+" "+strings.ReplaceAll(parts[1], "__", ":")] = true
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// pullSecret is the name of the Secret that the root source reads, or none.
+func (s *site) pullSecret(sync []*unstructured.Unstructured) string {
+	for _, object := range sync {
+		if name, ok, _ := unstructured.NestedString(object.Object, "spec", "secretRef", "name"); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func secret(namespace, name, value string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata:\n  name: %s\n  namespace: %s\nstringData:\n  value: %s\n", name, namespace, value)
+}
+
+func (s *site) secret(t *testing.T, namespace, name string, data map[string][]byte) {
+	t.Helper()
+	kind := corev1.SecretTypeOpaque
+	if data[corev1.DockerConfigJsonKey] != nil {
+		kind = corev1.SecretTypeDockerConfigJson
+	}
+	_, err := s.flux.Kube.CoreV1().Secrets(namespace).Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Type: kind, Data: data,
+	}, metav1.CreateOptions{})
+	must(t, err)
+}
+
+// gitSecret makes the Secret with a token that opens one repository.
+func (s *site) gitSecret(t *testing.T, namespace, name, url string) {
+	t.Helper()
+	s.secret(t, namespace, name, map[string][]byte{"username": []byte("git"), "password": []byte(s.fleet.Internet.Grant(url))})
+}
+
+func registryLogin(host, password string) []byte {
+	text, _ := json.Marshal(map[string]any{"auths": map[string]any{host: map[string]string{"username": "flux", "password": password}}})
+	return text
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

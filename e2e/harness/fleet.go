@@ -1,0 +1,281 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	"sigs.k8s.io/yaml"
+)
+
+// Root is the checkout that holds this module.
+func Root(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	must(t, err)
+	return root
+}
+
+// A Fleet is one of the examples in the hands of its platform engineer: a clone of the
+// platform repository with the specification in it, worked on with git and Fleetwright.
+//
+// Two things of the specification are changed: recipients, since the examples' private
+// keys are nobody's, and ssh:// addresses, which become https://.
+type Fleet struct {
+	Name     string
+	Dir      string // the clone
+	Internet *Internet
+
+	t     testing.TB
+	token string
+	keys  map[string]*age.X25519Identity // by the scope in the specification: clusters/staging, tenants/team-a
+}
+
+// NewFleet clones an empty platform repository and puts the example's specification in.
+func NewFleet(t testing.TB, example string) *Fleet {
+	t.Helper()
+	f := &Fleet{Name: example, Dir: filepath.Join(t.TempDir(), "platform"), t: t, keys: map[string]*age.X25519Identity{}}
+	f.Internet = StartInternet(t, "git.acme.example", "registry.acme.example", "git.home.example", "git.classic.example")
+	must(t, os.CopyFS(filepath.Join(f.Dir, "fleet"), os.DirFS(filepath.Join(Root(t), "examples", example, "fleet"))))
+	f.each(func(text string) string { return strings.ReplaceAll(text, "url: ssh://git@", "url: https://") })
+	f.ownKeys()
+	f.token = f.Internet.GrantAll()
+	for _, url := range f.repositories() {
+		f.Internet.NewRepository(url)
+	}
+	f.git("init", "--quiet", "--initial-branch=main")
+	f.git("remote", "add", "origin", f.PlatformURL())
+	return f
+}
+
+// PlatformURL is the address of the platform repository.
+func (f *Fleet) PlatformURL() string { return f.repositories()[0] }
+
+// repositories are the addresses of the Git repositories in the specification, the
+// platform's first.
+func (f *Fleet) repositories() []string {
+	urls := []string{f.document("Fleet", "").get("spec", "repository", "url").(string)}
+	for _, tenant := range f.documents("Tenant") {
+		if url, ok := tenant.get("spec", "source", "url").(string); ok && strings.HasPrefix(url, "https://") {
+			urls = append(urls, url)
+		}
+	}
+	return urls
+}
+
+var recipient = regexp.MustCompile(`age1[0-9a-z]{58}`)
+
+// ownKeys gives every recipient of the specification a private part that the test has.
+func (f *Fleet) ownKeys() {
+	f.t.Helper()
+	identities := map[string]*age.X25519Identity{}
+	f.each(func(text string) string {
+		return recipient.ReplaceAllStringFunc(text, func(old string) string {
+			if identities[old] == nil {
+				identity, err := age.GenerateX25519Identity()
+				must(f.t, err)
+				identities[old] = identity
+				identities[identity.Recipient().String()] = identity
+			}
+			return identities[old].Recipient().String()
+		})
+	})
+	recipients := f.document("Encryption", "").get("spec", "recipients").(map[string]any)
+	for _, scope := range []string{"clusters", "tenants"} {
+		for name, value := range recipients[scope].(map[string]any) {
+			key := value.(map[string]any)["age"].([]any)[0].(string)
+			f.keys[scope+"/"+name] = identities[key]
+		}
+	}
+}
+
+// Key is the private age key of a scope: clusters/NAME or tenants/NAME.
+func (f *Fleet) Key(scope string) string { return f.keys[scope].String() }
+
+// Edit replaces text in the specification; it fails when the text isn't there.
+func (f *Fleet) Edit(old, new string) {
+	f.t.Helper()
+	found := false
+	f.each(func(text string) string {
+		found = found || strings.Contains(text, old)
+		return strings.Replace(text, old, new, 1)
+	})
+	if !found {
+		f.t.Fatalf("the specification of %s has no %q", f.Name, old)
+	}
+}
+
+// SetState puts a tenant into another state.
+func (f *Fleet) SetState(tenant, state string) {
+	f.t.Helper()
+	f.each(func(text string) string {
+		docs := strings.Split(text, "\n---\n")
+		for i, doc := range docs {
+			var d document
+			if yaml.Unmarshal([]byte(doc), &d) != nil || d["kind"] != "Tenant" || d.get("metadata", "name") != tenant {
+				continue
+			}
+			doc = regexp.MustCompile(`(?m)^  state: .*\n?`).ReplaceAllString(strings.TrimRight(doc, "\n")+"\n", "")
+			docs[i] = strings.TrimRight(doc, "\n") + "\n  state: " + state + "\n"
+		}
+		return strings.Join(docs, "\n---\n")
+	})
+}
+
+// Commit is the day's work: the specification is committed with git, what it renders to
+// with Fleetwright, and all of it is pushed.
+func (f *Fleet) Commit(message string) {
+	f.t.Helper()
+	f.git("add", "--all")
+	f.git("commit", "--quiet", "--allow-empty", "--message", message)
+	args := []string{"commit", f.Dir, "--push"}
+	if f.Name == "classic" {
+		args = append(args, "--flux-manifests", os.Getenv("FLUX_MANIFESTS"))
+	}
+	f.run(filepath.Join(Root(f.t), "bin", "fleetwright"), args...)
+}
+
+// Head is the commit that a branch of a repository stands at.
+func (f *Fleet) Head(url, branch string) string {
+	f.t.Helper()
+	_, path, _ := strings.Cut(url, "://")
+	out, err := exec.Command("git", "-C", filepath.Join(f.Internet.Repositories, path), "rev-parse", branch).Output()
+	must(f.t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// Put writes a file into a branch of a repository by hand, as its owners do. An empty
+// content takes it away.
+func (f *Fleet) Put(url, branch string, files map[string]string) {
+	f.t.Helper()
+	clone := f.t.TempDir()
+	f.run("git", "-c", "credential.helper="+f.helper(), "clone", "--quiet", "--branch", branch, url, clone)
+	for name, content := range files {
+		file := filepath.Join(clone, name)
+		if content == "" {
+			must(f.t, os.Remove(file))
+			continue
+		}
+		must(f.t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must(f.t, os.WriteFile(file, []byte(content), 0o600))
+		if strings.HasSuffix(name, ".sops.yaml") {
+			f.encrypt(clone, name)
+		}
+	}
+	f.run("git", "-C", clone, "add", "--all")
+	f.run("git", "-C", clone, "commit", "--quiet", "--message", "Put files by hand")
+	f.run("git", "-C", clone, "-c", "credential.helper="+f.helper(), "push", "--quiet", "origin", branch)
+}
+
+// encrypt runs the real sops, with the repository's own .sops.yaml.
+func (f *Fleet) encrypt(dir, name string) {
+	f.t.Helper()
+	sops := exec.Command(Tool(f.t, "sops"), "--encrypt", "--in-place", name)
+	sops.Dir = dir
+	if out, err := sops.CombinedOutput(); err != nil {
+		f.t.Fatalf("sops %s: %v: %s", name, err, out)
+	}
+}
+
+// Pull brings the engineer's clone up to date.
+func (f *Fleet) Pull() {
+	f.t.Helper()
+	f.git("-c", "credential.helper="+f.helper(), "pull", "--quiet", "--rebase", "origin", "main")
+}
+
+func (f *Fleet) helper() string {
+	return fmt.Sprintf("!printf 'username=git\\npassword=%s\\n'; #", f.token)
+}
+
+func (f *Fleet) git(args ...string) {
+	f.t.Helper()
+	f.run("git", append([]string{"-C", f.Dir}, args...)...)
+}
+
+func (f *Fleet) run(name string, args ...string) {
+	f.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(f.Internet.Env(),
+		"FLEETWRIGHT_GIT_TOKEN="+f.token,
+		"GIT_AUTHOR_NAME=E2E", "GIT_AUTHOR_EMAIL=e2e@example.com", "GIT_COMMITTER_NAME=E2E", "GIT_COMMITTER_EMAIL=e2e@example.com")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		f.t.Fatalf("%s %s: %v\n%s", filepath.Base(name), strings.Join(args, " "), err, out)
+	}
+}
+
+// each rewrites every file of the specification.
+func (f *Fleet) each(change func(string) string) {
+	f.t.Helper()
+	for _, file := range f.files() {
+		text, err := os.ReadFile(file)
+		must(f.t, err)
+		must(f.t, os.WriteFile(file, []byte(change(string(text))), 0o600))
+	}
+}
+
+func (f *Fleet) files() []string {
+	f.t.Helper()
+	files, err := filepath.Glob(filepath.Join(f.Dir, "fleet", "*.yaml"))
+	must(f.t, err)
+	slices.Sort(files)
+	return files
+}
+
+// A document is one object of the specification.
+type document map[string]any
+
+func (d document) get(path ...string) any {
+	var value any = map[string]any(d)
+	for _, key := range path {
+		m, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		value = m[key]
+	}
+	return value
+}
+
+// documents are the specification's objects of a kind, in the files' order.
+func (f *Fleet) documents(kind string) []document {
+	f.t.Helper()
+	var found []document
+	for _, file := range f.files() {
+		text, err := os.ReadFile(file)
+		must(f.t, err)
+		for doc := range strings.SplitSeq(string(text), "\n---\n") {
+			var d document
+			must(f.t, yaml.Unmarshal([]byte(doc), &d))
+			if d["kind"] == kind {
+				found = append(found, d)
+			}
+		}
+	}
+	return found
+}
+
+// document is the specification's first object of a kind, or the one with the name.
+func (f *Fleet) document(kind, name string) document {
+	f.t.Helper()
+	for _, d := range f.documents(kind) {
+		if name == "" || d.get("metadata", "name") == name {
+			return d
+		}
+	}
+	f.t.Fatalf("%s has no %s %q", f.Name, kind, name)
+	return nil
+}
+
+// Tool is the path of a program that go.mod names as a tool; it is built when needed.
+func Tool(t testing.TB, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "tool", "-n", name).Output()
+	must(t, err)
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,254 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// The kinds that the tests look at.
+var (
+	Kustomizations  = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}
+	GitRepositories = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "gitrepositories"}
+	OCIRepositories = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "ocirepositories"}
+	HelmReleases    = schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"}
+)
+
+// lockdown are the flags of Flux's multi-tenancy lockdown, as the Flux Operator sets them
+// for cluster.multitenant: https://fluxoperator.dev/docs/crd/fluxinstance/#cluster-configuration.
+var lockdown = []string{"--no-cross-namespace-refs=true", "--no-remote-bases=true", "--default-service-account=default"}
+
+// Flux is source- and kustomize-controller, as processes that act as their own accounts.
+type Flux struct {
+	*Cluster
+	logs map[string]*logBuffer
+}
+
+// Build is `kustomize build`.
+func Build(t testing.TB, dir string) []*unstructured.Unstructured {
+	t.Helper()
+	return build(t, filesys.MakeFsOnDisk(), dir)
+}
+
+func build(t testing.TB, fs filesys.FileSystem, dir string) []*unstructured.Unstructured {
+	t.Helper()
+	options := krusty.MakeDefaultOptions()
+	options.LoadRestrictions = types.LoadRestrictionsNone
+	result, err := krusty.MakeKustomizer(options).Run(fs, dir)
+	must(t, err)
+	text, err := result.AsYaml()
+	must(t, err)
+	return Objects(t, text)
+}
+
+// Objects decodes a stream of YAML documents.
+func Objects(t testing.TB, text []byte) []*unstructured.Unstructured {
+	t.Helper()
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(object); err != nil {
+			return objects
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// StartFlux starts the two controllers of the components, which the cluster has, with the
+// lockdown's flags: those of the Deployments where Git holds them, the Flux Operator's
+// otherwise.
+func StartFlux(t testing.TB, c *Cluster, components []*unstructured.Unstructured, n *Internet) *Flux {
+	t.Helper()
+	f := &Flux{Cluster: c, logs: map[string]*logBuffer{}}
+	storage := freePort(t)
+	f.start(t, "source-controller", append(n.Env(), "TUF_ROOT="+t.TempDir()), nil,
+		"--storage-addr="+storage, "--storage-adv-addr="+storage, "--storage-path="+t.TempDir())
+	f.start(t, "kustomize-controller", append(os.Environ(), "TMPDIR="+t.TempDir()), lockdownOf(components),
+		"--requeue-dependency=1s", "--concurrent=8")
+	return f
+}
+
+// lockdownOf are the flags that the components' kustomize-controller has beyond those
+// that Flux gives it, or the Flux Operator's, when there is no such Deployment's patch.
+func lockdownOf(components []*unstructured.Unstructured) []string {
+	for _, object := range components {
+		if object.GetKind() != "Deployment" || object.GetName() != "kustomize-controller" {
+			continue
+		}
+		containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+		args, _, _ := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+		var flags []string
+		for _, arg := range args {
+			if strings.HasPrefix(arg, "--no-") || strings.HasPrefix(arg, "--default-service-account") {
+				flags = append(flags, arg)
+			}
+		}
+		if len(flags) > 0 {
+			return flags
+		}
+	}
+	return slices.Clone(lockdown)
+}
+
+// start runs a controller as its account until the test ends.
+func (f *Flux) start(t testing.TB, name string, env, flags []string, extra ...string) {
+	t.Helper()
+	args := append([]string{
+		"--kube-api-qps=500", "--kube-api-burst=1000",
+		"--watch-all-namespaces=true", "--log-level=info", "--enable-leader-election=false",
+		"--metrics-addr=127.0.0.1:0", "--health-addr=127.0.0.1:0",
+		"--min-retry-delay=200ms", "--max-retry-delay=2s", "--interval-jitter-percentage=0",
+	}, append(flags, extra...)...)
+	cmd := exec.Command(Tool(t, name), args...)
+	cmd.Env = append(env, "RUNTIME_NAMESPACE=flux-system", "KUBECONFIG="+writeKubeconfig(t, f.As("flux-system", name).Config))
+	log := &logBuffer{}
+	cmd.Stdout, cmd.Stderr = log, log
+	must(t, cmd.Start())
+	f.logs[name] = log
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("the last of %s:\n%s", name, log.tail(40))
+		}
+	})
+}
+
+// Sync makes the Flux Operator's part: the root GitRepository and Kustomization of a
+// FluxInstance's sync, with its patches and, since it is multitenant, kustomize-controller's
+// account.
+func Sync(t testing.TB, instance map[string]any) []*unstructured.Unstructured {
+	t.Helper()
+	sync, _, _ := unstructured.NestedMap(instance, "sync")
+	ref := map[string]any{"name": sync["ref"]}
+	source := object("source.toolkit.fluxcd.io/v1", "GitRepository", map[string]any{"interval": sync["interval"], "url": sync["url"], "ref": ref})
+	if secret, ok := sync["pullSecret"]; ok {
+		_ = unstructured.SetNestedField(source.Object, secret, "spec", "secretRef", "name")
+	}
+	root := object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", map[string]any{
+		"interval": "10m", "path": sync["path"], "prune": true, "serviceAccountName": "kustomize-controller",
+		"sourceRef": map[string]any{"kind": "GitRepository", "name": "flux-system"},
+	})
+	patches, _, _ := unstructured.NestedSlice(instance, "kustomize", "patches")
+	fs := filesys.MakeFsInMemory()
+	writeYAML(t, fs, "/source.yaml", source.Object)
+	writeYAML(t, fs, "/root.yaml", root.Object)
+	writeYAML(t, fs, "/kustomization.yaml", map[string]any{"resources": []any{"source.yaml", "root.yaml"}, "patches": patches})
+	return build(t, fs, "/")
+}
+
+func object(apiVersion, kind string, spec map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion, "kind": kind, "spec": spec,
+		"metadata": map[string]any{"name": "flux-system", "namespace": "flux-system"},
+	}}
+}
+
+// Ready waits until every Kustomization is ready at the revision of its source.
+func (f *Flux) Ready(limit time.Duration) {
+	f.t.Helper()
+	Eventually(f.t, limit, "all Kustomizations are ready", func(ctx context.Context) (bool, string) {
+		list, err := f.Any.Resource(Kustomizations).List(ctx, all)
+		if err != nil || len(list.Items) == 0 {
+			return false, fmt.Sprint("none: ", err)
+		}
+		var missing []string
+		for _, item := range list.Items {
+			if why := f.notReady(ctx, &item); why != "" {
+				missing = append(missing, item.GetNamespace()+"/"+item.GetName()+": "+why)
+			}
+		}
+		return len(missing) == 0, strings.Join(missing, "\n")
+	})
+}
+
+// notReady says why a Kustomization is not ready at its source's revision.
+func (f *Flux) notReady(ctx context.Context, k *unstructured.Unstructured) string {
+	ready, message := condition(k, "Ready")
+	if !ready {
+		return message
+	}
+	kind, _, _ := unstructured.NestedString(k.Object, "spec", "sourceRef", "kind")
+	name, _, _ := unstructured.NestedString(k.Object, "spec", "sourceRef", "name")
+	sources := GitRepositories
+	if kind == "OCIRepository" {
+		sources = OCIRepositories
+	}
+	source, err := f.Any.Resource(sources).Namespace(k.GetNamespace()).Get(ctx, name, get)
+	if err != nil {
+		return err.Error()
+	}
+	revision, _, _ := unstructured.NestedString(source.Object, "status", "artifact", "revision")
+	if applied, _, _ := unstructured.NestedString(k.Object, "status", "lastAppliedRevision"); applied != revision {
+		return fmt.Sprintf("at %q, its source at %q", applied, revision)
+	}
+	return ""
+}
+
+// Reconcile asks a source or Kustomization to look again, as `flux reconcile` does, and
+// waits until it has.
+func (f *Flux) Reconcile(resource schema.GroupVersionResource, namespace, name string) {
+	f.t.Helper()
+	now := time.Now().Format(time.RFC3339Nano)
+	f.Annotate(resource, namespace, name, "reconcile.fluxcd.io/requestedAt", now)
+	Eventually(f.t, 30*time.Second, "reconcile "+namespace+"/"+name, func(ctx context.Context) (bool, string) {
+		got, err := f.Any.Resource(resource).Namespace(namespace).Get(ctx, name, get)
+		if err != nil {
+			return false, err.Error()
+		}
+		handled, _, _ := unstructured.NestedString(got.Object, "status", "lastHandledReconcileAt")
+		return handled == now, "not handled"
+	})
+}
+
+// condition is a condition's state and message, of the object's present generation.
+func condition(object *unstructured.Unstructured, kind string) (bool, string) {
+	observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, value := range conditions {
+		if c := value.(map[string]any); c["type"] == kind {
+			return c["status"] == "True" && observed == object.GetGeneration(), fmt.Sprint(c["reason"], ": ", c["message"])
+		}
+	}
+	return false, "no condition " + kind
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// Components are Flux's as `flux bootstrap` installs them, from the classic example.
+func Components(t testing.TB) []*unstructured.Unstructured {
+	t.Helper()
+	out := t.TempDir()
+	cmd := exec.Command(filepath.Join(Root(t), "bin", "fleetwright"), "render", filepath.Join(Root(t), "examples", "classic"),
+		"--out", out, "--flux-manifests", os.Getenv("FLUX_MANIFESTS"))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	text, err := os.ReadFile(filepath.Join(out, "platform", "clusters", "production", "flux-system", "gotk-components.yaml"))
+	must(t, err)
+	return Objects(t, text)
+}

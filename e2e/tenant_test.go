@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetwright/fleetwright/e2e/harness"
+)
+
+// A tenant is one of the cluster's tenants, as its sync on the cluster says.
+type tenant struct {
+	name       string
+	sync       string   // its sync namespace
+	namespaces []string // its workloads'
+	source     *unstructured.Unstructured
+}
+
+// tenants are those of the cluster, by the platform's label on namespaces.
+func (s *site) tenants(t *testing.T) []*tenant {
+	t.Helper()
+	list, err := s.flux.Kube.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{LabelSelector: "toolkit.fluxcd.io/tenant"})
+	must(t, err)
+	var tenants []*tenant
+	for _, namespace := range list.Items {
+		name := namespace.Labels["toolkit.fluxcd.io/tenant"]
+		if len(tenants) == 0 || tenants[len(tenants)-1].name != name {
+			tenants = append(tenants, &tenant{name: name})
+		}
+		last := tenants[len(tenants)-1]
+		if source := s.tenantSource(t, namespace.Name, name); source != nil {
+			last.sync, last.source = namespace.Name, source
+		} else {
+			last.namespaces = append(last.namespaces, namespace.Name)
+		}
+	}
+	return tenants
+}
+
+func (s *site) tenantSource(t *testing.T, namespace, name string) *unstructured.Unstructured {
+	t.Helper()
+	for _, kind := range []string{"gitrepositories", "ocirepositories"} {
+		resource := harness.GitRepositories
+		resource.Resource = kind
+		if got, err := s.flux.Any.Resource(resource).Namespace(namespace).Get(t.Context(), name, metav1.GetOptions{}); err == nil {
+			return got
+		}
+	}
+	return nil
+}
+
+func (t *tenant) field(path ...string) string {
+	value, _, _ := unstructured.NestedString(t.source.Object, append([]string{"spec"}, path...)...)
+	return value
+}
+
+// tenantSecrets does the part of the platform engineer once Flux has made the tenants'
+// namespaces: the key and the credentials of each go into its sync namespace. The tenant
+// whose source is an artifact publishes it.
+func (s *site) tenantSecrets(t *testing.T) {
+	t.Helper()
+	harness.Eventually(t, patience, "the tenants' syncs are there", func(ctx context.Context) (bool, string) {
+		k, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").Get(ctx, "tenants", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return len(inventory(k)) > 0, "the Kustomization tenants has no inventory"
+	})
+	for _, tenant := range s.tenants(t) {
+		s.secret(t, tenant.sync, "sops-age", map[string][]byte{"age.agekey": []byte(s.fleet.Key("tenants/" + tenant.name))})
+		address := tenant.field("url")
+		switch name := tenant.field("secretRef", "name"); {
+		case strings.HasPrefix(address, "oci://"):
+			host := strings.Split(address, "/")[2]
+			s.secret(t, tenant.sync, name, map[string][]byte{corev1.DockerConfigJsonKey: registryLogin(host, s.fleet.Internet.Grant(address))})
+			s.secret(t, tenant.sync, tenant.field("verify", "secretRef", "name"), map[string][]byte{"cosign.pub": s.signer.PublicKey(t)})
+			harness.PushArtifact(t, s.fleet.Internet, address, "1.0.0", map[string]string{
+				"clusters/production/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: config\ndata:\n  from: artifact\n",
+			}, s.signer)
+		case name != "":
+			s.gitSecret(t, tenant.sync, name, address)
+		}
+	}
+}
