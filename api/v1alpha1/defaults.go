@@ -4,6 +4,8 @@ import (
 	"maps"
 	"path"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // What a field holds when a specification leaves it out. Defaults that need
@@ -70,6 +72,31 @@ func defaultQuota() map[string]string {
 		"count/buckets.source.toolkit.fluxcd.io":           "5",
 		"count/externalartifacts.source.toolkit.fluxcd.io": "10",
 	}
+}
+
+// fittingQuota is the default quota, where a default never contradicts what the
+// specification gives: requests beyond the default limits raise these, and limits
+// below the default requests lower those. A namespace whose requests may exceed
+// its limits is one that the API server warns of.
+func fittingQuota(given map[string]string) map[string]string {
+	quota := defaultQuota()
+	for _, name := range []string{"cpu", "memory"} {
+		requests, limits := "requests."+name, "limits."+name
+		switch {
+		case given[limits] == "" && more(given[requests], quota[limits]):
+			quota[limits] = given[requests]
+		case given[requests] == "" && more(quota[requests], given[limits]):
+			quota[requests] = given[limits]
+		}
+	}
+	return quota
+}
+
+// more compares two quantities; one that is none is neither more nor less.
+func more(a, b string) bool {
+	x, err := resource.ParseQuantity(a)
+	y, otherErr := resource.ParseQuantity(b)
+	return err == nil && otherErr == nil && x.Cmp(y) > 0
 }
 
 // defaultLimits are those of a container that names none.
@@ -204,7 +231,7 @@ func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string)
 	}
 	set(&t.Spec.Access.Profile, defaultProfile)
 	set(&t.Spec.PodSecurity, defaultTenantSecurity)
-	t.Spec.Quota = over(t.Spec.Quota, defaultQuota())
+	t.Spec.Quota = over(t.Spec.Quota, fittingQuota(t.Spec.Quota))
 	limits := defaultLimits()
 	t.Spec.Limits.Default = over(t.Spec.Limits.Default, limits.Default)
 	t.Spec.Limits.DefaultRequest = over(t.Spec.Limits.DefaultRequest, limits.DefaultRequest)

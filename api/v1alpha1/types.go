@@ -343,7 +343,8 @@ type TenantSpec struct {
 	// PodSecurity is the level that the tenant's namespaces enforce.
 	PodSecurity PodSecurity `json:"podSecurity,omitempty" jsonschema:"enum=privileged,enum=baseline,enum=restricted,default=restricted"`
 	// Quota is the hard limit of each workload namespace's ResourceQuota,
-	// merged over the default one, which is listed below.
+	// merged over the default one, which is listed below: requests beyond the
+	// default limits raise these, limits below the default requests lower those.
 	Quota map[string]string `json:"quota,omitempty"`
 	// Limits are those of each container, merged over the default ones.
 	Limits Limits `json:"limits,omitempty"`

@@ -89,7 +89,14 @@ var limitNames = []string{"cpu", "ephemeral-storage", "memory"}
 // quota checks names and quantities of quota and limits, and that what a
 // container gets by default is within its maximum.
 func (c *checker) quota(t *Tenant) {
-	c.quantities(t, at("spec", "quota"), t.Spec.Quota, quotaNames, "count/")
+	quota := c.quantities(t, at("spec", "quota"), t.Spec.Quota, quotaNames, "count/")
+	for _, name := range limitNames {
+		requests, limits := quota["requests."+name], quota["limits."+name]
+		if _, has := quota["limits."+name]; has && requests.Cmp(limits) > 0 {
+			c.fail(t, at("spec", "quota").child("requests."+name), "raise limits."+name+", or lower requests."+name,
+				"spec.quota allows requests.%s of %s, more than limits.%s, %s", name, requests.String(), name, limits.String())
+		}
+	}
 	p, limits := at("spec", "limits"), t.Spec.Limits
 	top := c.quantities(t, p.child("max"), limits.Max, limitNames, "hugepages-")
 	usual := c.quantities(t, p.child("default"), limits.Default, limitNames, "hugepages-")
