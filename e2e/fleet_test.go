@@ -68,9 +68,11 @@ func TestFleet(t *testing.T) {
 		t.Run(test.example+"/"+test.cluster, func(t *testing.T) {
 			s := start(t, test.example, test.cluster, test.path)
 			t.Run("accepted", s.accepted)
+			t.Run("works", s.works)
 			if !test.whole {
 				return
 			}
+			t.Run("day 2", s.day2)
 		})
 	}
 }
@@ -81,9 +83,10 @@ func start(t *testing.T, example, cluster, path string) *site {
 	s := &site{fleet: harness.NewFleet(t, example), cluster: cluster, signer: harness.NewSigner(t)}
 	s.fleet.Commit("Start the fleet")
 	s.fleet.Put(s.fleet.PlatformURL(), "main", map[string]string{
-		path + "/platform-secret.sops.yaml": secret("flux-system", "platform-secret", "the platform's"),
+		path + "/platform-secret.sops.yaml": secret("flux-system", "platform-secret", platformSecret),
 	})
 	s.fleet.Pull()
+	s.ownFiles(t)
 	components, sync := s.bootstrap(t, path)
 	control := harness.StartCluster(t, components...)
 	s.flux = harness.StartFlux(t, control, components, s.fleet.Internet)

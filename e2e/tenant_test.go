@@ -83,6 +83,8 @@ func (s *site) tenantSecrets(t *testing.T) {
 			}, s.signer)
 		case name != "":
 			s.gitSecret(t, tenant.sync, name, address)
+		default:
+			s.fleet.Internet.Publish(address)
 		}
 	}
 }

@@ -154,14 +154,15 @@ func Eventually(t testing.TB, limit time.Duration, what string, ask func(context
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	var missing string
-	for ok := false; ; time.Sleep(100 * time.Millisecond) {
-		if ok, missing = ask(ctx); ok {
+	for missing := ""; ; time.Sleep(100 * time.Millisecond) {
+		ok, why := ask(ctx)
+		if ok {
 			return
 		}
 		if ctx.Err() != nil {
 			t.Fatalf("%s: not after %s: %s", what, limit, missing)
 		}
+		missing = why
 	}
 }
 

@@ -128,12 +128,57 @@ func (f *Fleet) SetState(tenant, state string) {
 	})
 }
 
+// Remove takes an object out of the specification.
+func (f *Fleet) Remove(kind, name string) {
+	f.t.Helper()
+	f.each(func(text string) string {
+		return strings.Join(slices.DeleteFunc(strings.Split(text, "\n---\n"), func(doc string) bool {
+			var d document
+			return yaml.Unmarshal([]byte(doc), &d) == nil && d["kind"] == kind && d.get("metadata", "name") == name
+		}), "\n---\n")
+	})
+}
+
+// A GitTenant is a tenant with a repository or branch of its own.
+type GitTenant struct {
+	Name, URL, Branch string
+	Namespace         string // the first of its workloads'
+}
+
+// GitTenants are the specification's, in the files' order.
+func (f *Fleet) GitTenants() []GitTenant {
+	f.t.Helper()
+	var tenants []GitTenant
+	for _, d := range f.documents("Tenant") {
+		if kind := d.get("spec", "source", "kind"); kind == "OCIRepository" {
+			continue
+		}
+		name := d.get("metadata", "name").(string)
+		tenant := GitTenant{Name: name, URL: f.PlatformURL(), Namespace: name}
+		if url, ok := d.get("spec", "source", "url").(string); ok {
+			tenant.URL = url
+		}
+		tenant.Branch, _ = d.get("spec", "source", "branch").(string)
+		if namespaces, ok := d.get("spec", "namespaces").([]any); ok {
+			tenant.Namespace = namespaces[0].(string)
+		}
+		tenants = append(tenants, tenant)
+	}
+	return tenants
+}
+
 // Commit is the day's work: the specification is committed with git, what it renders to
 // with Fleetwright, and all of it is pushed.
 func (f *Fleet) Commit(message string) {
 	f.t.Helper()
 	f.git("add", "--all")
-	f.git("commit", "--quiet", "--allow-empty", "--message", message)
+	f.git("commit", "--quiet", "--message", message)
+	f.Render()
+}
+
+// Render renders, commits and pushes with Fleetwright.
+func (f *Fleet) Render() {
+	f.t.Helper()
 	args := []string{"commit", f.Dir, "--push"}
 	if f.Name == "classic" {
 		args = append(args, "--flux-manifests", os.Getenv("FLUX_MANIFESTS"))

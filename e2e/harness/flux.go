@@ -13,11 +13,14 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/types"
+	kustypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
@@ -48,7 +51,7 @@ func Build(t testing.TB, dir string) []*unstructured.Unstructured {
 func build(t testing.TB, fs filesys.FileSystem, dir string) []*unstructured.Unstructured {
 	t.Helper()
 	options := krusty.MakeDefaultOptions()
-	options.LoadRestrictions = types.LoadRestrictionsNone
+	options.LoadRestrictions = kustypes.LoadRestrictionsNone
 	result, err := krusty.MakeKustomizer(options).Run(fs, dir)
 	must(t, err)
 	text, err := result.AsYaml()
@@ -127,7 +130,7 @@ func (f *Flux) start(t testing.TB, name string, env, flags []string, extra ...st
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("the last of %s:\n%s", name, log.tail(40))
+			t.Logf("what %s complained of last:\n%s", name, log.errors(10))
 		}
 	})
 }
@@ -203,20 +206,35 @@ func (f *Flux) notReady(ctx context.Context, k *unstructured.Unstructured) strin
 	return ""
 }
 
+// RequestedAt is the annotation that asks for a reconciliation.
+const RequestedAt = "reconcile.fluxcd.io/requestedAt"
+
 // Reconcile asks a source or Kustomization to look again, as `flux reconcile` does, and
 // waits until it has.
 func (f *Flux) Reconcile(resource schema.GroupVersionResource, namespace, name string) {
 	f.t.Helper()
-	now := time.Now().Format(time.RFC3339Nano)
-	f.Annotate(resource, namespace, name, "reconcile.fluxcd.io/requestedAt", now)
-	Eventually(f.t, 30*time.Second, "reconcile "+namespace+"/"+name, func(ctx context.Context) (bool, string) {
+	asked := f.Nudge(resource, namespace, name)
+	Eventually(f.t, limit, "reconcile "+namespace+"/"+name, func(ctx context.Context) (bool, string) {
 		got, err := f.Any.Resource(resource).Namespace(namespace).Get(ctx, name, get)
 		if err != nil {
 			return false, err.Error()
 		}
 		handled, _, _ := unstructured.NestedString(got.Object, "status", "lastHandledReconcileAt")
-		return handled == now, "not handled"
+		return handled == asked, "not handled"
 	})
+}
+
+// Nudge asks a source or Kustomization to look again and does not wait; one that has
+// gone meanwhile is none to ask. It returns the annotation's value.
+func (f *Flux) Nudge(resource schema.GroupVersionResource, namespace, name string) string {
+	f.t.Helper()
+	now := time.Now().Format(time.RFC3339Nano)
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, RequestedAt, now)
+	_, err := f.Any.Resource(resource).Namespace(namespace).Patch(f.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if !apierrors.IsNotFound(err) {
+		must(f.t, err)
+	}
+	return now
 }
 
 // condition is a condition's state and message, of the object's present generation.

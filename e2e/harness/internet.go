@@ -45,12 +45,13 @@ type Internet struct {
 
 	mu     sync.Mutex
 	grants map[string]string // password to the path that it opens
+	public map[string]bool   // the paths that anyone may read
 }
 
 // StartInternet serves the hosts, which end with the test.
 func StartInternet(t testing.TB, hosts ...string) *Internet {
 	t.Helper()
-	n := &Internet{Repositories: t.TempDir(), t: t, hosts: hosts, grants: map[string]string{}}
+	n := &Internet{Repositories: t.TempDir(), t: t, hosts: hosts, grants: map[string]string{}, public: map[string]bool{}}
 	execPath, err := exec.Command("git", "--exec-path").Output()
 	must(t, err)
 	git := &cgi.Handler{
@@ -113,6 +114,15 @@ func (n *Internet) Grant(address string) string {
 	return password
 }
 
+// Publish lets anyone read the repository at the URL.
+func (n *Internet) Publish(address string) {
+	_, rest, _ := strings.Cut(address, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.public["/"+path] = true
+}
+
 // GrantAll makes a password that opens everything, as the platform's engineers have it.
 func (n *Internet) GrantAll() string { return n.Grant("https://git.example/") }
 
@@ -165,9 +175,13 @@ func (n *Internet) authenticated(next http.Handler) http.Handler {
 		_, password, ok := r.BasicAuth()
 		n.mu.Lock()
 		opens, known := n.grants[password]
+		repository, _, _ := strings.Cut(r.URL.Path, ".git/")
+		reads := n.public[repository+".git"] && !strings.Contains(r.URL.String(), "git-receive-pack")
 		n.mu.Unlock()
 		path := strings.TrimPrefix(r.URL.Path, "/v2")
 		switch {
+		case reads:
+			next.ServeHTTP(w, r)
 		case !ok || !known:
 			w.Header().Set("WWW-Authenticate", `Basic realm="e2e"`)
 			http.Error(w, "who are you?", http.StatusUnauthorized)

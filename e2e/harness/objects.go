@@ -2,8 +2,8 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -93,15 +92,6 @@ func (c *Cluster) established() {
 	c.Mapper.Reset()
 }
 
-// Annotate sets an annotation.
-func (c *Cluster) Annotate(resource schema.GroupVersionResource, namespace, name, key, value string) {
-	c.t.Helper()
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
-	must(c.t, err)
-	_, err = c.Any.Resource(resource).Namespace(namespace).Patch(c.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
-	must(c.t, err)
-}
-
 func writeYAML(t testing.TB, fs filesys.FileSystem, name string, value any) {
 	t.Helper()
 	text, err := yaml.Marshal(value)
@@ -122,8 +112,10 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (b *logBuffer) tail(n int) string {
+// errors are the last n lines that are no mere information.
+func (b *logBuffer) errors(n int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return strings.Join(b.lines[max(0, len(b.lines)-n):], "\n")
+	lines := slices.DeleteFunc(slices.Clone(b.lines), func(line string) bool { return strings.HasPrefix(line, `{"level":"info"`) })
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
