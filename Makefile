@@ -49,6 +49,10 @@ peers: ## the real kustomize, helm and helmfile, in bin/tools, for the tests to 
 	$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
 	$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
 
+.PHONY: e2e
+e2e: build ## the examples on real API servers with real Flux controllers, all in one process on loopback
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal CGO_ENABLED=0 $(GO) -C e2e test -count=1 -timeout 30m -parallel 3 -v ./...
+
 .PHONY: bench
 bench: build ## the benchmarks, as ratios against an empty program and against ten times less work
 	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright

@@ -111,7 +111,7 @@ func (s *site) wantChanges(t *testing.T, what string, before map[string]string, 
 	if !slices.Equal(gotChanged, changed) || !slices.Equal(gotRemoved, removed) {
 		t.Errorf("%s: changed %q and removed %q, want %q and %q", what, gotChanged, gotRemoved, changed, removed)
 	}
-	t.Logf("%s: %d of %d objects changed, %d pruned", what, len(gotChanged), len(before), len(gotRemoved))
+	s.proved(t, "%s: %d of %d objects changed, %d pruned", what, len(gotChanged), len(before), len(gotRemoved))
 	return after
 }
 

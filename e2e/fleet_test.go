@@ -50,30 +50,75 @@ type site struct {
 	signer  harness.Signer
 }
 
+// sites are every cluster of every example. The whole story is told of one cluster of each
+// example, its first chapters of all.
+var sites = []struct {
+	example, cluster, path string
+	whole                  bool
+}{
+	{"acme", "production-eu", "clusters/production-eu", true},
+	{"homelab", "home", "kubernetes/flux/cluster", true},
+	{"classic", "production", "clusters/production", true},
+	{"acme", "production-us", "clusters/production-us", false},
+	{"acme", "staging", "clusters/staging", false},
+	{"classic", "staging", "clusters/staging", false},
+}
+
 // TestFleet starts every cluster of every example: the platform's and the tenants'
 // repositories are committed and pushed by Fleetwright, and Flux brings them to a cluster
 // whose API server judges each object.
 func TestFleet(t *testing.T) {
-	for _, test := range []struct {
-		example, cluster, path string
-		whole                  bool // the whole story, not its first chapter only
-	}{
-		{"acme", "production-eu", "clusters/production-eu", true},
-		{"acme", "production-us", "clusters/production-us", false},
-		{"acme", "staging", "clusters/staging", false},
-		{"homelab", "home", "kubernetes/flux/cluster", true},
-		{"classic", "production", "clusters/production", true},
-		{"classic", "staging", "clusters/staging", false},
-	} {
-		t.Run(test.example+"/"+test.cluster, func(t *testing.T) {
-			s := start(t, test.example, test.cluster, test.path)
+	proofs := make([][]string, len(sites))
+	t.Cleanup(func() { t.Logf("proved on real API servers:\n%s", strings.Join(slices.Concat(proofs...), "\n")) })
+	for i, site := range sites {
+		t.Run(site.example+"/"+site.cluster, func(t *testing.T) {
+			if os.Getenv(alone) == "" {
+				t.Parallel()
+				proofs[i] = inProcess(t)
+				return
+			}
+			s := start(t, site.example, site.cluster, site.path)
 			t.Run("accepted", s.accepted)
 			t.Run("works", s.works)
-			if !test.whole {
+			if !site.whole {
 				return
 			}
 			t.Run("day 2", s.day2)
 		})
+	}
+}
+
+// alone is the environment variable that a test's own process is told by.
+const alone = "E2E_ALONE"
+
+// inProcess runs the test in a process of its own, since there can be one controller
+// manager in a process, and returns what it proved.
+func inProcess(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
+	cmd.Env = append(os.Environ(), alone+"=true")
+	out, err := cmd.CombinedOutput()
+	var proofs []string
+	for line := range strings.Lines(string(out)) {
+		if proof, ok := strings.CutPrefix(line, proof); ok {
+			proofs = append(proofs, strings.TrimSpace(proof))
+		}
+	}
+	if err != nil || len(proofs) == 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return proofs
+}
+
+// proof begins the lines of what is proved, among those that a test prints.
+const proof = "proved: "
+
+// proved prints what a chapter has shown; a chapter that failed has shown nothing.
+func (s *site) proved(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if !t.Failed() {
+		chapter := strings.TrimPrefix(t.Name(), "TestFleet/")
+		fmt.Printf("\n%s%-46s %s\n", proof, chapter, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -90,7 +135,7 @@ func start(t *testing.T, example, cluster, path string) *site {
 	components, sync := s.bootstrap(t, path)
 	control := harness.StartCluster(t, components...)
 	s.flux = harness.StartFlux(t, control, components, s.fleet.Internet)
-	t.Logf("defined for add-ons, whose charts nobody installs: %s", strings.Join(control.DefineKinds(s.rendered(t)), ", "))
+	s.proved(t, "excepted, since charts bring their definitions: %s", strings.Join(control.DefineKinds(s.rendered(t)), ", "))
 	control.DeclareAbsent(s.fleet.Internet)
 	s.gitSecret(t, "flux-system", s.pullSecret(sync), s.fleet.PlatformURL())
 	s.secret(t, "flux-system", "sops-age", map[string][]byte{"age.agekey": []byte(s.fleet.Key("clusters/" + cluster))})
@@ -159,7 +204,7 @@ func (s *site) accepted(t *testing.T) {
 		}
 		objects += len(got)
 	}
-	t.Logf("%d Kustomizations of the platform, %d objects admitted", len(list.Items), objects)
+	s.proved(t, "%d objects of %d Kustomizations are admitted and all there", objects, len(list.Items))
 }
 
 // wanted are the objects of a Kustomization, built as kustomize-controller does.

@@ -34,6 +34,7 @@ func (s *site) works(t *testing.T) {
 // decryption reads the platform's Secret, which Git holds encrypted to the cluster's key.
 func (s *site) decryption(t *testing.T) {
 	s.wantSecret(t, "flux-system", "platform-secret", platformSecret)
+	s.proved(t, "a Secret encrypted by sops with the rendered .sops.yaml is decrypted with the cluster's key")
 }
 
 func (s *site) wantSecret(t *testing.T, namespace, name, want string) {
@@ -67,7 +68,7 @@ func (s *site) substitution(t *testing.T) {
 		s.wantFields(t, object, want)
 		used++
 	}
-	t.Logf("%d objects use variables", used)
+	s.proved(t, "%d objects use variables and have the cluster's own", used)
 	if used == 0 && s.fleet.Name != "homelab" { // which writes all values out until day 2
 		t.Error("no object uses a variable")
 	}
@@ -162,7 +163,7 @@ func (s *site) order(t *testing.T) {
 	if checked == 0 {
 		t.Error("no Kustomization depends on another one")
 	}
-	t.Logf("%d dependencies kept", checked)
+	s.proved(t, "%d dependencies kept", checked)
 }
 
 func readySince(t *testing.T, object *unstructured.Unstructured) metav1.Time {
@@ -219,7 +220,7 @@ func (s *site) tenantsWork(t *testing.T) {
 			s.wantSecret(t, namespace, "password", tenantSecret)
 		}
 		s.wantNoToken(t, tenant)
-		t.Logf("%s: %s %s", tenant.name, tenant.source.GetKind(), tenant.field("url"))
+		s.proved(t, "%s pulled %s with its own credentials and applied it as %s/%s", tenant.name, tenant.field("url"), tenant.sync, tenant.name)
 	}
 }
 

@@ -124,6 +124,7 @@ func (f *Flux) start(t testing.TB, name string, env, flags []string, extra ...st
 	cmd.Env = append(env, "RUNTIME_NAMESPACE=flux-system", "KUBECONFIG="+writeKubeconfig(t, f.As("flux-system", name).Config))
 	log := &logBuffer{}
 	cmd.Stdout, cmd.Stderr = log, log
+	endsWithParent(cmd)
 	must(t, cmd.Start())
 	f.logs[name] = log
 	t.Cleanup(func() {
