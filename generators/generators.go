@@ -57,6 +57,17 @@ func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 	return tree.Target{Name: PlatformTarget, URL: repository.URL, Branch: repository.Branch, Tree: out.Tree}, nil
 }
 
+// SettingsComponent is the kustomize component that holds what a specification changes
+// in a Flux that `flux bootstrap` installs.
+const SettingsComponent = fleet.Settings
+
+// SystemPaths are the kustomizations of the platform's target, written once, that must
+// name SettingsComponent; there are none where the specification changes nothing.
+func SystemPaths(spec *v1alpha1.Spec) []string { return fleet.SystemPaths(spec) }
+
+// NamesSettings reports whether the text of a kustomization names SettingsComponent.
+func NamesSettings(kustomization []byte) bool { return fleet.NamesSettings(kustomization) }
+
 // AdoptedPaths are the files of the platform's target that another tool writes
 // too; a caller reads those that exist into Options.Adopted.
 func AdoptedPaths(spec *v1alpha1.Spec) []string { return fleet.AdoptedPaths(spec) }

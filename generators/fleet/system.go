@@ -3,9 +3,11 @@ package fleet
 import (
 	"fmt"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/fluxcd/flux2/v2/pkg/manifestgen/sync"
+	"go.yaml.in/yaml/v3"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -20,9 +22,9 @@ import (
 const (
 	componentsFile = "gotk-components.yaml"
 	syncFile       = "gotk-sync.yaml"
-	// settings is the kustomize component with what Fleetwright changes in
+	// Settings is the kustomize component with what Fleetwright changes in
 	// Flux: kustomization.yaml itself is the user's.
-	settings = "fleetwright"
+	Settings = "fleetwright"
 )
 
 // AdoptedPaths are the gotk-components.yaml of the clusters, which
@@ -36,6 +38,29 @@ func AdoptedPaths(spec *v1alpha1.Spec) []string {
 		paths = append(paths, path.Join(systemDir(c), componentsFile))
 	}
 	return paths
+}
+
+// SystemPaths are the kustomization.yaml of the clusters' flux-system folders, which name
+// the component Settings; none where Flux is installed otherwise or nothing of it changed.
+func SystemPaths(spec *v1alpha1.Spec) []string {
+	if spec.Fleet.Spec.Flux.Install != v1alpha1.InstallBootstrap || len(patches(spec)) == 0 {
+		return nil
+	}
+	var paths []string
+	for _, c := range spec.Clusters {
+		paths = append(paths, path.Join(systemDir(c), "kustomization.yaml"))
+	}
+	return paths
+}
+
+// NamesSettings reports whether a kustomization lists the component Settings. A text that
+// is no kustomization lists nothing.
+func NamesSettings(kustomization []byte) bool {
+	var k struct {
+		Components []string `yaml:"components"`
+	}
+	return yaml.Unmarshal(kustomization, &k) == nil &&
+		slices.ContainsFunc(k.Components, func(c string) bool { return path.Clean(c) == Settings })
 }
 
 func systemDir(c *v1alpha1.Cluster) string { return path.Join(c.Spec.Path, layout.FluxNamespace) }
@@ -61,15 +86,15 @@ func system(out *emit.Files, spec *v1alpha1.Spec, c *v1alpha1.Cluster, opts Opti
 
 	k := emit.Kustomization{
 		APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind,
-		Resources: []string{componentsFile, syncFile}, Components: []string{settings},
+		Resources: []string{componentsFile, syncFile}, Components: []string{Settings},
 	}
 	// The component always stands, since the user's kustomization names it, and
 	// always has a name, since kustomize refuses an empty one.
-	out.Objects(path.Join(dir, settings, "kustomization.yaml"),
+	out.Objects(path.Join(dir, Settings, "kustomization.yaml"),
 		"What the specification changes in Flux: multi-tenancy lockdown and decryption.",
 		emit.Kustomization{
 			APIVersion: kustypes.ComponentVersion, Kind: kustypes.ComponentKind,
-			Metadata: map[string]string{"name": settings}, Patches: patches(spec),
+			Metadata: map[string]string{"name": Settings}, Patches: patches(spec),
 		})
 	out.YAML(path.Join(dir, "kustomization.yaml"), tree.Once,
 		"This file is yours: neither Fleetwright nor `flux bootstrap` writes it again.\nPut your patches of Flux here.", k)

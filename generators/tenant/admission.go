@@ -102,7 +102,7 @@ func accountRules(t *v1alpha1.Tenant) []admissionv1.Validation {
 		validation(
 			"variables.spec.?serviceAccountName.orValue(\"\") ==\n  (object.metadata.namespace == "+celString(t.Spec.SyncNamespace)+
 				" ? "+celString(kustomizeAccount(t))+" : "+celString(helmAccount(t))+")",
-			"spec.serviceAccountName must be "+helmAccount(t)),
+			"spec.serviceAccountName must be "+helmAccount(t)+", and in "+t.Spec.SyncNamespace+" "+kustomizeAccount(t)),
 		validation("!has(variables.spec.kubeConfig)",
 			"spec.kubeConfig is not allowed: a tenant deploys to this cluster"),
 		validation(`[

@@ -92,6 +92,9 @@ func (s *Source) Platform(platform ...tree.Reader) (tree.Target, error) {
 
 func (s *Source) options(platform []tree.Reader) (generators.Options, error) {
 	o := generators.Options{FluxComponents: s.components, Adopted: map[string][]byte{}}
+	if err := s.checkSystem(platform); err != nil {
+		return o, err
+	}
 	if s.components != nil {
 		return o, nil
 	}
