@@ -29,6 +29,10 @@ type checked struct {
 	file   string
 	object finding.Object
 	found  []located
+	// noSchema says why nothing is known of the object's kind, "" where it is;
+	// line is then the object's.
+	noSchema string
+	line     int
 }
 
 // located is a problem with its position.
@@ -52,10 +56,15 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 }
 
 // unresolved reports what cannot be decided: a substituted value once for each
-// object, fields that a patch may set once for each kind.
+// object, fields that a patch may set and a kind without a schema once for each
+// kind.
 func unresolved(p *rule.Pass) {
 	var lacking []*lack
+	var gaps []*gap
 	for _, c := range problems.Of(p) {
+		if c.noSchema != "" {
+			gaps = addGap(gaps, c)
+		}
 		var first *located
 		more := 0
 		for i := range c.found {
@@ -81,6 +90,9 @@ func unresolved(p *rule.Pass) {
 	}
 	for _, l := range lacking {
 		p.Unresolved(l.file, l.line, l.String())
+	}
+	for _, g := range gaps {
+		p.Unresolved(g.file, g.line, g.String())
 	}
 }
 
@@ -124,6 +136,7 @@ func (l *lack) String() string {
 func check(ctx context.Context, repo *repository.Repository) []checked {
 	all := unreadable(repo)
 	patches := findPatches(repo)
+	kinds := findKinds(repo, patches)
 	var jobs []func() checked
 	for _, f := range repo.Files() {
 		use := repo.Use(f.Path)
@@ -132,7 +145,7 @@ func check(ctx context.Context, repo *repository.Repository) []checked {
 		}
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
-				jobs = append(jobs, func() checked { return checkObject(o, patches, use) })
+				jobs = append(jobs, func() checked { return checkObject(o, kinds, patches, use) })
 			}
 		}
 	}
@@ -167,10 +180,17 @@ func parallel(ctx context.Context, n int, work func(int)) {
 	wg.Wait()
 }
 
-func checkObject(o *repository.Object, patches patches, use repository.Use) checked {
+func checkObject(o *repository.Object, kinds kinds, patches patches, use repository.Use) checked {
 	c := checked{file: o.File(), object: rule.ObjectOf(o)}
-	s, ok := schemas.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
-	if !ok || use == repository.Plain && isFragment(o) {
+	if use == repository.Plain && isFragment(o) {
+		return c
+	}
+	found, why := kinds.lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	if len(found) == 0 {
+		if !isLocal(o) {
+			c.noSchema = why
+			c.line, _ = o.Position()
+		}
 		return c
 	}
 	value, err := o.Value()
@@ -179,7 +199,7 @@ func checkObject(o *repository.Object, patches patches, use repository.Use) chec
 		c.found = append(c.found, malformed(err))
 		return c
 	}
-	for _, p := range s.Validate(object) {
+	for _, p := range validate(found, object) {
 		if p.Required && patches.mayChange(o) {
 			p.Kind = schemas.Unresolved
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +16,23 @@ import (
 const (
 	badMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {b: 1}\n"
 	noSpec = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec: {suspend: true}\n"
+	foo    = "apiVersion: example.com/v1\nkind: Foo\nspec: {size: big}\n"
 	chart  = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec: {chartRef: {kind: OCIRepository, name: a}}\n"
 )
+
+const fooDefinition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Foo, plural: foos}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
+`
 
 // TestWhatIsValidated lists the roles of a file: only what Flux applies as it
 // stands is judged.
@@ -45,7 +61,19 @@ func TestWhatIsValidated(t *testing.T) {
 		{"required, and an inline patch", "-- kustomization.yaml --\nresources: [a.yaml]\npatches:\n- patch: |\n    kind: HelmRelease\n    spec: {interval: 1h}\n-- a.yaml --\n" + chart, "", 1},
 		{"required, and Flux's patch", "-- a.yaml --\n" + chart + "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b}\nspec:\n  interval: 1h\n  prune: true\n  sourceRef: {kind: GitRepository, name: a}\n  patches: [{patch: '[]', target: {kind: HelmRelease}}]\n", "", 1},
 		{"a key twice", "-- a.yaml --\n" + strings.Replace(badMap, "{b: 1}", "{b: x, b: y}", 1), "a.yaml:4:14", 0},
-		{"an unknown kind", "-- a.yaml --\napiVersion: example.com/v1\nkind: Foo\nfoo: bar\n", "", 0},
+		{"an unknown kind", "-- a.yaml --\n" + foo, "", 1},
+		{"an unknown kind that is a patch", "-- kustomization.yaml --\npatches: [{path: a.yaml}]\n-- a.yaml --\n" + foo, "", 0},
+		{"an unknown kind that isn't listed", "-- kustomization.yaml --\nresources: []\n-- a.yaml --\n" + foo, "", 0},
+		{"an unknown kind that is not applied", "-- a.yaml --\n" + foo + "metadata: {annotations: {config.kubernetes.io/local-config: 'true'}}\n", "", 0},
+		{"its definition", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + fooDefinition, "a.yaml:3:14", 0},
+		{"its definition in a chart", "-- a.yaml --\n" + foo + "-- c/Chart.yaml --\nname: c\n-- c/crds/z.yaml --\n" + fooDefinition, "a.yaml:3:14", 0},
+		{"two definitions, one of which allows it", "-- a.yaml --\n" + foo + "-- y.yaml --\n" + fooDefinition + "-- z.yaml --\n" + strings.ReplaceAll(fooDefinition, "integer", "string"), "", 0},
+		{"its definition without a schema", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + strings.Split(fooDefinition, "    schema:")[0], "", 1},
+		{"a definition that isn't applied", "-- a.yaml --\n" + foo + "-- b/kustomization.yaml --\nresources: []\n-- b/z.yaml --\n" + fooDefinition, "", 1},
+		{"a definition that may be patched", "-- a.yaml --\n" + foo + "-- b/kustomization.yaml --\nresources: [z.yaml]\npatches: [{patch: '[]', target: {kind: CustomResourceDefinition}}]\n-- b/z.yaml --\n" + fooDefinition, "", 1},
+		{"a definition that is broken", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + strings.ReplaceAll(fooDefinition, "integer", "integer, pattern: '['"), "", 1},
+		{"a version that isn't served", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + strings.ReplaceAll(fooDefinition, "served: true", "served: false"), "", 1},
+		{"a known kind in an unknown version", "-- a.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nspec: {validation: client}\n", "", 1},
 		{"a template that nothing reads", "-- a.yaml --\na: {{ x }}\nb: [\n", "", 0},
 		{"a broken file that nothing reads", "-- a.yaml --\nb: [\n", "", 1},
 		{"a broken resource", "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\na: {{ x }}\nb: [\n", "a.yaml:2:1", 0},
@@ -73,6 +101,31 @@ func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
 	const want = "this and 1 other HelmRelease objects lack what is required (spec.interval), unless patches set it"
 	if len(unresolved) != 1 || unresolved[0].Reason != want {
 		t.Errorf("unresolved are %v, want %q", unresolved, want)
+	}
+}
+
+// TestKindsWithoutASchemaAreReportedOnce says of each kind how many objects went
+// unchecked and what to do about it.
+func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
+	files := "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\n---\n" + foo + "---\n" + foo + "-- b.yaml --\n" + foo + "---\n" +
+		strings.Replace(foo, "Foo", "Bar", 1) + "---\napiVersion: example.com/v2\nkind: Foo\n" +
+		"-- flux.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\n" +
+		"-- z.yaml --\n" + strings.Replace(fooDefinition, "name: v1\n", "name: v3\n", 1)
+	found, unresolved := ruletest.Run(t, Invalid, files)
+	const known, anew = "of this kind %s is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository",
+		"add the CustomResourceDefinition that serves it to the repository to have it checked"
+	want := []string{
+		"a.yaml:4: no schema for example.com/v1 Foo (3 objects): " + fmt.Sprintf(known, "v3"),
+		"b.yaml:5: no schema for example.com/v1 Bar (1 object): " + anew,
+		"b.yaml:9: no schema for example.com/v2 Foo (1 object): " + fmt.Sprintf(known, "v3"),
+		"flux.yaml:1: no schema for kustomize.toolkit.fluxcd.io/v1beta2 Kustomization (1 object): " + fmt.Sprintf(known, "v1"),
+	}
+	var got []string
+	for _, u := range unresolved {
+		got = append(got, fmt.Sprintf("%s:%d: %s", u.File, u.Line, u.Reason))
+	}
+	if !slices.Equal(got, want) || len(found) > 0 {
+		t.Errorf("unresolved are\n%s\nwant\n%s\nfindings are %v", strings.Join(got, "\n"), strings.Join(want, "\n"), found)
 	}
 }
 
