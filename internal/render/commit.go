@@ -457,6 +457,21 @@ func sameSpecification(r tree.Reader, paths []string, spec *v1alpha1.Spec) (bool
 	return there.Equal(spec), nil
 }
 
+// throughLink refuses a file of the specification that the branch reaches by a
+// symlink: a commit holds the specification as files, and replaces no link.
+func throughLink(r tree.Reader, name string) error {
+	_, err := r.ReadFile(name)
+	var blocked *tree.BlockedError
+	if !errors.As(err, &blocked) || blocked.What != tree.ASymlink {
+		return nil // what else stands there is refused when it is written
+	}
+	return &Refusal{
+		Err: fmt.Errorf("refused: %q of the specification is %s in the branch, and a commit holds the files themselves",
+			blocked.At, blocked.What),
+		Hint: fmt.Sprintf("put what it leads to in its place: rm %[1]s, then copy it to %[1]s and commit that with git", blocked.At),
+	}
+}
+
 // specSteps makes the files of the specification in the branch these.
 func specSteps(r tree.Reader, files []v1alpha1.File, there []string) ([]tree.Step, error) {
 	var steps []tree.Step
@@ -473,6 +488,8 @@ func specSteps(r tree.Reader, files []v1alpha1.File, there []string) ([]tree.Ste
 				continue
 			}
 			step.Action, step.Old = tree.Update, old
+		} else if err := throughLink(r, f.Path); err != nil {
+			return nil, err
 		}
 		steps = append(steps, step)
 	}

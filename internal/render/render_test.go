@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,31 @@ func TestReadSpecification(t *testing.T) {
 	}
 }
 
+// A link to a folder is followed inside of the root, and each folder read once.
+func TestReadSpecificationFollowsLinks(t *testing.T) {
+	fleet, clusters, _ := strings.Cut(minimal, "---\n")
+	dir := folder(t, map[string]string{
+		"fleet/a.yaml": fleet, "shared/deep/b.yaml": clusters, "fleet/z/c.yaml": "# nothing\n", "notes/README.md": "",
+	})
+	for from, to := range map[string]string{
+		"fleet/linked": "../shared", "fleet/again": "../shared/deep", "fleet/loop": ".", "shared/back": "../fleet",
+		"fleet/y": "z", "fleet/notes": "../notes/README.md",
+	} {
+		link(to, from)(t, dir)
+	}
+	got, err := ReadSpecification(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range got.Files {
+		names = append(names, f.Path)
+	}
+	if want := []string{"fleet/a.yaml", "fleet/again/b.yaml", "fleet/z/c.yaml"}; !slices.Equal(names, want) || len(got.Spec.Clusters) != 1 {
+		t.Errorf("read %v with %d clusters, want %v", names, len(got.Spec.Clusters), want)
+	}
+}
+
 func TestReadSpecificationRefuses(t *testing.T) {
 	outside := folder(t, map[string]string{"secret.yaml": minimal})
 	for name, c := range map[string]struct {
@@ -74,13 +100,17 @@ func TestReadSpecificationRefuses(t *testing.T) {
 		prepare func(t *testing.T, dir string)
 		want    string
 	}{
-		"nothing":    {want: "there is no specification"},
-		"an empty":   {files: map[string]string{"fleet/README": ""}, want: "holds no YAML file"},
-		"a symlink":  {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(filepath.Join(outside, "secret.yaml"), "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
-		"a loop":     {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b.yaml", "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
-		"no YAML":    {files: map[string]string{"fleet/a.yaml": "a: [\n"}, want: "fleet/a.yaml:"},
-		"large":      {files: map[string]string{"fleet/a.yaml": minimal}, prepare: large("fleet/b.yaml", 100<<20), want: "larger than 10 MB"},
-		"alias bomb": {files: map[string]string{"fleet/a.yaml": bomb()}, want: "fleet/a.yaml:"},
+		"nothing":            {want: "there is no specification"},
+		"an empty":           {files: map[string]string{"fleet/README": ""}, want: "holds no YAML file"},
+		"a symlink":          {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(filepath.Join(outside, "secret.yaml"), "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
+		"a loop":             {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b.yaml", "fleet/b.yaml"), want: "fleet/b.yaml:1:1: cannot be read"},
+		"a folder outside":   {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link(outside, "fleet/b"), want: "fleet/b:1:1: cannot be read"},
+		"a folder beside":    {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("../..", "fleet/b"), want: "fleet/b:1:1: cannot be read"},
+		"a folder not there": {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("../more", "fleet/b"), want: "fleet/b:1:1: cannot be read"},
+		"a link to itself":   {files: map[string]string{"fleet/a.yaml": minimal}, prepare: link("b", "fleet/b"), want: "fleet/b:1:1: cannot be read"},
+		"no YAML":            {files: map[string]string{"fleet/a.yaml": "a: [\n"}, want: "fleet/a.yaml:"},
+		"large":              {files: map[string]string{"fleet/a.yaml": minimal}, prepare: large("fleet/b.yaml", 100<<20), want: "larger than 10 MB"},
+		"alias bomb":         {files: map[string]string{"fleet/a.yaml": bomb()}, want: "fleet/a.yaml:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, c.files)
@@ -91,6 +121,9 @@ func TestReadSpecificationRefuses(t *testing.T) {
 			_, err := ReadSpecification(dir)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if bad := (*BadInput)(nil); strings.Contains(c.want, "cannot be read") && (!errors.As(err, &bad) || !strings.Contains(bad.Hint, "symbolic link")) {
+				t.Errorf("no way out of %v", err)
 			}
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("it took %s", took)

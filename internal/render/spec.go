@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -34,8 +35,9 @@ type Specification struct {
 }
 
 // ReadSpecification reads and checks the specification in dir/fleet; dir may be
-// the fleet folder itself. Symlinks are followed inside of the folder only. The
-// error is a *BadInput or v1alpha1.Errors; its paths begin with dir.
+// the fleet folder itself. Symlinks are followed where they stay inside of the
+// root, each folder being read once; any other is refused. The error is a
+// *BadInput or v1alpha1.Errors; its paths begin with dir.
 func ReadSpecification(dir string) (*Specification, error) {
 	root, folder, err := findSpecification(dir)
 	if err != nil {
@@ -101,10 +103,18 @@ func readFolder(root, folder string) ([]v1alpha1.File, error) {
 		return nil, &BadInput{Err: err}
 	}
 	defer dir.Close()
-	r := specReader{dir: dir, root: root}
+	r := specReader{dir: dir, root: root, seen: map[string]bool{}}
 	if err := r.folder(folder, 0); err != nil {
 		return nil, err
 	}
+	// Links come last: what a folder of the specification holds goes by its own
+	// name, not by that of a link to it. Following them may find more.
+	for i := 0; i < len(r.links); i++ {
+		if err := r.folder(r.links[i].name, r.links[i].depth); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(r.files, func(a, b v1alpha1.File) int { return strings.Compare(a.Path, b.Path) })
 	return r.files, nil
 }
 
@@ -114,6 +124,15 @@ type specReader struct {
 	root  string
 	files []v1alpha1.File
 	bytes int64
+	// seen are the folders that were read, by their real paths; links are the
+	// symlinks to folders.
+	seen  map[string]bool
+	links []specLink
+}
+
+type specLink struct {
+	name  string
+	depth int
 }
 
 func (r *specReader) folder(name string, depth int) error {
@@ -124,6 +143,15 @@ func (r *specReader) folder(name string, depth int) error {
 	if err != nil {
 		return r.unreadable(name, err)
 	}
+	// The folder was opened, so that its real path is inside of the root.
+	resolved, err := filepath.EvalSymlinks(filepath.Join(r.root, filepath.FromSlash(name)))
+	if err != nil {
+		return r.unreadable(name, err)
+	}
+	if r.seen[resolved] {
+		return nil
+	}
+	r.seen[resolved] = true
 	for _, e := range entries {
 		at := path.Join(name, e.Name())
 		switch ext := path.Ext(e.Name()); {
@@ -131,10 +159,25 @@ func (r *specReader) folder(name string, depth int) error {
 			err = r.folder(at, depth+1)
 		case ext == ".yaml" || ext == ".yml":
 			err = r.file(at)
+		case e.Type() == fs.ModeSymlink:
+			err = r.link(at, depth+1)
 		}
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// link notes a symlink to a folder. One whose end cannot be seen may be to a
+// folder, and to leave out what is in it would be to take it away.
+func (r *specReader) link(name string, depth int) error {
+	info, err := r.dir.Stat(name)
+	if err != nil {
+		return r.unreadable(name, err)
+	}
+	if info.IsDir() {
+		r.links = append(r.links, specLink{name, depth})
 	}
 	return nil
 }
@@ -160,7 +203,12 @@ func (r *specReader) shown(name string) string {
 }
 
 func (r *specReader) unreadable(name string, err error) error {
-	return &BadInput{Err: fmt.Errorf("%s:1:1: cannot be read: %w", r.shown(name), cause(err))}
+	bad := &BadInput{Err: fmt.Errorf("%s:1:1: cannot be read: %w", r.shown(name), cause(err))}
+	if info, err := r.dir.Lstat(name); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		bad.Hint = fmt.Sprintf("it is a symbolic link, which must lead by a relative path to something inside of %q: "+
+			"put what it leads to in its place, or remove it", filepath.ToSlash(r.root))
+	}
+	return bad
 }
 
 // cause strips the operation and path off an error of the file system.
