@@ -212,7 +212,7 @@ func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) e
 // splitInventory parts the files that items can show from those that kpt never
 // gives to a function, such as .sops.yaml.
 func splitInventory(inv *tree.Inventory, current tree.Memory, krm *tree.Tree) (visible *tree.Inventory, unseen []tree.Entry) {
-	visible = &tree.Inventory{Tenants: inv.Tenants}
+	visible = &tree.Inventory{Target: inv.Target, Tenants: inv.Tenants}
 	for _, e := range inv.Files {
 		_, there := current[e.Path]
 		_, rendered := krm.Get(e.Path)
@@ -228,7 +228,7 @@ func splitInventory(inv *tree.Inventory, current tree.Memory, krm *tree.Tree) (v
 // apply does what a plan says to the items. unseen are the inventory's entries
 // that the plan knows nothing of.
 func (l *resourceList) apply(p *packageFiles, plan *tree.Plan, unseen []tree.Entry, before *tree.Inventory) error {
-	next := &tree.Inventory{Files: slices.Concat(plan.Inventory.Files, unseen), Tenants: plan.Inventory.Tenants}
+	next := &tree.Inventory{Target: plan.Inventory.Target, Files: slices.Concat(plan.Inventory.Files, unseen), Tenants: plan.Inventory.Tenants}
 	slices.SortFunc(next.Files, func(a, b tree.Entry) int { return strings.Compare(a.Path, b.Path) })
 	replaced := map[string][]*kyaml.RNode{}
 	put := func(file string, content []byte) (err error) {

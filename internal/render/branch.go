@@ -49,7 +49,7 @@ func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Invento
 	if err != nil {
 		return nil, nil, err
 	}
-	merged := &tree.Inventory{Files: slices.Clone(inv.Files), Tenants: inv.Tenants}
+	merged := &tree.Inventory{Target: inv.Target, Files: slices.Clone(inv.Files), Tenants: inv.Tenants}
 	for f := range t.All() {
 		if _, err := r.ReadFile(f.Path); f.Mode == tree.Managed || !errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -160,6 +160,9 @@ func (c *committer) prepare(ctx context.Context) error {
 		if err := c.open(ctx, j); err != nil {
 			return j.fails(err)
 		}
+		if err := c.alone(j); err != nil {
+			return err
+		}
 		if err := c.plan(ctx, j); err != nil {
 			return j.fails(err)
 		}
@@ -292,13 +295,39 @@ func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 			return err
 		}
 	}
-	o := gitrepo.Options{Orphan: true, Push: c.options.Push, Env: c.options.Env}
+	// A tenant's branch may stand beside the platform's, of which it holds nothing.
+	o := gitrepo.Options{Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env}
 	if j.branch, err = gitrepo.Open(ctx, j.destination.Repository, j.destination.Branch, o); err != nil {
 		return err
 	}
 	j.Location, j.Branch = j.branch.Location(), j.branch.Name()
 	j.reader = &branchReader{branch: j.branch, own: tree.Memory{}}
 	return nil
+}
+
+// alone refuses two targets in one branch, however its repository is written.
+func (c *committer) alone(j *commitJob) error {
+	for _, other := range c.jobs {
+		if other == j {
+			return nil // those after it are not open yet
+		}
+		if j.Branch == other.Branch && sameRepository(j.Location, other.Location) {
+			return &BadInput{
+				Err:  fmt.Errorf("targets %s and %s would both be committed to %s#%s", other.Target.Name, j.Target.Name, j.Location, j.Branch),
+				Hint: fmt.Sprintf("name another branch or repository, with --target %s=REPO#BRANCH", j.Target.Name),
+			}
+		}
+	}
+	return nil
+}
+
+// sameRepository says whether two locations are the same repository, as far as their
+// text and the folders of this machine tell.
+func sameRepository(a, b string) bool {
+	plain := func(location string) string {
+		return strings.TrimSuffix(strings.TrimRight(strings.TrimPrefix(location, "file://"), "/"), ".git")
+	}
+	return plain(a) == plain(b) || sameFolder(strings.TrimPrefix(a, "file://"), strings.TrimPrefix(b, "file://"))
 }
 
 // plan compares a target with its branch's head and checks that the commit can

@@ -175,7 +175,7 @@ func (s *Source) Check(inv *tree.Inventory) error {
 
 // Plan compares a target with what is there. Overwrite lists paths of the target.
 func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, overwrite []string) (*tree.Plan, error) {
-	o := tree.Options{Overwrite: overwrite, RewriteAdopted: s.components != nil}
+	o := tree.Options{Target: t.Name, Overwrite: overwrite, RewriteAdopted: s.components != nil}
 	if t.Name == generators.PlatformTarget {
 		if err := s.Check(inv); err != nil {
 			return nil, err
@@ -185,6 +185,9 @@ func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, o
 	plan, err := tree.Compare(t.Tree, current, inv, o)
 	if err == nil {
 		return plan, nil
+	}
+	if other := (*tree.TargetError)(nil); errors.As(err, &other) {
+		return nil, &BadInput{Err: err, Hint: "give target " + t.Name + " a folder, or a repository and branch, of its own"}
 	}
 	err = fmt.Errorf("target %s: %w", t.Name, err)
 	if o.Overwrite = nil; len(overwrite) > 0 {

@@ -19,8 +19,19 @@ type Options struct {
 	Overwrite []string
 	// RewriteAdopted rewrites all files of mode Adopted.
 	RewriteAdopted bool
+	// Target is the name of the target, which the new inventory records. An
+	// inventory of another target is a *TargetError.
+	Target string
 	// Tenants are the tenants' states that the new inventory records.
 	Tenants []TenantState
+}
+
+// TargetError is about files of one target where another one was to be written:
+// what the one holds would be taken for what the other no longer generates.
+type TargetError struct{ Want, Is string }
+
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("the files there are those of target %q, not of %q: %s says so", e.Is, e.Want, InventoryPath)
 }
 
 // maxShown is the size of the largest file that a Conflict shows, and
@@ -50,6 +61,9 @@ const (
 // A file of the inventory that is no longer desired is deleted when its bytes
 // are as we wrote them, in every mode; otherwise it is LeftBehind.
 func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan, error) {
+	if inv.Target != "" && opts.Target != "" && inv.Target != opts.Target {
+		return nil, &TargetError{Want: opts.Target, Is: inv.Target}
+	}
 	paths := desired.Paths()
 	if err := checkClashes(paths); err != nil {
 		return nil, err
@@ -263,6 +277,7 @@ func (c *comparison) checkOverwrite() error {
 
 // inventory plans the inventory's own file.
 func (c *comparison) inventory() error {
+	c.next.Target = c.opts.Target
 	c.next.Tenants = slices.Clone(c.opts.Tenants)
 	c.next.sort()
 	for i := range c.next.Tenants {

@@ -17,6 +17,9 @@ const InventoryPath = ownFolder + "/inventory.yaml"
 // Inventory says which files of a target Fleetwright wrote. The zero Inventory
 // is empty.
 type Inventory struct {
+	// Target is the name of the target that the files are, or empty in an
+	// inventory of before targets were written down.
+	Target string
 	// Files are sorted by path, each path once.
 	Files []Entry
 	// Tenants are sorted by name, each name once.
@@ -61,7 +64,7 @@ func (inv *Inventory) Tenant(name string) (state string, ok bool) {
 
 // Equal reports whether two inventories say the same.
 func (inv *Inventory) Equal(other *Inventory) bool {
-	return slices.Equal(inv.Files, other.Files) && slices.Equal(inv.Tenants, other.Tenants)
+	return inv.Target == other.Target && slices.Equal(inv.Files, other.Files) && slices.Equal(inv.Tenants, other.Tenants)
 }
 
 func (inv *Inventory) sort() {
@@ -95,6 +98,7 @@ metadata:
     config.kubernetes.io/local-config: "true"
 spec:
   files:`
+	inventoryTarget  = "\n  target: "
 	inventoryTenants = "\n  tenants:"
 	entryPath        = "\n  - path: "
 	entryMode        = "\n    mode: "
@@ -122,6 +126,10 @@ func (inv *Inventory) Encode() []byte {
 		writeScalar(&out, string(e.Mode))
 		out.WriteString(entryDigest)
 		writeScalar(&out, e.Digest)
+	}
+	if inv.Target != "" {
+		out.WriteString(inventoryTarget)
+		writeScalar(&out, inv.Target)
 	}
 	out.WriteString(inventoryTenants)
 	if len(inv.Tenants) == 0 {

@@ -75,6 +75,11 @@ func scanInventory(content []byte) (*Inventory, bool) {
 		}
 		inv.Files = append(inv.Files, e)
 	}
+	if strings.HasPrefix(rest, inventoryTarget) {
+		if inv.Target, rest, ok = scanWord(rest, inventoryTarget); !ok {
+			return nil, false
+		}
+	}
 	if rest, ok = strings.CutPrefix(rest, inventoryTenants); !ok {
 		return nil, false
 	}
@@ -175,9 +180,14 @@ func (d *inventoryDecoder) decode(content []byte) (*Inventory, error) {
 	if !ok {
 		return nil, d.fail(root, hintRestore, "the inventory has no spec")
 	}
-	fields, err = d.mapping(spec, "files", "tenants")
+	fields, err = d.mapping(spec, "files", "target", "tenants")
 	if err != nil {
 		return nil, err
+	}
+	if fields["target"] != nil {
+		if inv.Target, err = d.text(spec, fields, "target"); err != nil {
+			return nil, err
+		}
 	}
 	if inv.Files, err = d.files(fields["files"]); err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func TestInventoryDecodeErrors(t *testing.T) {
 		{"two documents", good + "---\na: 1\n", "f: the inventory holds more than one document", hintRestore},
 		{"kind", replace("kind: Inventory", "kind: Other"), `this is "Other"`, hintRestore},
 		{"version", replace("v1alpha1", "v9"), `f:2:13: unknown inventory version "fleetwright.dev/v9"`, hintUpgrade},
-		{"unknown field", replace("  tenants:", "  more: 1\n  tenants:"), `f:13:3: unknown field "more": this version knows files, tenants`, hintUpgrade},
+		{"unknown field", replace("  tenants:", "  more: 1\n  tenants:"), `f:13:3: unknown field "more": this version knows files, target, tenants`, hintUpgrade},
 		{"unknown field of a file", replace("    mode:", "    more: 1\n    mode:"), `f:11:5: unknown field "more"`, hintUpgrade},
 		{"unknown mode", replace("managed", "shared"), `f:11:11: unknown mode "shared": this version knows managed, once, adopted`, hintUpgrade},
 		{"digest", replace("sha256:", "sha1:"), `f:12:13: digest "sha1:`, hintRestore},
