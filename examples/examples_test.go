@@ -32,6 +32,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	fluxrender "github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -185,6 +186,7 @@ func TestExamplesHaveNoFindings(t *testing.T) {
 // Every kustomization of every target builds with the real kustomize.
 func TestKustomizeBuilds(t *testing.T) {
 	kustomize := lookPath(t, "kustomize")
+	systems := 0
 	for _, name := range names {
 		dir := write(t, name)
 		n := 0
@@ -197,8 +199,13 @@ func TestKustomizeBuilds(t *testing.T) {
 				return err
 			}
 			n++
-			if out, err := exec.CommandContext(t.Context(), kustomize, "build", filepath.Dir(p)).CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", p, err, out)
+			out, err := exec.CommandContext(t.Context(), kustomize, "build", filepath.Dir(p)).Output()
+			if err != nil {
+				t.Errorf("%s: %v\n%s", p, err, stderr(err))
+			}
+			if name == "classic" && path.Base(filepath.Dir(p)) == "flux-system" {
+				systems++
+				checkFlags(t, p, out)
 			}
 			return nil
 		})
@@ -206,20 +213,70 @@ func TestKustomizeBuilds(t *testing.T) {
 			t.Errorf("%s: built %d kustomizations (%v)", name, n, err)
 		}
 	}
+	if want := len(load(t, "classic").Clusters); systems != want {
+		t.Errorf("flux-system of %d clusters was built, want %d", systems, want)
+	}
 }
 
 // The real helmfile reads from Git exactly what the HelmRelease says.
 func TestHelmfileReadsTheHelmReleases(t *testing.T) {
 	helmfile := lookPath(t, "helmfile")
 	lookPath(t, "helm")
-	releases := 0
+	releases, crds := 0, 0
 	for _, name := range names {
 		for _, file := range helmfiles(t, filepath.Join(write(t, name), "platform")) {
-			releases += checkHelmfile(t, helmfile, file)
+			n := checkHelmfile(t, helmfile, file)
+			releases += n
+			if path.Base(file) == "crds.yaml" {
+				crds += n
+			}
 		}
 	}
-	if releases < 10 {
-		t.Errorf("only %d releases were compared", releases)
+	if releases < 10 || crds == 0 {
+		t.Errorf("only %d releases were compared, %d of them for their definitions", releases, crds)
+	}
+}
+
+// localChart has a definition, a template and a hook, so that what helmfile
+// prints of it shows how it was called.
+var localChart = map[string]string{
+	"Chart.yaml":          "apiVersion: v2\nname: local\nversion: 1.0.0\n",
+	"crds/crd.yaml":       "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.example.com}\n",
+	"templates/hook.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: hook\n  annotations: {helm.sh/hook: pre-install}\n",
+	"templates/map.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: map}\n",
+}
+
+// The real helmfile prints the definitions of a chart from crds.yaml. The charts
+// of the example are on the network; a local one stands in for each.
+func TestHelmfilePrintsTheDefinitions(t *testing.T) {
+	helmfile := lookPath(t, "helmfile")
+	lookPath(t, "helm")
+	dir, chart := write(t, "homelab"), t.TempDir()
+	for name, content := range localChart {
+		writeFile(t, filepath.Join(chart, name), []byte(content))
+	}
+	file := filepath.Join(dir, "platform", "bootstrap", "crds.yaml")
+	releases := list(t, helmfile, file)
+	if len(releases) == 0 {
+		t.Fatal("crds.yaml has no release")
+	}
+	for _, r := range releases {
+		source := filepath.Join(dir, "platform", label(r.Labels, "source"))
+		content, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, source, bytes.ReplaceAll(content, []byte(r.Chart), []byte(filepath.ToSlash(chart))))
+	}
+	out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "template", "--quiet").Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr(err))
+	}
+	if n := bytes.Count(out, []byte("kind: CustomResourceDefinition")); n != len(releases) {
+		t.Errorf("%d definitions of %d releases:\n%s", n, len(releases), out)
+	}
+	if bytes.Contains(out, []byte("kind: Secret")) {
+		t.Errorf("a hook is printed:\n%s", out)
 	}
 }
 
@@ -227,7 +284,8 @@ type listed struct {
 	Name, Namespace, Chart, Version, Labels string
 }
 
-func checkHelmfile(t *testing.T, helmfile, file string) int {
+// list is what helmfile makes of a file's releases.
+func list(t *testing.T, helmfile, file string) []listed {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "list", "--output", "json").Output()
 	if err != nil {
@@ -237,6 +295,12 @@ func checkHelmfile(t *testing.T, helmfile, file string) int {
 	if err := json.Unmarshal(out, &releases); err != nil {
 		t.Fatalf("%s: %v\n%s", file, err, out)
 	}
+	return releases
+}
+
+func checkHelmfile(t *testing.T, helmfile, file string) int {
+	t.Helper()
+	releases := list(t, helmfile, file)
 	values := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), helmfile, "--file", file, "write-values", "--skip-deps",
 		"--output-file-template", filepath.Join(values, "{{ .Release.Name }}.yaml")).CombinedOutput(); err != nil {
@@ -244,7 +308,7 @@ func checkHelmfile(t *testing.T, helmfile, file string) int {
 	}
 	for _, r := range releases {
 		hr, chart, version := inGit(t, file, label(r.Labels, "helmrelease"), label(r.Labels, "source"))
-		if r.Version != version || path.Base(r.Chart) != path.Base(chart) {
+		if r.Version != version || r.Chart != chart {
 			t.Errorf("%s: %s is %s %s, Git says %s %s", file, r.Name, r.Chart, r.Version, chart, version)
 		}
 		if want := cmp.Or(hr.Spec.ReleaseName, hr.Name); r.Name != want {
@@ -350,11 +414,19 @@ func load(t *testing.T, name string) *v1alpha1.Spec {
 	return spec
 }
 
+// render renders with Flux's real manifests where FLUX_MANIFESTS names them, and
+// with a namespace in their place elsewhere.
 func render(t *testing.T, spec *v1alpha1.Spec) []tree.Target {
 	t.Helper()
-	targets, err := generators.Render(spec, generators.Options{
-		FluxComponents: []byte("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: flux-system\n"),
-	})
+	components := []byte("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: flux-system\n")
+	manifests := os.Getenv("FLUX_MANIFESTS")
+	if manifests != "" && spec.Fleet.Spec.Flux.Install == v1alpha1.InstallBootstrap {
+		var err error
+		if components, err = fluxrender.FluxComponents(spec, manifests); err != nil {
+			t.Fatal(err)
+		}
+	}
+	targets, err := generators.Render(spec, generators.Options{FluxComponents: components})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,23 +439,27 @@ func write(t *testing.T, name string) string {
 	dir := t.TempDir()
 	for _, target := range render(t, load(t, name)) {
 		for f := range target.Tree.All() {
-			file := filepath.Join(dir, target.Name, f.Path)
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, f.Content, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, filepath.Join(dir, target.Name, f.Path), f.Content)
 		}
 	}
 	return dir
+}
+
+func writeFile(t *testing.T, file string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func helmfiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(filepath.Join(dir, "bootstrap"), func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == "helmfile.yaml" {
+		if err == nil && (d.Name() == "helmfile.yaml" || d.Name() == "crds.yaml") {
 			out = append(out, filepath.ToSlash(p))
 		}
 		return err
