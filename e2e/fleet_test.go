@@ -84,6 +84,7 @@ func TestFleet(t *testing.T) {
 				return
 			}
 			t.Run("day 2", s.day2)
+			t.Run("helm", s.helm)
 		})
 	}
 }

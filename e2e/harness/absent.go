@@ -18,8 +18,8 @@ import (
 const limit = 60 * time.Second
 
 // DeclareAbsent stands for what a test has no network or machine for, until the test
-// ends: it declares pods running, charts' sources (suspended) and HelmReleases ready.
-// Everything else that is ready is so by itself.
+// ends: it declares pods running and those of Jobs done, charts' sources (suspended) and
+// HelmReleases ready. Everything else that is ready is so by itself.
 func (c *Cluster) DeclareAbsent(n *Internet) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -96,12 +96,16 @@ func (c *Cluster) declarePods(ctx context.Context) {
 		return
 	}
 	for _, pod := range pods.Items {
-		if pod.Status.Phase == corev1.PodRunning || strings.HasPrefix(pod.Namespace, "kube-") {
+		phase, ready := corev1.PodRunning, corev1.ConditionTrue
+		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "Job" {
+			phase, ready = corev1.PodSucceeded, corev1.ConditionFalse // its work is done
+		}
+		if pod.Status.Phase == phase || strings.HasPrefix(pod.Namespace, "kube-") {
 			continue
 		}
-		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Phase = phase
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
-			Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(),
+			Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Now(),
 		})
 		_, _ = c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, &pod, metav1.UpdateOptions{})
 	}

@@ -179,11 +179,7 @@ func (f *Fleet) Commit(message string) {
 // Render renders, commits and pushes with Fleetwright.
 func (f *Fleet) Render() {
 	f.t.Helper()
-	args := []string{"commit", f.Dir, "--push"}
-	if f.Name == "classic" {
-		args = append(args, "--flux-manifests", os.Getenv("FLUX_MANIFESTS"))
-	}
-	f.run(filepath.Join(Root(f.t), "bin", "fleetwright"), args...)
+	f.run(filepath.Join(Root(f.t), "bin", "fleetwright"), f.commitArgs()...)
 }
 
 // Head is the commit that a branch of a repository stands at.
@@ -245,11 +241,7 @@ func (f *Fleet) git(args ...string) {
 
 func (f *Fleet) run(name string, args ...string) {
 	f.t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Env = append(f.Internet.Env(),
-		"FLEETWRIGHT_GIT_TOKEN="+f.token,
-		"GIT_AUTHOR_NAME=E2E", "GIT_AUTHOR_EMAIL=e2e@example.com", "GIT_COMMITTER_NAME=E2E", "GIT_COMMITTER_EMAIL=e2e@example.com")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := f.command(name, args...).CombinedOutput(); err != nil {
 		f.t.Fatalf("%s %s: %v\n%s", filepath.Base(name), strings.Join(args, " "), err, out)
 	}
 }

@@ -1,0 +1,133 @@
+package harness
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/chart"
+	"helm.sh/helm/v4/pkg/kube"
+	release "helm.sh/helm/v4/pkg/release/v1"
+	"helm.sh/helm/v4/pkg/storage"
+	"helm.sh/helm/v4/pkg/storage/driver"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// installs is how long Helm waits for what it installs: helm-controller's five minutes,
+// made short, since what is ready at all is so in seconds here.
+const installs = 20 * time.Second
+
+// Helm is the Helm library set up as helm-controller does it for a HelmRelease with
+// spec.serviceAccountName: every request, its own records included, is made in the name of
+// that account; objects are applied on the server's side, taken over and waited for.
+// https://github.com/fluxcd/helm-controller/blob/v1.6.4/internal/action/install.go
+//
+// helm-controller polls what Helm watches; the account needs the more for it here.
+type Helm struct {
+	namespace string
+	config    *action.Configuration
+}
+
+// Helm makes a Helm whose releases and records stand in the namespace. The client asks the
+// API server to impersonate the namespace's account, as helm-controller's own client does.
+func (c Client) Helm(t testing.TB, namespace, account string) *Helm {
+	t.Helper()
+	cfg := rest.CopyConfig(c.Config)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + account}
+	clients, err := kubernetes.NewForConfig(cfg)
+	must(t, err)
+	cached := memory.NewMemCacheClient(clients.Discovery())
+	getter := &clientGetter{cfg, namespace, cached, restmapper.NewDeferredDiscoveryRESTMapper(cached)}
+	quiet := slog.DiscardHandler
+	client := kube.New(getter)
+	client.SetLogger(quiet)
+	config := action.NewConfiguration(action.ConfigurationSetLogger(quiet))
+	config.RESTClientGetter = getter
+	config.KubeClient = client
+	config.Releases = storage.Init(driver.NewSecrets(clients.CoreV1().Secrets(namespace)))
+	config.Releases.SetLogger(quiet)
+	return &Helm{namespace, config}
+}
+
+// Install installs the chart as a release of the name, and waits until it is ready.
+func (h *Helm) Install(name string, chart chart.Charter, values map[string]any) error {
+	install := action.NewInstall(h.config)
+	install.ReleaseName, install.Namespace = name, h.namespace
+	install.ServerSideApply, install.ForceConflicts, install.TakeOwnership = true, true, true
+	install.WaitStrategy, install.WaitForJobs, install.Timeout = kube.StatusWatcherStrategy, true, installs
+	install.SkipCRDs = true
+	_, err := install.Run(chart, values)
+	return err
+}
+
+// Upgrade brings the release to the chart and values, and waits until it is ready.
+func (h *Helm) Upgrade(name string, chart chart.Charter, values map[string]any) error {
+	upgrade := action.NewUpgrade(h.config)
+	upgrade.Namespace, upgrade.ResetValues = h.namespace, true
+	upgrade.ServerSideApply, upgrade.ForceConflicts, upgrade.TakeOwnership = "true", true, true
+	upgrade.WaitStrategy, upgrade.WaitForJobs, upgrade.Timeout = kube.StatusWatcherStrategy, true, installs
+	_, err := upgrade.Run(name, chart, values)
+	return err
+}
+
+// Rollback brings the release back to a revision, and waits until it is ready.
+func (h *Helm) Rollback(name string, revision int) error {
+	rollback := action.NewRollback(h.config)
+	rollback.Version = revision
+	rollback.ServerSideApply, rollback.ForceConflicts = "true", true
+	rollback.WaitStrategy, rollback.WaitForJobs, rollback.Timeout = kube.StatusWatcherStrategy, true, installs
+	return rollback.Run(name)
+}
+
+// Uninstall removes the release with its records, and waits until its objects are gone.
+func (h *Helm) Uninstall(name string) error {
+	uninstall := action.NewUninstall(h.config)
+	uninstall.DeletionPropagation = "background"
+	uninstall.WaitStrategy, uninstall.Timeout = kube.StatusWatcherStrategy, installs
+	_, err := uninstall.Run(name)
+	return err
+}
+
+// Last is the record of the release's last revision.
+func (h *Helm) Last(name string) (*release.Release, error) {
+	last, err := h.config.Releases.Last(name)
+	if err != nil {
+		return nil, err
+	}
+	return last.(*release.Release), nil // charts of version 2 make no others
+}
+
+// A clientGetter is what Helm gets its clients from.
+type clientGetter struct {
+	config    *rest.Config
+	namespace string
+	discovery discovery.CachedDiscoveryInterface
+	mapper    meta.RESTMapper
+}
+
+// ToRESTConfig implements genericclioptions.RESTClientGetter.
+func (g *clientGetter) ToRESTConfig() (*rest.Config, error) { return g.config, nil }
+
+// ToDiscoveryClient implements genericclioptions.RESTClientGetter.
+func (g *clientGetter) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
+	return g.discovery, nil
+}
+
+// ToRESTMapper implements genericclioptions.RESTClientGetter.
+func (g *clientGetter) ToRESTMapper() (meta.RESTMapper, error) { return g.mapper, nil }
+
+// ToRawKubeConfigLoader implements genericclioptions.RESTClientGetter: Helm reads the
+// namespace from it.
+func (g *clientGetter) ToRawKubeConfigLoader() clientcmd.ClientConfig {
+	return clientcmd.NewDefaultClientConfig(*clientcmdapi.NewConfig(), &clientcmd.ConfigOverrides{
+		Context: clientcmdapi.Context{Namespace: g.namespace},
+	})
+}

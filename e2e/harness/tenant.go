@@ -1,0 +1,49 @@
+package harness
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Profile is the tenant's spec.access.profile.
+func (f *Fleet) Profile(tenant string) string {
+	f.t.Helper()
+	if profile, ok := f.document("Tenant", tenant).get("spec", "access", "profile").(string); ok {
+		return profile
+	}
+	return "restricted"
+}
+
+// Refused commits a specification that Fleetwright must not render, takes it back, and
+// returns Fleetwright's exit code and what it printed.
+func (f *Fleet) Refused() (int, string) {
+	f.t.Helper()
+	f.git("add", "--all")
+	f.git("commit", "--quiet", "--message", "Change what must stay")
+	cmd := f.command(filepath.Join(Root(f.t), "bin", "fleetwright"), f.commitArgs()...)
+	out, err := cmd.CombinedOutput()
+	if _, exited := err.(*exec.ExitError); !exited {
+		must(f.t, err)
+	}
+	f.git("reset", "--quiet", "--hard", "HEAD~1")
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// commitArgs are the arguments that the fleet is rendered and committed with.
+func (f *Fleet) commitArgs() []string {
+	args := []string{"commit", f.Dir, "--push"}
+	if f.Name == "classic" {
+		args = append(args, "--flux-manifests", os.Getenv("FLUX_MANIFESTS"))
+	}
+	return args
+}
+
+// command is a program in the engineer's hands: it has the token and the fleet's Internet.
+func (f *Fleet) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(f.Internet.Env(),
+		"FLEETWRIGHT_GIT_TOKEN="+f.token,
+		"GIT_AUTHOR_NAME=E2E", "GIT_AUTHOR_EMAIL=e2e@example.com", "GIT_COMMITTER_NAME=E2E", "GIT_COMMITTER_EMAIL=e2e@example.com")
+	return cmd
+}
