@@ -283,7 +283,7 @@ func unreadable(repo *repository.Repository) []checked {
 			p.Kind = schemas.Invalid
 		case f.Err.Reason == repository.NotYAML && f.Err.Template:
 			continue
-		default:
+		case !strings.HasPrefix(p.Message, "the "): // a message with another subject is whole
 			p.Message = "the file " + p.Message
 		}
 		all = append(all, checked{file: f.Path,

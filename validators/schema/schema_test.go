@@ -129,6 +129,30 @@ func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
 	}
 }
 
+// TestUnreadableFilesAreSaidInSentences whatever the message's subject is.
+func TestUnreadableFilesAreSaidInSentences(t *testing.T) {
+	for content, want := range map[string]string{
+		"b: [\n":       "the file is not YAML: did not find expected node content",
+		"a: &a [*a]\n": "the alias \"*a\" contains itself",
+		bomb():         "the document's aliases expand to more than ",
+	} {
+		_, unresolved := ruletest.Run(t, Invalid, "-- a.yaml --\n"+content)
+		if len(unresolved) != 1 || !strings.HasPrefix(unresolved[0].Reason, want) {
+			t.Errorf("unresolved are %v, want %q", unresolved, want)
+		}
+	}
+}
+
+// bomb is a small file that expands to a billion values.
+func bomb() string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 x\n")
+	for i := range 9 {
+		fmt.Fprintf(&b, "a%d: &a%[1]d [%s]\n", i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", "))
+	}
+	return b.String()
+}
+
 func TestMessagesHoldNoSecret(t *testing.T) {
 	const files = "-- a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: 's3cr3t!'}\nstringData: {b: 31337, c: {d: s3cr3t}}\n"
 	found, _ := ruletest.Run(t, Invalid, files)
