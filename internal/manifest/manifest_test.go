@@ -55,6 +55,7 @@ spec:
     kind: GitRepository
     name: flux-system
 `},
+		{"an empty line in the comment", "Who.\n\n  Why. ", []any{map[string]any{"a": 1}}, "# Who.\n#\n#   Why.\na: 1\n"},
 		{"scalars of the API", "", []any{&corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"cpu": resource.MustParse("500m"), "pods": resource.MustParse("10")}}},
 			&networkingv1.NetworkPolicyPort{Port: &port}},
 			"spec:\n  hard:\n    cpu: 500m\n    pods: \"10\"\n---\nport: 53\n"},
