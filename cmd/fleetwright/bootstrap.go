@@ -34,7 +34,7 @@ repository, and compare them with its HelmReleases. Nothing is executed or fetch
 func loadRepository(dir string) (*repository.Repository, error) {
 	repo, err := repository.Load(dir, repository.Options{})
 	if err != nil {
-		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err)}
+		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err), Hint: "name the folder with the Flux repository"}
 	}
 	return repo, nil
 }
@@ -43,6 +43,9 @@ func loadRepository(dir string) (*repository.Repository, error) {
 func nothingFound(err error) error {
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
 		return &render.BadInput{Err: err, Hint: "name the repository's root, with the helmfile and the HelmReleases in it"}
+	}
+	if broken := (*bootstrap.UnreadableError)(nil); errors.As(err, &broken) {
+		return &render.BadInput{Err: err, Hint: "mend the file: helmfile stops there too"}
 	}
 	return err
 }
@@ -54,7 +57,7 @@ func newBootstrapVerify(s streams) *cobra.Command {
 		Short: "Compare every bootstrapped release with its HelmRelease",
 		Long: `Compare chart, version, values and identity of every release of every bootstrap
 file in DIR with the HelmRelease that takes it over. Exit status 1 when one drifts
-or is missing.`,
+or is missing, 2 when a bootstrap file can't be read.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runVerify(c.Context(), s, folderArgument(args), format)
@@ -83,6 +86,16 @@ func runVerify(ctx context.Context, s streams, dir, format string) error {
 	}
 	if report.Summary.Drift+report.Summary.Missing > 0 {
 		return found()
+	}
+	return unreadable(report)
+}
+
+// unreadable is the error of a report that can tell nothing of a bootstrap file.
+func unreadable(report *bootstrap.Report) error {
+	for _, r := range report.Releases {
+		if r.Unreadable {
+			return nothingFound(&bootstrap.UnreadableError{File: r.File, Line: r.Line, Reason: r.Reason})
+		}
 	}
 	return nil
 }

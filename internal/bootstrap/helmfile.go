@@ -29,6 +29,7 @@ type helmfile struct {
 	values         map[string]any
 	environment    map[string]any
 	ignores        map[int][]string // line → rules that a comment ignores
+	broken         *brokenPart      // the first part that can't be read
 	bases          int
 }
 
@@ -250,6 +251,19 @@ func (r *reader) readInto(h *helmfile, file string) error {
 	return nil
 }
 
+// brokenPart is where a helmfile is neither YAML nor a template of it.
+type brokenPart struct {
+	line   int
+	reason string
+}
+
+// breaks notes the first part that can't be read, which begins at the line offset.
+func (h *helmfile) breaks(err error, offset int) {
+	if broken := (*syntaxError)(nil); errors.As(err, &broken) && h.broken == nil {
+		h.broken = &brokenPart{line: offset + max(broken.line, 1), reason: "the file " + broken.message}
+	}
+}
+
 // documents reads a part, which is a template in a *.gotmpl file, and in a file
 // that is no YAML without being rendered (helmfile before v1 rendered all).
 func (r *reader) documents(h *helmfile, file, part string, offset int) []*yaml.Node {
@@ -257,6 +271,7 @@ func (r *reader) documents(h *helmfile, file, part string, offset int) []*yaml.N
 	if !strings.HasSuffix(file, ".gotmpl") {
 		nodes, err := parseText(file, part)
 		if err == nil || !strings.Contains(part, "{{") {
+			h.breaks(err, offset)
 			shiftLines(nodes, func(line int) int { return line + offset })
 			return nodes
 		}
@@ -267,6 +282,7 @@ func (r *reader) documents(h *helmfile, file, part string, offset int) []*yaml.N
 	}
 	nodes, err := parseText(file, rendered)
 	if err != nil {
+		h.breaks(err, offset)
 		nodes, _ = parseText(file, r.salvage(h.dir, part, h.stateData(), err))
 		rendered = part
 	}
@@ -279,6 +295,15 @@ func (r *reader) documents(h *helmfile, file, part string, offset int) []*yaml.N
 	})
 	return nodes
 }
+
+// syntaxError is a text that is no YAML, or beyond the repository's limits.
+type syntaxError struct {
+	file    string
+	line    int
+	message string
+}
+
+func (e *syntaxError) Error() string { return e.file + ": " + e.message }
 
 // parseText reads YAML within the repository's limits.
 func parseText(file, data string) ([]*yaml.Node, error) {
@@ -296,7 +321,7 @@ func parseText(file, data string) ([]*yaml.Node, error) {
 		nodes = append(nodes, d.Node)
 	}
 	if f.Err != nil {
-		return nodes, fmt.Errorf("%s: %s", file, f.Err.Message)
+		return nodes, &syntaxError{file, f.Err.Line, f.Err.Message}
 	}
 	return nodes, nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -283,8 +285,9 @@ func (c *cluster) chartOf(h *helmRelease, spec *value) chart {
 	}
 	out := chart{name: textAt(spec, "chart"), version: textAt(spec, "version")}
 	if out.version.value == "" || out.version.value == "*" {
-		out.version.value, out.isRange = "*", true
+		out.version.value = "*"
 	}
+	out.isRange = isRange(out.version.value)
 	kind, name := textAt(spec, "sourceRef", "kind").value, textAt(spec, "sourceRef", "name").value
 	namespace := orText(textAt(spec, "sourceRef", "namespace").value, h.metadataNamespace())
 	if kind == "GitRepository" || kind == "Bucket" {
@@ -294,6 +297,16 @@ func (c *cluster) chartOf(h *helmRelease, spec *value) chart {
 		out.url = textAt(source, "spec", "url")
 	}
 	return out
+}
+
+// isRange reports whether Helm takes a chart's version for a range of versions
+// (https://helm.sh/docs/chart_best_practices/dependencies/#versions), such as 1.18.x or >=1.2.
+func isRange(version string) bool {
+	if _, err := semver.StrictNewVersion(normalVersion(version)); err == nil {
+		return false
+	}
+	_, err := semver.NewConstraint(version)
+	return err == nil
 }
 
 // ociChart reads an OCIRepository: the chart is the last element of its URL, the

@@ -42,6 +42,9 @@ type ReleaseValues struct {
 func Plan(ctx context.Context, repo *repository.Repository) ([]Step, error) {
 	var steps []Step
 	err := each(ctx, repo, func(_ *engine, releases []*release) error {
+		if err := readable(releases); err != nil {
+			return err
+		}
 		ordered, err := inOrder(releases)
 		if err != nil {
 			return err
@@ -69,6 +72,9 @@ func Values(ctx context.Context, repo *repository.Repository, reference string) 
 	var found []ReleaseValues
 	var all []string
 	err := each(ctx, repo, func(_ *engine, releases []*release) error {
+		if err := readable(releases); err != nil {
+			return err
+		}
 		for _, r := range releases {
 			all = append(all, fmt.Sprintf("%q", shown(r.namespace)+"/"+shown(r.name)))
 			if shown(r.name) == name && shown(r.namespace) == namespace {
@@ -100,6 +106,25 @@ func (r *release) effective() ReleaseValues {
 		out.Unresolved = append(out.Unresolved, m.reason)
 	}
 	return out
+}
+
+// UnreadableError is about a bootstrap file of which nothing can be told.
+type UnreadableError struct {
+	File   string
+	Line   int
+	Reason string
+}
+
+func (e *UnreadableError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
+
+// readable fails on a file of which nothing can be told.
+func readable(releases []*release) error {
+	for _, r := range releases {
+		if r.unreadable != "" {
+			return &UnreadableError{File: r.file, Line: r.line, Reason: r.unreadable}
+		}
+	}
+	return nil
 }
 
 // each calls f with the releases of each bootstrap file.

@@ -34,6 +34,11 @@ type release struct {
 	// refused says why helmfile itself stops at the release, "" if it doesn't.
 	refused string
 	ignores []string
+	// comments are the rules that comments in the file ignore, by line.
+	comments map[int][]string
+	// unreadable says why nothing can be told of the file, whose only release this
+	// stands for; "" where it can be read.
+	unreadable string
 	// partial says what single values depend on that cannot be computed.
 	partial []mark
 }
@@ -64,11 +69,15 @@ func (r *reader) releases(file string) ([]*release, error) {
 	for _, raw := range h.releases {
 		out = append(out, r.release(h, raw))
 	}
+	if len(out) == 0 && h.broken != nil {
+		out = append(out, &release{place: place{file: file, line: h.broken.line}, unreadable: h.broken.reason,
+			cluster: bootstrapCluster(r.paths(), file)})
+	}
 	return out, nil
 }
 
 func (r *reader) release(h *helmfile, raw *rawRelease) *release {
-	out := &release{place: raw.place, reads: map[string]bool{}, ignores: h.ignores[raw.line]}
+	out := &release{place: raw.place, reads: map[string]bool{}, ignores: h.ignores[raw.line], comments: h.ignores}
 	r.reads = out.reads
 	whole, err := h.inherited(raw)
 	if err != nil {

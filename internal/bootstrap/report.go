@@ -49,6 +49,8 @@ type ReleaseReport struct {
 
 	// Object names the HelmRelease.
 	Object Object `json:"-"`
+	// Unreadable says that nothing can be told of the file, whose only entry this is.
+	Unreadable bool `json:"-"`
 }
 
 // Object is the namespace and name of a HelmRelease, with its API version.

@@ -43,6 +43,10 @@ func Verify(ctx context.Context, repo *repository.Repository) (*Report, error) {
 func (c *cluster) judge(e *engine, r *release) ReleaseReport {
 	out := ReleaseReport{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name),
 		Namespace: shown(r.namespace), Chart: shown(r.chart), Version: shown(r.version), Differences: []Difference{}}
+	if r.unreadable != "" {
+		out.Verdict, out.Reason, out.Unreadable = Unresolved, r.unreadable, true
+		return out
+	}
 	m, unclear := c.counterpart(e, r)
 	switch {
 	case unclear != nil:
@@ -58,18 +62,17 @@ func (c *cluster) judge(e *engine, r *release) ReleaseReport {
 	if out.Namespace == "" {
 		out.Namespace = r.namespace.value
 	}
-	if m.differences != nil {
-		out.Differences = m.differences
+	for _, d := range m.differences {
+		d.Ignored = slices.Contains(h.ignores, d.Rule) || slices.Contains(r.ignores, d.Rule) ||
+			d.Bootstrap.File == r.file && slices.Contains(r.comments[d.Bootstrap.Line], d.Rule)
+		out.Differences = append(out.Differences, d)
 	}
 	unknown := m.unknown
 	if r.refused != "" {
 		unknown = append(slices.Clone(unknown), "helmfile refuses the release: "+r.refused)
 	}
-	ignored := func(d Difference) bool {
-		return slices.Contains(h.ignores, d.Rule) || slices.Contains(r.ignores, d.Rule)
-	}
 	switch {
-	case slices.ContainsFunc(out.Differences, func(d Difference) bool { return !ignored(d) }):
+	case slices.ContainsFunc(out.Differences, func(d Difference) bool { return !d.Ignored }):
 		out.Verdict = Drift
 	case len(unknown) > 0:
 		out.Verdict, out.Reason = Unresolved, strings.Join(unknown, "; ")

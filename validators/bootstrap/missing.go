@@ -27,6 +27,11 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: column(p.Repo, r.File, r.Line, r.Release),
 					Cluster: r.Cluster, Message: "release \"" + r.Release + "\": " + r.Reason,
 					Hint: "remove the release, or correct the path that it reads"})
+			case r.Unreadable:
+				// Of a YAML file the schema rules say so already.
+				if f, ok := p.Repo.File(r.File); !ok || f.Err == nil {
+					p.Unresolved(r.File, r.Line, r.Reason)
+				}
 			case r.Verdict == bootstrap.Unresolved && r.HelmRelease == "":
 				p.Unresolved(r.File, r.Line, "release "+r.Release+": "+r.Reason)
 			}
