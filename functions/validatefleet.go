@@ -32,7 +32,11 @@ func newValidateFleet() (settings, runner) {
 func (f *validateFleet) run(ctx context.Context, list *resourceList, _ Options) error {
 	rules, err := validators.Select(f.rules)
 	if err != nil {
-		return &render.BadInput{Err: fmt.Errorf("functionConfig ValidateFleet: rules: %w", err)}
+		bad := &render.BadInput{Err: fmt.Errorf("functionConfig ValidateFleet: rules: %w", err)}
+		if unknown := (*validators.UnknownRule)(nil); errors.As(err, &unknown) {
+			bad.Hint = unknown.Hint()
+		}
+		return bad
 	}
 	items, err := list.repositoryItems()
 	if err != nil {

@@ -10,13 +10,7 @@ func suggest(name string, fields []string) string {
 	if len(fields) == 0 {
 		return ""
 	}
-	best, distance := "", len(name)
-	for _, f := range fields {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(f)); d < distance {
-			best, distance = f, d
-		}
-	}
-	if distance <= max(1, len(name)/3) {
+	if best, ok := Nearest(name, fields); ok {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	const most = 20
@@ -24,6 +18,18 @@ func suggest(name string, fields []string) string {
 		return fmt.Sprintf("fields there are %s and %d more", strings.Join(fields[:most], ", "), len(fields)-most)
 	}
 	return "fields there are " + strings.Join(fields, ", ")
+}
+
+// Nearest returns the one of some names that a misspelt name was meant to be, and
+// whether any is near enough.
+func Nearest(name string, names []string) (string, bool) {
+	best, distance := "", len(name)
+	for _, n := range names {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d < distance {
+			best, distance = n, d
+		}
+	}
+	return best, distance <= max(1, len(name)/3)
 }
 
 // editDistance is Levenshtein's, of names cut to 64 bytes.

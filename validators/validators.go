@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
@@ -35,7 +36,8 @@ func All() []rule.Rule {
 }
 
 // Select returns the rules of some ids, sorted; a "*" at an id's end stands for
-// any end. No ids select all rules. An id that selects nothing is an error.
+// any end. No ids select all rules. An id that selects nothing is an
+// *UnknownRule.
 func Select(ids []string) ([]rule.Rule, error) {
 	all := All()
 	if len(ids) == 0 {
@@ -52,10 +54,24 @@ func Select(ids []string) ([]rule.Rule, error) {
 			}
 		}
 		if len(chosen) == before && !known {
-			return nil, fmt.Errorf("%q is no rule; the rules are %s", id, strings.Join(idsOf(all), ", "))
+			return nil, &UnknownRule{ID: id}
 		}
 	}
 	return slices.DeleteFunc(all, func(r rule.Rule) bool { return !chosen[r.ID] }), nil
+}
+
+// UnknownRule is the error of an id that no rule has.
+type UnknownRule struct{ ID string }
+
+func (e *UnknownRule) Error() string { return fmt.Sprintf("%q is no rule", e.ID) }
+
+// Hint names the rule that was meant, or the rules that there are.
+func (e *UnknownRule) Hint() string {
+	ids := idsOf(All())
+	if near, ok := schemas.Nearest(e.ID, ids); ok {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "the rules are " + strings.Join(ids, ", ")
 }
 
 func idsOf(all []rule.Rule) []string {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/validators"
@@ -16,10 +14,11 @@ func newExplain(s streams) *cobra.Command {
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return ruleIDs(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			r, ok := validators.Find(args[0])
 			if !ok {
-				return usage(c, fmt.Errorf("rule %q is unknown: want %s", args[0], alternatives(ruleIDs())))
+				err := &validators.UnknownRule{ID: args[0]}
+				return &failure{status: statusUsage, err: err, hint: err.Hint()}
 			}
 			return validators.Explain(s.out, r)
 		},

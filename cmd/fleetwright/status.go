@@ -9,8 +9,10 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/functions"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/validators"
 )
 
 // The exit statuses.
@@ -71,6 +73,7 @@ func explain(err error) (status int, text string) {
 		input *render.BadInput
 		file  *tree.FileError
 		no    *render.Refusal
+		git   *gitrepo.Advice
 
 		findings *functions.FindingsError
 	)
@@ -90,8 +93,18 @@ func explain(err error) (status int, text string) {
 		return statusStopped, withHint(err.Error(), no.Hint)
 	case errors.As(err, &file):
 		return statusUsage, withHint(err.Error(), file.Hint)
+	case errors.As(err, &git):
+		return statusStopped, withHint(err.Error(), git.Hint)
 	}
 	return statusStopped, err.Error()
+}
+
+// hintOf is the way out of an unknown rule.
+func hintOf(err error) string {
+	if unknown := (*validators.UnknownRule)(nil); errors.As(err, &unknown) {
+		return unknown.Hint()
+	}
+	return ""
 }
 
 // withHint puts the way out on a line of its own.

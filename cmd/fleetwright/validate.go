@@ -74,7 +74,7 @@ func runValidate(ctx context.Context, s streams, dir string, ids []string, failO
 func check(ctx context.Context, repo *repository.Repository, ids []string) (finding.Report, error) {
 	rules, err := validators.Select(ids)
 	if err != nil {
-		return finding.Report{}, &render.BadInput{Err: fmt.Errorf("--rules: %w", err)}
+		return finding.Report{}, &render.BadInput{Err: fmt.Errorf("--rules: %w", err), Hint: hintOf(err)}
 	}
 	return validators.Run(ctx, repo, validators.Options{Rules: rules})
 }

@@ -35,6 +35,18 @@ var (
 	ErrNoIdentity = errors.New("who commits is unknown")
 )
 
+// Advice is an error with its way out.
+type Advice struct {
+	Err error
+	// Hint is what the user can do, in a sentence.
+	Hint string
+}
+
+// Error is the message without the hint.
+func (e *Advice) Error() string { return e.Err.Error() }
+
+func (e *Advice) Unwrap() error { return e.Err }
+
 // DirtyError lists the paths that a commit would write and that hold changes of
 // the user's.
 type DirtyError struct {

@@ -40,7 +40,8 @@ func (s Signature) check(role string) error {
 // committer), then git's configuration (author.*, committer.*, user.*), then
 // EMAIL. A committer that nothing names is the author. The time is now where no
 // date is set. dir is a folder in a repository whose own configuration counts,
-// or empty. The error says how to name an author.
+// or empty. Where nothing names an author, the error is an
+// *Advice on how to.
 func ResolveAuthor(explicit string, env func(string) string, dir string, now time.Time) (author, committer Signature, err error) {
 	settings, err := readSettings(env, dir)
 	if err != nil {
@@ -53,7 +54,7 @@ func ResolveAuthor(explicit string, env func(string) string, dir string, now tim
 		return author, committer, err
 	}
 	if author.Name == "" || author.Email == "" {
-		return author, committer, fmt.Errorf("%w: give --author \"Name <name@example.com>\", set GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or run \"git config --global user.name\" and \"git config --global user.email\"", ErrNoIdentity)
+		return author, committer, &Advice{ErrNoIdentity, `give --author "Name <name@example.com>", set GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or run "git config --global user.name" and "git config --global user.email"`}
 	}
 	if committer.Name == "" || committer.Email == "" {
 		committer.Name, committer.Email = author.Name, author.Email

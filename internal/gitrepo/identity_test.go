@@ -61,7 +61,8 @@ func asGit(t *testing.T, dir, home string) string {
 
 func TestNobody(t *testing.T) {
 	_, _, err := ResolveAuthor("", lookup("HOME", t.TempDir()), "", now)
-	if !errors.Is(err, ErrNoIdentity) || !strings.Contains(err.Error(), "git config --global user.name") {
+	advice := (*Advice)(nil)
+	if !errors.Is(err, ErrNoIdentity) || !errors.As(err, &advice) || !strings.Contains(advice.Hint, "git config --global user.name") {
 		t.Errorf("got %v", err)
 	}
 	for _, bad := range []string{"nobody", "a@b", "<a@b>", "A <b"} {

@@ -158,7 +158,7 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 func (b *Branch) openUpstream(ctx context.Context, o Options) error {
 	name, ok := b.layout.remoteName()
 	if !ok {
-		return fmt.Errorf("%q has no remote \"origin\" to push to: run \"git remote add origin URL\"", b.location)
+		return &Advice{fmt.Errorf("%q has no remote \"origin\" to push to", b.location), `run "git remote add origin URL"`}
 	}
 	var err error
 	if b.remote, err = newRemote(b.layout.remoteLocation(name), b.layout.remotePushLocation(name), name, o.Env); err != nil {

@@ -163,7 +163,7 @@ func TestDiverged(t *testing.T) {
 	if !errors.Is(err, ErrDiverged) || !strings.Contains(err.Error(), "git pull --rebase") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Open(t.Context(), normal(t, map[string]string{"a": "1"}), "main", Options{Push: true}); err == nil || !strings.Contains(err.Error(), "git remote add origin") {
+	if _, err := Open(t.Context(), normal(t, map[string]string{"a": "1"}), "main", Options{Push: true}); err == nil || !strings.Contains(err.Error(), "no remote \"origin\" to push to") {
 		t.Errorf("got %v", err)
 	}
 }
