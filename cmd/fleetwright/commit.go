@@ -73,8 +73,8 @@ func destinations(values []string) (map[string]render.Destination, error) {
 		var d render.Destination
 		d.Repository = place
 		if at := strings.LastIndexByte(place, '#'); at >= 0 {
-			d.Repository, d.Branch = place[:at], place[at+1:]
-			if d.Repository == "" || d.Branch == "" {
+			d.Repository, d.Branch = place[:at], strings.TrimPrefix(place[at+1:], "refs/heads/")
+			if d.Repository == "" || d.Branch == "" || strings.HasPrefix(d.Branch, "refs/") {
 				return nil, fmt.Errorf("--target %q: want NAME=REPO#BRANCH", v)
 			}
 		}

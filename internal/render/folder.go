@@ -37,6 +37,17 @@ type Planned struct {
 	Recovery tree.Recovery
 }
 
+// within says whether a folder, which need not exist, is another one or below it.
+func within(folder, other string) bool {
+	folder, err := filepath.Abs(folder)
+	for ; err == nil && filepath.Dir(folder) != folder; folder = filepath.Dir(folder) {
+		if sameFolder(folder, other) {
+			return true
+		}
+	}
+	return false
+}
+
 // ToFolders brings folders to the rendered targets, each all or nothing, and
 // returns what it did. In place, the targets that have no place are left out. A
 // write that was cut off is completed or taken back first.
@@ -44,6 +55,11 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	place := func(name string) string { return filepath.Join(o.Out, name) }
 	if o.Out == "" {
 		place = func(string) string { return s.Root }
+	} else if folder := filepath.Join(s.Root, SpecFolder); s.Spec != nil && within(o.Out, folder) {
+		return nil, &BadInput{
+			Err:  fmt.Errorf("--out %q is in the specification's folder, %q, where every YAML file is read as one of its own", o.Out, folder),
+			Hint: "name a folder beside it",
+		}
 	}
 	// The platform's folder is read for what is adopted before it is rendered.
 	recovery, err := recoverFolder(place(generators.PlatformTarget))
