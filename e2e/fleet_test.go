@@ -85,6 +85,7 @@ func TestFleet(t *testing.T) {
 			}
 			t.Run("day 2", s.day2)
 			t.Run("helm", s.helm)
+			t.Run("offboarding", s.offboarding)
 		})
 	}
 }

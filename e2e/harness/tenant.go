@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 )
 
 // Profile is the tenant's spec.access.profile.
@@ -13,6 +14,15 @@ func (f *Fleet) Profile(tenant string) string {
 		return profile
 	}
 	return "restricted"
+}
+
+// RemoveTenant takes a tenant out of the specification, and its recipients with it: there
+// must be none of a tenant that there isn't.
+func (f *Fleet) RemoveTenant(name string) {
+	f.t.Helper()
+	f.Remove("Tenant", name)
+	recipients := regexp.MustCompile(`(?m)^      ` + name + `:\n(?:        .*\n)+`)
+	f.each(func(text string) string { return recipients.ReplaceAllString(text, "") })
 }
 
 // Refused commits a specification that Fleetwright must not render, takes it back, and
