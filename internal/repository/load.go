@@ -119,7 +119,7 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 // load parses the documents among the files found. Keep is what ReadFile will
 // read from, src what the load reads from.
 func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
-	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}}
+	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
 	ignore := newIgnore()
 	for _, e := range found {
 		if e.err != nil {
@@ -135,6 +135,11 @@ func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
 			r.charts[path.Dir(e.path)] = true
 		}
 	}
+	for file := range r.paths {
+		if ignore.matches(file) {
+			r.hidden[file] = true
+		}
+	}
 	jobs := documents(found, limits)
 	budget := nodeBudget{left: limits.TotalNodes}
 	parallel(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
@@ -142,7 +147,7 @@ func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
 		if j.skip {
 			continue
 		}
-		j.file.Excluded = ignore.matches(j.file.Path)
+		j.file.Excluded = r.hidden[j.file.Path] || ignore.matches(j.file.Path)
 		r.files = append(r.files, j.file)
 	}
 	r.index()

@@ -17,6 +17,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -34,6 +35,10 @@ type Repository struct {
 	charts     map[string]bool
 	src        source
 	limits     Limits
+	// hidden are the paths of files that Flux doesn't see.
+	hidden   map[string]bool
+	listOnce sync.Once
+	folders  map[string][]string
 }
 
 type groupKind struct{ group, kind string }

@@ -1,0 +1,172 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// built is what kustomize makes of a Kustomization's path.
+type built struct {
+	resources []result
+	files     []string
+	gaps      []Gap
+	failure   *Failure
+}
+
+// result is one object of a build.
+type result struct {
+	*resource.Resource
+	value map[string]any
+}
+
+// build builds a folder as kustomize-controller does, up to the substitution of variables.
+func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
+	v := &view{files: f, ctx: ctx, seen: map[string]bool{}}
+	if !v.IsDir(absolute(dir)) {
+		return &built{failure: pathMissing(v, dir)}
+	}
+	b := &built{}
+	file, k, err := v.generate(dir, spec)
+	if err == nil {
+		v.overlay = file
+		b.gaps = sanitize(f.repo, dir, file, k)
+		b.failure = missing(f.repo, v, dir, file, k)
+		if v.data, err = yaml.Marshal(k); err == nil && b.failure == nil {
+			b.resources, err = run(v, dir, len(k.OpenAPI) > 0)
+		}
+	}
+	b.files = v.filesRead()
+	b.gaps = append(b.gaps, v.gaps...)
+	switch {
+	case v.limit != nil:
+		b.gaps = append(b.gaps, Gap{Kind: Limit, File: file, Message: v.limit.Error()})
+		b.failure = nil
+	case len(b.gaps) > 0:
+		b.failure = nil // what was left out may be what is missed
+	case err != nil && b.failure == nil:
+		b.failure = failureOf(file, err)
+	}
+	return b
+}
+
+func pathMissing(v *view, dir string) *Failure {
+	message := fmt.Sprintf("there is no folder %q", dir)
+	if v.Exists(absolute(dir)) {
+		message = fmt.Sprintf("%q is a file; a path is a folder", dir)
+	}
+	return &Failure{Reason: PathMissing, Message: message}
+}
+
+// missing finds the first resource or component of a kustomization, or of those that it is
+// made of, that isn't there: kustomize's own error names no line.
+func missing(repo *repository.Repository, v *view, dir, file string, k *types.Kustomization) *Failure {
+	check := func(field string, refs []string, filesToo bool) *Failure {
+		for i, ref := range refs {
+			at, inside := repository.Join(dir, ref)
+			if inside && (v.IsDir(absolute(at)) || filesToo && v.Exists(absolute(at))) || strings.Contains(ref, "\n") {
+				continue
+			}
+			f := &Failure{Reason: BuildFailed, File: file, Message: fmt.Sprintf("%s: %q doesn't exist", field, ref)}
+			if !inside {
+				f.Message = fmt.Sprintf("%s: %q leads out of the repository", field, ref)
+			} else if !filesToo && v.Exists(absolute(at)) {
+				f.Message = fmt.Sprintf("%s: %q is a file; a component is a folder", field, ref)
+			}
+			if own, ok := repo.KustomizeAt(dir); ok && own.File.Path == file && own.Document != nil {
+				f.Line, f.Column = own.Document.Position(field, i)
+			}
+			return f
+		}
+		return nil
+	}
+	if f := check("resources", k.Resources, true); f != nil {
+		return f
+	}
+	return check("components", k.Components, false)
+}
+
+// failureOf finds the file that kustomize's error is about.
+func failureOf(file string, err error) *Failure {
+	f := &Failure{Reason: BuildFailed, File: file}
+	var known *fileError
+	if errors.As(err, &known) {
+		f.File = known.file
+	}
+	f.Message = strings.ReplaceAll(strings.ReplaceAll(err.Error(), mount+"/", ""), "'"+mount+"'", "'.'")
+	return f
+}
+
+var (
+	// warm is parsed once: kustomize's own schema of Kubernetes, which all builds read.
+	warm sync.Once
+	// schemaLock is held for writing while a build has a schema of its own, which kustomize
+	// keeps in a global variable.
+	schemaLock sync.RWMutex
+)
+
+// mostCopied bounds what the copy operations of a JSON patch may add up to, in bytes.
+const mostCopied = 16 << 20
+
+// run runs kustomize on a folder whose kustomization is the view's. Own says that it brings a
+// schema of its own.
+func run(v *view, dir string, own bool) (results []result, err error) {
+	warmUp()
+	if own {
+		schemaLock.Lock()
+		defer schemaLock.Unlock()
+		defer func() {
+			openapi.ResetOpenAPI()
+			openapi.Schema()
+		}()
+	} else {
+		schemaLock.RLock()
+		defer schemaLock.RUnlock()
+	}
+	// kustomize panics on some data.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("kustomize gave up: %v", p)
+		}
+	}()
+	kustomizer := krusty.MakeKustomizer(&krusty.Options{
+		LoadRestrictions: types.LoadRestrictionsNone,
+		PluginConfig:     types.DisabledPluginConfig(),
+	})
+	m, err := kustomizer.Run(v, path.Join(mount, dir))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range m.Resources() {
+		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
+			return nil, errors.New("an object has no apiVersion, kind or name")
+		}
+		value, err := r.Map()
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.GetKind(), r.GetName(), err)
+		}
+		results = append(results, result{r, value})
+	}
+	return results, nil
+}
+
+// warmUp parses kustomize's schema once for all builds, and bounds what its patches may do.
+func warmUp() {
+	warm.Do(func() {
+		jsonpatch.AccumulatedCopySizeLimit = mostCopied
+		openapi.Schema()
+	})
+}

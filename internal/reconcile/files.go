@@ -1,0 +1,278 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// mount is where kustomize sees a repository: paths that lead out of it end beside it, where
+// there is nothing.
+const mount = "/repository"
+
+// What one build may read; a kustomization that lists the same base again and again reads it
+// as often.
+const (
+	mostReads     = 20_000
+	mostReadBytes = 64 << 20
+)
+
+// files are a repository's, as kustomize sees them. They are read once and shared by all
+// builds.
+type files struct {
+	repo *repository.Repository
+	read sync.Map // path → *content
+}
+
+// content is a file as it is given to kustomize.
+type content struct {
+	once sync.Once
+	data []byte
+	err  error
+	gaps []Gap
+}
+
+func (f *files) content(file string) *content {
+	loaded, _ := f.read.LoadOrStore(file, &content{})
+	c := loaded.(*content)
+	c.once.Do(func() { f.load(file, c) })
+	return c
+}
+
+func (f *files) load(file string, c *content) {
+	if known, ok := f.repo.File(file); ok && known.Err != nil && known.Err.Reason != repository.NotYAML {
+		c.err = &limitError{known.Err}
+		return
+	}
+	if c.data, c.err = f.repo.ReadFile(file); c.err != nil || !repository.IsKustomization(file) {
+		return
+	}
+	var k types.Kustomization
+	if err := yaml.Unmarshal(c.data, &k); err != nil {
+		return // kustomize says why
+	}
+	for _, text := range inline(&k) {
+		if err := f.repo.Check(text); err != nil {
+			c.err = &limitError{err}
+			return
+		}
+	}
+	if c.gaps = sanitize(f.repo, path.Dir(file), file, &k); len(c.gaps) > 0 {
+		c.data, c.err = yaml.Marshal(k)
+	}
+}
+
+// limitError is a limit of Fleetwright's, not of Flux's.
+type limitError struct{ error }
+
+// view is what one build sees: the files, with a kustomization of its own.
+type view struct {
+	*files
+	ctx context.Context
+	// overlay is the path of the kustomization that Flux writes, and what it writes.
+	overlay string
+	data    []byte
+
+	mu    sync.Mutex
+	seen  map[string]bool
+	count int
+	bytes int
+	gaps  []Gap
+	limit error
+}
+
+// relative turns a path of kustomize's into one of the repository.
+func relative(name string) (string, bool) {
+	name = path.Clean(filepath.ToSlash(name))
+	if name == mount {
+		return ".", true
+	}
+	return strings.CutPrefix(name, mount+"/")
+}
+
+// absolute is the reverse of relative.
+func absolute(name string) string { return path.Join(mount, name) }
+
+func notExist(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
+
+// ReadFile reads a file. It fails when the build has read too much, or its time is over.
+func (v *view) ReadFile(name string) ([]byte, error) {
+	rel, ok := relative(name)
+	if !ok || !v.isFile(rel) {
+		return nil, notExist("open", name)
+	}
+	var c *content
+	if rel == v.overlay {
+		c = &content{data: v.data}
+	} else {
+		c = v.content(rel)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.seen[rel] {
+		v.seen[rel] = true
+		v.gaps = append(v.gaps, c.gaps...)
+	}
+	v.count++
+	v.bytes += len(c.data)
+	err := c.err
+	switch {
+	case v.ctx.Err() != nil:
+		err = &limitError{v.ctx.Err()}
+	case v.count > mostReads:
+		err = &limitError{fmt.Errorf("the build reads files more than %d times", mostReads)}
+	case v.bytes > mostReadBytes:
+		err = &limitError{fmt.Errorf("the build reads more than %d MB", mostReadBytes>>20)}
+	}
+	var limit *limitError
+	if errors.As(err, &limit) {
+		v.limit = limit
+	}
+	return c.data, err
+}
+
+// filesRead are the paths of the files that were read, sorted.
+func (v *view) filesRead() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	read := make([]string, 0, len(v.seen))
+	for file := range v.seen {
+		read = append(read, file)
+	}
+	slices.Sort(read)
+	return read
+}
+
+func (v *view) isFile(rel string) bool { return rel == v.overlay || v.repo.Visible(rel) }
+
+// IsDir says whether there is a folder at a path.
+func (v *view) IsDir(name string) bool {
+	rel, ok := relative(name)
+	if !ok {
+		return false
+	}
+	_, ok = v.repo.ReadDir(rel)
+	return ok
+}
+
+// Exists says whether there is a file or folder at a path.
+func (v *view) Exists(name string) bool {
+	rel, ok := relative(name)
+	return ok && (v.isFile(rel) || v.IsDir(name))
+}
+
+// CleanedAbs splits a path into its folder and its file, "" where it is a folder.
+func (v *view) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	clean := path.Clean(filepath.ToSlash(name))
+	switch {
+	case v.IsDir(clean):
+		return filesys.ConfirmedDir(clean), "", nil
+	case v.Exists(clean):
+		return filesys.ConfirmedDir(path.Dir(clean)), path.Base(clean), nil
+	}
+	return "", "", notExist("stat", name)
+}
+
+// ReadDir lists a folder.
+func (v *view) ReadDir(name string) ([]string, error) {
+	rel, ok := relative(name)
+	if !ok {
+		return nil, notExist("open", name)
+	}
+	names, ok := v.repo.ReadDir(rel)
+	if !ok {
+		return nil, notExist("open", name)
+	}
+	return names, nil
+}
+
+// Walk visits a folder in the order of names.
+func (v *view) Walk(name string, visit filepath.WalkFunc) error {
+	err := v.walk(path.Clean(name), visit)
+	if errors.Is(err, filepath.SkipDir) || errors.Is(err, filepath.SkipAll) {
+		return nil
+	}
+	return err
+}
+
+func (v *view) walk(name string, visit filepath.WalkFunc) error {
+	dir := v.IsDir(name)
+	if !dir && !v.Exists(name) {
+		return visit(name, nil, notExist("lstat", name))
+	}
+	err := visit(name, info{path.Base(name), dir}, nil)
+	if !dir || err != nil {
+		if dir && errors.Is(err, filepath.SkipDir) {
+			return nil
+		}
+		return err
+	}
+	names, err := v.ReadDir(name)
+	if err != nil {
+		return visit(name, info{path.Base(name), dir}, err)
+	}
+	for _, child := range names {
+		if err := v.walk(path.Join(name, child), visit); err != nil {
+			if errors.Is(err, filepath.SkipDir) {
+				return nil // of a file: the rest of its folder is left out
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// info is what a walk tells of a file.
+type info struct {
+	name string
+	dir  bool
+}
+
+func (i info) Name() string     { return i.name }
+func (info) Size() int64        { return 0 }
+func (info) ModTime() time.Time { return time.Time{} }
+func (i info) IsDir() bool      { return i.dir }
+func (info) Sys() any           { return nil }
+func (i info) Mode() fs.FileMode {
+	if i.dir {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+var errReadOnly = fmt.Errorf("a validated repository is not written to: %w", os.ErrPermission)
+
+// Glob matches nothing: kustomize uses it for tests only.
+func (*view) Glob(string) ([]string, error) { return nil, errReadOnly }
+
+// Open refuses: kustomize reads with ReadFile.
+func (*view) Open(string) (filesys.File, error) { return nil, errReadOnly }
+
+// Create refuses.
+func (*view) Create(string) (filesys.File, error) { return nil, errReadOnly }
+
+// Mkdir refuses.
+func (*view) Mkdir(string) error { return errReadOnly }
+
+// MkdirAll refuses.
+func (*view) MkdirAll(string) error { return errReadOnly }
+
+// RemoveAll refuses.
+func (*view) RemoveAll(string) error { return errReadOnly }
+
+// WriteFile refuses.
+func (*view) WriteFile(string, []byte) error { return errReadOnly }

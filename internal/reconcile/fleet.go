@@ -1,0 +1,201 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Fleet is what a repository makes of its clusters.
+type Fleet struct {
+	// Clusters in the order of their names.
+	Clusters []*Cluster
+	// Unreached are the Flux Kustomizations in the repository's files that no root leads to.
+	Unreached []*repository.Object
+}
+
+// Cluster is all that follows from one root.
+type Cluster struct {
+	// Name is the last element of the root's path where no other root has it, else the path.
+	Name string
+	// Root says what the cluster starts from.
+	Root Root
+	// Kustomizations that are reached, the root's own first, each after its parent.
+	Kustomizations []*Kustomization
+
+	byIdentity map[Identity][]*Object
+	byName     map[[2]string]*Kustomization
+	objects    []*Object
+}
+
+// Identity is what the API server tells objects apart by, the version left out.
+type Identity struct{ Group, Kind, Namespace, Name string }
+
+// Objects are those of all Kustomizations, in their order.
+func (c *Cluster) Objects() []*Object { return c.objects }
+
+// Find returns the objects of an identity: more than one where several Kustomizations apply
+// the same.
+func (c *Cluster) Find(id Identity) []*Object { return c.byIdentity[id] }
+
+// Kustomization returns the Kustomization of a namespace and name, if it is reached.
+func (c *Cluster) Kustomization(namespace, name string) (*Kustomization, bool) {
+	k, ok := c.byName[[2]string{namespace, name}]
+	return k, ok
+}
+
+// Complete says whether all objects of the cluster are known: that no Kustomization has a
+// gap or failed.
+func (c *Cluster) Complete() bool {
+	return !slices.ContainsFunc(c.Kustomizations, func(k *Kustomization) bool { return !k.Complete() })
+}
+
+// Kustomization is a Flux Kustomization and what it applies.
+type Kustomization struct {
+	Cluster *Cluster
+	// Parent brought it; nil for a root.
+	Parent *Kustomization
+	// Object is the Kustomization itself as it was built; for a root, as it stands in its
+	// file, and nil where only a FluxInstance or --root says what is synced.
+	Object          *Object
+	Namespace, Name string
+	Spec            kustomizev1.KustomizationSpec
+	// Repo and Dir are where spec.path is; Repo is nil when the source is not at hand.
+	Repo *repository.Repository
+	Dir  string
+	// Objects that it applies, in the order of the build.
+	Objects []*Object
+	// Failure says why Flux could not build it.
+	Failure *Failure
+	// Gaps are the parts that cannot be known offline.
+	Gaps []Gap
+	// References and Variables of postBuild.
+	References []Reference
+	Variables  Variables
+	// Files are those that the build read, sorted.
+	Files []string
+
+	built *built
+}
+
+// Complete says whether all objects of the Kustomization are known.
+func (k *Kustomization) Complete() bool { return k.Failure == nil && len(k.Gaps) == 0 }
+
+// String gives namespace/name.
+func (k *Kustomization) String() string { return k.Namespace + "/" + k.Name }
+
+// Chain is the names of the Kustomizations that lead here, the root first.
+func (k *Kustomization) Chain() []string {
+	var chain []string
+	for ; k != nil; k = k.Parent {
+		chain = append(chain, k.String())
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// Object is an object as Flux would apply it.
+type Object struct {
+	Kustomization *Kustomization
+	// Value is the whole object, as JSON has it. It must not be changed.
+	Value map[string]any
+	Identity
+	APIVersion string
+	// Source is the document that the object was built from, nil where it is not one:
+	// a generator's object, or one that a FluxInstance stands for.
+	Source *repository.Object
+	// File, Line and Column are where it comes from; the generator's entry for what is
+	// generated.
+	File         string
+	Line, Column int
+	// Encrypted says that SOPS encrypts values of the object.
+	Encrypted bool
+	// Substituted says that variables of postBuild were replaced in it.
+	Substituted bool
+	// Unknown are the variables in it whose values cannot be known offline; they stand as
+	// ${NAME} in Value.
+	Unknown []string
+}
+
+// Position returns the file, line and column of what is at a path (field names and list
+// indexes) of the object: in the document that it was built from, or of the nearest parent
+// that is there.
+func (o *Object) Position(path ...any) (file string, line, column int) {
+	if o.Source == nil {
+		return o.File, o.Line, o.Column
+	}
+	line, column = o.Source.Position(path...)
+	return o.File, line, column
+}
+
+// String gives kind namespace/name, as messages name an object.
+func (o *Object) String() string {
+	if o.Namespace == "" {
+		return o.Kind + " " + o.Name
+	}
+	return o.Kind + " " + o.Namespace + "/" + o.Name
+}
+
+// Failure is why Flux could not build a Kustomization.
+type Failure struct {
+	Reason Reason
+	// File, Line and Column of what is to be mended.
+	File         string
+	Line, Column int
+	Message      string
+}
+
+// Reason sorts failures.
+type Reason string
+
+// The reasons.
+const (
+	// PathMissing is a spec.path that is no folder of the source.
+	PathMissing Reason = "path missing"
+	// BuildFailed is what kustomize refuses.
+	BuildFailed Reason = "build failed"
+	// SubstitutionFailed is what the substitution of variables refuses.
+	SubstitutionFailed Reason = "substitution failed"
+)
+
+// GapKind sorts gaps.
+type GapKind string
+
+// The kinds.
+const (
+	// RemoteBase is a base, resource or file that kustomize would fetch.
+	RemoteBase GapKind = "remote base"
+	// OtherSource is a source that is not at hand.
+	OtherSource GapKind = "other source"
+	// UnknownPath is a spec.path with a variable whose value is not known.
+	UnknownPath GapKind = "unknown path"
+	// Limit is what goes beyond a limit of Fleetwright's, not of Flux's.
+	Limit GapKind = "limit"
+)
+
+// Gap is a part of what a Kustomization applies that cannot be known offline.
+type Gap struct {
+	Kind         GapKind
+	File         string
+	Line, Column int
+	Message      string
+}
+
+// finish sorts and indexes a cluster whose Kustomizations are all built.
+func (c *Cluster) finish() {
+	c.byIdentity = map[Identity][]*Object{}
+	for _, k := range c.Kustomizations {
+		c.objects = append(c.objects, k.Objects...)
+		slices.SortStableFunc(k.Gaps, func(a, b Gap) int {
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
+		})
+		k.Gaps = slices.Compact(k.Gaps)
+		k.built = nil
+	}
+	for _, o := range c.objects {
+		c.byIdentity[o.Identity] = append(c.byIdentity[o.Identity], o)
+	}
+}

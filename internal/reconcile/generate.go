@@ -1,0 +1,202 @@
+package reconcile
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/provider"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+)
+
+// generate makes the kustomization that kustomize-controller builds: that of the folder, or
+// one of all its manifests where it has none, with what the Flux Kustomization adds. It
+// returns the path that it stands at.
+// Source: github.com/fluxcd/pkg/kustomize v1.39, Generator.GenerateManifest.
+func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file string, k *types.Kustomization, err error) {
+	file, found, err := v.kustomizationOf(dir)
+	if err != nil {
+		return file, nil, err
+	}
+	k = &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
+	if found != nil {
+		if err := yaml.Unmarshal(found, k); err != nil {
+			return file, nil, err
+		}
+		if len(k.Resources) == 0 {
+			// So that kustomize doesn't call it empty.
+			k.BuildMetadata = []string{types.OriginAnnotations}
+		}
+	} else {
+		resources, err := v.manifests(dir)
+		if err != nil {
+			return file, nil, err
+		}
+		if k.Resources = resources; len(resources) == 0 {
+			k.Namespace = "_placeholder"
+		}
+	}
+	if err := v.add(dir, k, spec); err != nil {
+		return file, nil, err
+	}
+	return file, k, nil
+}
+
+// kustomizationOf reads the kustomization of a folder; where there is none it returns the
+// path of the one to be made, and nil.
+func (v *view) kustomizationOf(dir string) (string, []byte, error) {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if file := path.Join(dir, name); v.repo.Visible(file) {
+			data, err := v.ReadFile(absolute(file))
+			return file, data, err
+		}
+	}
+	return path.Join(dir, konfig.DefaultKustomizationFileName()), nil, nil
+}
+
+func (v *view) hasKustomization(dir string) bool {
+	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool {
+		return v.repo.Visible(path.Join(dir, name))
+	})
+}
+
+// add adds what the Flux Kustomization says.
+func (v *view) add(dir string, k *types.Kustomization, spec *kustomizev1.KustomizationSpec) error {
+	if spec.TargetNamespace != "" {
+		k.Namespace = spec.TargetNamespace
+	}
+	if spec.NamePrefix != "" {
+		k.NamePrefix = spec.NamePrefix
+	}
+	if spec.NameSuffix != "" {
+		k.NameSuffix = spec.NameSuffix
+	}
+	for _, p := range spec.Patches {
+		if err := v.repo.Check(p.Patch); err != nil {
+			return &limitError{err}
+		}
+		k.Patches = append(k.Patches, types.Patch{Patch: p.Patch, Target: selector(p.Target)})
+	}
+	for _, component := range spec.Components {
+		if !isLocalPath(component) {
+			return fmt.Errorf("component path '%s' must be local and relative", component)
+		}
+		if !v.Exists(absolute(path.Join(dir, component))) && spec.IgnoreMissingComponents {
+			continue
+		}
+		k.Components = append(k.Components, component)
+	}
+	for _, image := range spec.Images {
+		addImage(k, image)
+	}
+	if len(spec.BuildMetadata) > 0 {
+		k.BuildMetadata = nil
+		for _, option := range spec.BuildMetadata {
+			k.BuildMetadata = append(k.BuildMetadata, string(option))
+		}
+	}
+	return nil
+}
+
+// addImage merges an image of the Flux Kustomization into those of the kustomization. A tag
+// and a digest are one choice: setting one clears the other.
+func addImage(k *types.Kustomization, image fluxkustomize.Image) {
+	i := slices.IndexFunc(k.Images, func(known types.Image) bool { return known.Name == image.Name })
+	if i < 0 {
+		k.Images = append(k.Images, types.Image{Name: image.Name, NewName: image.NewName, NewTag: image.NewTag, Digest: image.Digest})
+		return
+	}
+	if image.NewName != "" {
+		k.Images[i].NewName = image.NewName
+	}
+	if image.NewTag != "" || image.Digest != "" {
+		k.Images[i].NewTag, k.Images[i].Digest = image.NewTag, image.Digest
+	}
+}
+
+func selector(s *fluxkustomize.Selector) *types.Selector {
+	if s == nil {
+		return nil
+	}
+	out := &types.Selector{LabelSelector: s.LabelSelector, AnnotationSelector: s.AnnotationSelector}
+	out.Group, out.Version, out.Kind = s.Group, s.Version, s.Kind
+	out.Name, out.Namespace = s.Name, s.Namespace
+	return out
+}
+
+// isLocalPath is how Flux judges the path of a component.
+// Source: github.com/fluxcd/pkg/kustomize v1.39, IsLocalRelativePath.
+func isLocalPath(ref string) bool {
+	lower := strings.ToLower(ref)
+	for _, prefix := range []string{"git::", "gh:", "ssh://", "https://", "http://", "git@", "github.com:", "github.com/"} {
+		if len(prefix) < len(ref) && strings.HasPrefix(lower, prefix) {
+			return false
+		}
+	}
+	return !path.IsAbs(ref) && !path.IsAbs(strings.TrimPrefix(lower, "file://"))
+}
+
+// manifests lists what Flux takes as the resources of a folder without a kustomization: all
+// its YAML files, and of the folders below the next kustomizations.
+// Source: github.com/fluxcd/pkg/kustomize v1.39, scanManifests.
+func (v *view) manifests(dir string) ([]string, error) {
+	var resources []string
+	factory := provider.NewDefaultDepProvider().GetResourceFactory()
+	base := absolute(dir)
+	var visit func(at string) error
+	visit = func(at string) error {
+		names, _ := v.repo.ReadDir(at)
+		for _, name := range names {
+			file := path.Join(at, name)
+			ref := "." + strings.TrimPrefix(absolute(file), base)
+			if v.IsDir(absolute(file)) {
+				if v.hasKustomization(file) {
+					resources = append(resources, ref)
+					continue
+				}
+				if err := visit(file); err != nil {
+					return err
+				}
+				continue
+			}
+			if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
+				continue
+			}
+			data, err := v.ReadFile(absolute(file))
+			if err != nil {
+				return err
+			}
+			if err := decodes(factory.SliceFromBytes, data); err != nil {
+				return &fileError{file: file, err: fmt.Errorf("failed to decode Kubernetes YAML from %s: %w", file, err)}
+			}
+			resources = append(resources, ref)
+		}
+		return nil
+	}
+	return resources, visit(dir)
+}
+
+// fileError is an error whose file is known.
+type fileError struct {
+	file string
+	err  error
+}
+
+func (e *fileError) Error() string { return e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
+
+// decodes says why a text is no objects; the parser of kustomize panics on some.
+func decodes[T any](parse func([]byte) (T, error), data []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser gave up: %v", p)
+		}
+	}()
+	_, err = parse(data)
+	return err
+}

@@ -1,0 +1,134 @@
+package reconcile
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// The groups of Flux's kinds that make up the graph.
+const (
+	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
+	sourceGroup    = "source.toolkit.fluxcd.io"
+	operatorGroup  = "fluxcd.controlplane.io"
+	kindKs         = "Kustomization"
+)
+
+// newObject takes an object from kustomize's result.
+func newObject(k *Kustomization, r result) *Object {
+	value := maps.Clone(r.value) // a build may be shared
+	o := &Object{Kustomization: k, Value: value}
+	o.identify()
+	sops, encrypted := value["sops"].(map[string]any)
+	if o.Encrypted = encrypted && sops["mac"] != nil; o.Encrypted {
+		delete(value, "sops") // kustomize-controller takes it out when it decrypts
+	}
+	return o
+}
+
+// identify reads the identity from the value.
+func (o *Object) identify() {
+	text := func(path ...string) string {
+		value, _, _ := unstructured.NestedString(o.Value, path...)
+		return value
+	}
+	o.APIVersion, o.Kind = text("apiVersion"), text("kind")
+	o.Namespace, o.Name = text("metadata", "namespace"), text("metadata", "name")
+	o.Group = ""
+	if group, _, found := strings.Cut(o.APIVersion, "/"); found {
+		o.Group = group
+	}
+}
+
+// entry is a value of a ConfigMap or Secret.
+type entry struct {
+	text  string
+	known bool
+}
+
+// entries are the values of a ConfigMap or Secret as kustomize-controller reads them. One
+// that is encrypted, or that a variable without a known value is in, is not known.
+func (o *Object) entries() map[string]entry {
+	entries := map[string]entry{}
+	add := func(field string, decode func(string) (string, bool)) {
+		data, _ := o.Value[field].(map[string]any)
+		for name, value := range data {
+			text := fmt.Sprint(value)
+			if value == nil {
+				text = ""
+			}
+			e := entry{text: text, known: !o.Encrypted || !strings.HasPrefix(text, "ENC[")}
+			if len(o.Unknown) > 0 && strings.Contains(text, "${") {
+				e.known = false
+			}
+			if e.known && decode != nil {
+				e.text, e.known = decode(text)
+			}
+			entries[name] = e
+		}
+	}
+	if o.Kind == "ConfigMap" {
+		add("data", nil)
+		return entries
+	}
+	add("data", func(text string) (string, bool) {
+		plain, err := base64.StdEncoding.DecodeString(text)
+		return string(plain), err == nil
+	})
+	add("stringData", nil)
+	return entries
+}
+
+// isKustomization says whether an object is a Flux Kustomization.
+func (o *Object) isKustomization() bool { return o.Group == kustomizeGroup && o.Kind == kindKs }
+
+// specOf decodes the spec of a Flux Kustomization as leniently as the API server does with
+// fields that it doesn't know. Durations are left out: they may hold variables that are not
+// replaced yet, and nothing here needs them.
+func specOf(value map[string]any) (kustomizev1.KustomizationSpec, error) {
+	var spec kustomizev1.KustomizationSpec
+	fields, _ := value["spec"].(map[string]any)
+	kept := make(map[string]any, len(fields))
+	for name, field := range fields {
+		switch name {
+		case "interval", "retryInterval", "timeout":
+		default:
+			kept[name] = field
+		}
+	}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(kept, &spec)
+	return spec, err
+}
+
+// applyCommonMetadata adds the labels and annotations of spec.commonMetadata to an object.
+// Source: github.com/fluxcd/pkg/ssa/utils, SetCommonMetadata.
+func applyCommonMetadata(o *Object, meta *kustomizev1.CommonMetadata) {
+	if meta == nil {
+		return
+	}
+	add := func(field string, values map[string]string) {
+		if len(values) == 0 {
+			return
+		}
+		m, _ := o.Value["metadata"].(map[string]any)
+		if m == nil {
+			m = map[string]any{}
+			o.Value["metadata"] = m
+		}
+		all, _ := m[field].(map[string]any)
+		if all == nil {
+			all = map[string]any{}
+			m[field] = all
+		}
+		for name, value := range values {
+			all[name] = value
+		}
+	}
+	add("labels", meta.Labels)
+	add("annotations", meta.Annotations)
+}

@@ -1,0 +1,106 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Options of a reconciliation.
+type Options struct {
+	// Roots are folders to start from, each a cluster's; none finds them.
+	Roots []string
+	// Sources are repositories at hand, by the NAMESPACE/NAME of the source object that
+	// stands for them.
+	Sources map[string]*repository.Repository
+}
+
+// Reconcile computes what Flux would apply from a repository to each of its clusters. What
+// cannot be built or known is told in each Kustomization. The error is the context's, or of a
+// root that is no folder.
+func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (*Fleet, error) {
+	roots := findRoots(repo)
+	if len(opts.Roots) > 0 {
+		var err error
+		if roots, err = givenRoots(repo, opts.Roots, roots); err != nil {
+			return nil, err
+		}
+	}
+	own := &files{repo: repo}
+	mapped := map[string]*files{}
+	for _, name := range keys(opts.Sources) {
+		mapped[name] = &files{repo: opts.Sources[name]}
+	}
+	fleet := &Fleet{Clusters: make([]*Cluster, len(roots))}
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range roots {
+		wg.Go(func() {
+			w := &walker{ctx: ctx, own: own, mapped: mapped, slots: slots}
+			fleet.Clusters[i] = w.walk(roots[i])
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	fleet.name()
+	fleet.Unreached = unreached(repo, fleet)
+	return fleet, nil
+}
+
+// givenRoots are the folders that the user names, with what is known of them.
+func givenRoots(repo *repository.Repository, dirs []string, found []Root) ([]Root, error) {
+	var roots []Root
+	for _, dir := range dirs {
+		clean := path.Clean(dir)
+		if _, ok := repo.ReadDir(clean); !ok {
+			return nil, fmt.Errorf("the root %q is no folder of the repository", dir)
+		}
+		if i := slices.IndexFunc(found, func(r Root) bool { return r.Path == clean }); i >= 0 {
+			roots = append(roots, found[i])
+			continue
+		}
+		sources := map[sourceKey]int{}
+		for _, o := range candidates(repo) {
+			if r, ok := rootOf(o); ok && contains(clean, r.File) {
+				sources[r.source]++
+			}
+		}
+		roots = append(roots, folderRoot(clean, mostNamed(sources)))
+	}
+	return roots, nil
+}
+
+// name gives each cluster the shortest name that no other has, and sorts them by it.
+func (f *Fleet) name() {
+	count := map[string]int{}
+	for _, c := range f.Clusters {
+		count[path.Base(c.Root.Path)]++
+	}
+	for _, c := range f.Clusters {
+		if c.Name = path.Base(c.Root.Path); count[c.Name] > 1 || c.Name == "." {
+			c.Name = c.Root.Path
+		}
+	}
+	slices.SortFunc(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// unreached are the Kustomizations in files that are not among any cluster's.
+func unreached(repo *repository.Repository, fleet *Fleet) []*repository.Object {
+	reached := map[*repository.Object]bool{}
+	for _, c := range fleet.Clusters {
+		for _, k := range c.Kustomizations {
+			if k.Object != nil {
+				reached[k.Object.Source] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(candidates(repo), func(o *repository.Object) bool { return reached[o] })
+}

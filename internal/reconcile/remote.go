@@ -1,0 +1,37 @@
+package reconcile
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// isRemoteFile says whether kustomize would fetch a file over HTTP.
+// Source: sigs.k8s.io/kustomize/api v0.21 internal/loader, IsRemoteFile.
+func isRemoteFile(ref string) bool {
+	u, err := url.Parse(ref)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// username is the beginning of an address that scp understands.
+var username = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
+
+// isRemoteDir says whether kustomize would take the path of a base for a Git repository's
+// and clone it. It says so in doubt: git is never to be started.
+// Source: sigs.k8s.io/kustomize/api v0.21 internal/git, NewRepoSpecFromURL.
+func isRemoteDir(ref string) bool {
+	lower := strings.ToLower(ref)
+	lower = strings.TrimPrefix(lower, "git::")
+	for _, prefix := range []string{"ssh://", "https://", "http://", "file://"} {
+		if strings.HasPrefix(lower, prefix) {
+			return true
+		}
+	}
+	if user := username.FindString(lower); user != "" {
+		return strings.ContainsAny(lower[len(user):], "/:")
+	}
+	return strings.HasPrefix(lower, "github.com/") || strings.HasPrefix(lower, "github.com:")
+}
+
+// isRemote says whether kustomize would fetch a resource, which may be a file or a folder.
+func isRemote(ref string) bool { return isRemoteFile(ref) || isRemoteDir(ref) }

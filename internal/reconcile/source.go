@@ -1,0 +1,74 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// sourceOf says where the files of a Kustomization are: in the validated repository, in a
+// folder that --source names, or out of reach for the reason that it returns. It returns
+// neither while the source's object is not found.
+func (w *walker) sourceOf(k *Kustomization) (*files, *Gap) {
+	ref := k.Spec.SourceRef
+	key := sourceKey{ref.Kind, cmp.Or(ref.Namespace, k.Namespace), ref.Name}
+	if mapped, ok := w.mapped[key.namespace+"/"+key.name]; ok {
+		return mapped, nil
+	}
+	if key == w.cluster.Root.source {
+		return w.own, nil
+	}
+	found := w.find(Identity{sourceGroup, key.kind, key.namespace, key.name})
+	if found == nil {
+		return nil, nil
+	}
+	if root := w.find(Identity{sourceGroup, w.cluster.Root.source.kind, w.cluster.Root.source.namespace, w.cluster.Root.source.name}); root != nil && sameSource(found, root) {
+		return w.own, nil
+	}
+	return nil, &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is another repository, branch or artifact; --source %s/%s=DIR names a folder with its files",
+		key.kind, key.namespace, key.name, key.namespace, key.name)}
+}
+
+// sourceMissing is the gap of a Kustomization whose source is nowhere in Git.
+func (w *walker) sourceMissing(k *Kustomization) *Gap {
+	ref := k.Spec.SourceRef
+	namespace := cmp.Or(ref.Namespace, k.Namespace)
+	return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is not among the cluster's objects; --source %s/%s=DIR names a folder with its files",
+		ref.Kind, namespace, ref.Name, namespace, ref.Name)}
+}
+
+// sameSource says whether two GitRepositories are of one repository at one reference.
+func sameSource(a, b *Object) bool {
+	if a.Kind != b.Kind || a.Kind != "GitRepository" {
+		return false
+	}
+	text := func(o *Object, path ...string) string {
+		value, _, _ := unstructured.NestedString(o.Value, append([]string{"spec"}, path...)...)
+		return value
+	}
+	if RepositoryAddress(text(a, "url")) != RepositoryAddress(text(b, "url")) {
+		return false
+	}
+	return !slices.ContainsFunc([]string{"tag", "semver", "name", "commit", "branch"}, func(field string) bool {
+		return text(a, "ref", field) != text(b, "ref", field)
+	})
+}
+
+// RepositoryAddress is a Git URL without what doesn't tell repositories apart: the protocol,
+// the user, the port, a .git at the end and the case. ssh://git@host/org/repo.git,
+// git@host:org/repo and https://host/org/repo give the same.
+func RepositoryAddress(url string) string {
+	url = strings.ToLower(url)
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	} else if host, path, ok := strings.Cut(url, ":"); ok && !strings.Contains(host, "/") {
+		url = host + "/" + path
+	}
+	host, path, _ := strings.Cut(url, "/")
+	host = host[strings.LastIndex(host, "@")+1:]
+	host, _, _ = strings.Cut(host, ":")
+	return host + "/" + strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+}

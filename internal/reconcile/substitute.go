@@ -1,0 +1,188 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/envsubst"
+	"sigs.k8s.io/yaml"
+)
+
+// Variables of a Kustomization's postBuild, by name.
+type Variables map[string]*Variable
+
+// Variable is one variable of postBuild.
+type Variable struct {
+	Name string
+	// Value, when Known; an encrypted Secret's is not.
+	Value string
+	Known bool
+	// From is the object that holds it, nil when it stands in postBuild.substitute.
+	From *Object
+	// Undefined says that nothing defines it; Used counts the objects that use it.
+	Undefined bool
+	Used      int
+	// UsedBy is the first object that uses it.
+	UsedBy *Object
+}
+
+// Reference is a substituteFrom.
+type Reference struct {
+	Index    int
+	Kind     string
+	Name     string
+	Optional bool
+	// Found is the object that it names, nil when the cluster has none in Git.
+	Found *Object
+}
+
+// identity is that of the object which a reference names.
+func (r Reference) identity(namespace string) Identity {
+	return Identity{"", r.Kind, namespace, r.Name}
+}
+
+const (
+	substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
+	disabled      = "disabled"
+	// mostSubstituted bounds an object's size after substitution, in bytes.
+	mostSubstituted = 16 << 20
+)
+
+// variableName is what kustomize-controller allows as a name.
+// Source: github.com/fluxcd/pkg/kustomize v1.39, varsubRegex.
+var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+
+// variablesOf gathers the variables of a postBuild. Later references win, and substitute
+// over all of them.
+func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Variables {
+	vars := Variables{}
+	for _, ref := range references {
+		if ref.Found == nil {
+			continue
+		}
+		for name, value := range ref.Found.entries() {
+			vars[name] = &Variable{Name: name, Value: strings.ReplaceAll(value.text, "\n", ""), Known: value.known, From: ref.Found}
+		}
+	}
+	for name, value := range spec.PostBuild.Substitute {
+		vars[name] = &Variable{Name: name, Value: strings.ReplaceAll(value, "\n", ""), Known: true}
+	}
+	return vars
+}
+
+// substitute replaces the variables in an object's resource, as kustomize-controller 1.9 does
+// with strict substitution, and says what it refuses. Variables that nothing defines, and
+// those whose values are not known, stand as ${NAME} in the result.
+// Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
+func (vars Variables) substitute(r result, o *Object, always bool) error {
+	if r.GetLabels()[substituteKey] == disabled || r.GetAnnotations()[substituteKey] == disabled {
+		return nil
+	}
+	if len(vars) == 0 && !always {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if !variableName.MatchString(name) {
+			return fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
+		}
+	}
+	if !mentionsVariable(o.Value) {
+		return nil
+	}
+	text, err := r.AsYAML()
+	if err != nil {
+		return err
+	}
+	if err := vars.bounded(string(text)); err != nil {
+		return err
+	}
+	result, err := vars.evaluate(string(text), o)
+	if err != nil {
+		return err
+	}
+	var value map[string]any
+	if err := yaml.Unmarshal([]byte(result), &value); err != nil {
+		return fmt.Errorf("the object is no YAML once its variables are replaced: %w", err)
+	}
+	o.Value, o.Substituted = value, true
+	return nil
+}
+
+// evaluate runs the substitution, again for each variable that it finds undefined.
+func (vars Variables) evaluate(text string, o *Object) (string, error) {
+	used := map[string]bool{}
+	for {
+		missing := ""
+		result, err := envsubst.Eval(text, func(name string) (string, bool) {
+			used[name] = true
+			v, ok := vars[name]
+			switch {
+			case !ok:
+				missing = name
+				return "", false
+			case !v.Known:
+				return "${" + name + "}", true
+			}
+			return v.Value, true
+		})
+		if err != nil && missing != "" && strings.HasSuffix(err.Error(), fmt.Sprintf("%q", missing)) {
+			vars[missing] = &Variable{Name: missing, Undefined: true}
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		vars.use(used, o)
+		return result, nil
+	}
+}
+
+// use notes which variables an object uses.
+func (vars Variables) use(used map[string]bool, o *Object) {
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		v, ok := vars[name]
+		if !ok {
+			continue // it has a default
+		}
+		if v.Used++; v.UsedBy == nil {
+			v.UsedBy = o
+		}
+		if !v.Known {
+			o.Unknown = append(o.Unknown, name)
+		}
+	}
+}
+
+// bounded refuses a text whose variables could make it too large.
+func (vars Variables) bounded(text string) error {
+	longest := 0
+	for _, v := range vars {
+		longest = max(longest, len(v.Value))
+	}
+	if len(text)+strings.Count(text, "$")*longest > mostSubstituted {
+		return &limitError{errors.New("the object may become too large once its variables are replaced")}
+	}
+	return nil
+}
+
+// mentionsVariable says whether any text or field name in a value has a $.
+func mentionsVariable(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, "$")
+	case map[string]any:
+		for key, item := range value {
+			if strings.Contains(key, "$") || mentionsVariable(item) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, mentionsVariable)
+	}
+	return false
+}

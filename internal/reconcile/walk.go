@@ -1,0 +1,300 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+)
+
+// walker follows one cluster's graph. It goes in rounds: all Kustomizations that are found
+// are built side by side; those whose variables are all there are substituted, which finds
+// more; and so on until nothing new comes. Each round handles them in the order in which they
+// were found, so that the result depends on nothing else.
+type walker struct {
+	ctx     context.Context
+	own     *files
+	mapped  map[string]*files
+	slots   chan struct{}
+	cluster *Cluster
+	index   map[Identity][]*Object
+	unbuilt []*Kustomization // found, and not built yet
+	waiting []*Kustomization // built, and not substituted yet
+	rebuilt bool             // the root, once
+}
+
+func (w *walker) walk(root Root) *Cluster {
+	root.patched(w.own.repo)
+	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
+	w.index = map[Identity][]*Object{}
+	first := &Kustomization{Cluster: w.cluster, Namespace: root.namespace, Name: root.name, Spec: root.spec}
+	if root.Object != nil && root.Object.Kind == kindKs {
+		first.Object = staticObject(first, root)
+	}
+	w.add(first)
+	for w.ctx.Err() == nil && (w.buildFound(false) || w.settleReady() || w.settleNext() || w.buildFound(true)) {
+	}
+	w.cluster.finish()
+	return w.cluster
+}
+
+// staticObject is a root Kustomization as it stands in its file.
+func staticObject(k *Kustomization, root Root) *Object {
+	value, _ := root.Object.Value()
+	fields, _ := value.(map[string]any)
+	o := &Object{Kustomization: k, Value: fields, Source: root.Object, File: root.File}
+	o.Line, o.Column = root.Object.Position()
+	o.identify()
+	return o
+}
+
+func (w *walker) add(k *Kustomization) {
+	w.cluster.Kustomizations = append(w.cluster.Kustomizations, k)
+	w.cluster.byName[[2]string{k.Namespace, k.Name}] = k
+	w.unbuilt = append(w.unbuilt, k)
+}
+
+// buildFound builds the Kustomizations that are found and whose sources are known, side by
+// side; at last all others, whose sources are nowhere in Git. It says whether there was any.
+func (w *walker) buildFound(atLast bool) bool {
+	var wg sync.WaitGroup
+	var later []*Kustomization
+	before := len(w.waiting)
+	for _, k := range w.unbuilt {
+		from, gap := w.sourceOf(k)
+		switch {
+		case from == nil && gap == nil && !atLast:
+			later = append(later, k)
+			continue
+		case from == nil && gap == nil:
+			gap = w.sourceMissing(k)
+		case gap == nil && strings.Contains(k.Spec.Path, "${"):
+			gap = &Gap{Kind: UnknownPath, Message: "spec.path holds a variable whose value is not known"}
+		}
+		w.waiting = append(w.waiting, k)
+		if gap != nil {
+			gap.File, gap.Line, gap.Column = k.position("spec", "sourceRef")
+			k.Gaps = append(k.Gaps, *gap)
+			k.built = &built{}
+			continue
+		}
+		k.Repo, k.Dir = from.repo, cleanPath(k.Spec.Path)
+		wg.Go(func() {
+			w.slots <- struct{}{}
+			defer func() { <-w.slots }()
+			k.build(w.ctx, from)
+		})
+	}
+	wg.Wait()
+	w.unbuilt = later
+	return len(w.waiting) > before
+}
+
+// position is that of a field of the Kustomization, or of what syncs it.
+func (k *Kustomization) position(path ...any) (file string, line, column int) {
+	if k.Object != nil {
+		return k.Object.Position(path...)
+	}
+	r := k.Cluster.Root
+	return r.File, r.Line, r.Column
+}
+
+func (k *Kustomization) build(ctx context.Context, from *files) {
+	k.built = from.build(ctx, k.Dir, &k.Spec)
+	k.Files = k.built.files
+	k.Gaps = append(k.Gaps, k.built.gaps...)
+	if k.Failure = k.built.failure; k.Failure != nil && k.Failure.File == "" {
+		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
+	}
+}
+
+// settleReady substitutes the waiting Kustomizations whose references are all found, and
+// says whether there was any.
+func (w *walker) settleReady() bool {
+	var later []*Kustomization
+	waiting := w.waiting
+	w.waiting = nil
+	for _, k := range waiting {
+		if !w.isReady(k) {
+			later = append(later, k)
+			continue
+		}
+		w.substitute(k)
+	}
+	w.waiting = append(later, w.waiting...)
+	return len(later) < len(waiting)
+}
+
+// settleNext substitutes one waiting Kustomization although not all that it refers to is
+// there: the first whose missing references no other one that waits can bring.
+func (w *walker) settleNext() bool {
+	if len(w.waiting) == 0 {
+		return false
+	}
+	at := max(0, slices.IndexFunc(w.waiting, func(k *Kustomization) bool {
+		return !slices.ContainsFunc(w.references(k), func(r Reference) bool { return r.Found == nil && w.mayCome(r, k) })
+	}))
+	k := w.waiting[at]
+	w.waiting = slices.Delete(w.waiting, at, at+1)
+	w.substitute(k)
+	return true
+}
+
+// mayCome says whether another waiting Kustomization builds what a reference names.
+func (w *walker) mayCome(ref Reference, k *Kustomization) bool {
+	return slices.ContainsFunc(w.waiting, func(other *Kustomization) bool {
+		return other != k && slices.ContainsFunc(other.built.resources, func(r result) bool {
+			return r.GetKind() == ref.Kind && r.GetName() == ref.Name
+		})
+	})
+}
+
+// references are the substituteFrom of a Kustomization, with the objects that they name.
+func (w *walker) references(k *Kustomization) []Reference {
+	if k.Spec.PostBuild == nil {
+		return nil
+	}
+	references := make([]Reference, 0, len(k.Spec.PostBuild.SubstituteFrom))
+	for i, from := range k.Spec.PostBuild.SubstituteFrom {
+		ref := Reference{Index: i, Kind: from.Kind, Name: from.Name, Optional: from.Optional}
+		ref.Found = w.find(ref.identity(k.Namespace))
+		references = append(references, ref)
+	}
+	return references
+}
+
+// find returns an object of what is substituted so far.
+func (w *walker) find(id Identity) *Object {
+	if found := w.index[id]; len(found) > 0 {
+		return found[0]
+	}
+	return nil
+}
+
+func (w *walker) isReady(k *Kustomization) bool {
+	return !slices.ContainsFunc(w.references(k), func(r Reference) bool { return r.Found == nil })
+}
+
+// substitute makes a built Kustomization's objects and takes up those that are
+// Kustomizations themselves.
+func (w *walker) substitute(k *Kustomization) {
+	objects := k.objects()
+	if w.rebuilds(k, objects) {
+		w.waiting = append([]*Kustomization{k}, w.waiting...)
+		return
+	}
+	if k.Spec.PostBuild != nil {
+		w.replaceVariables(k, objects)
+	}
+	for _, o := range objects {
+		applyCommonMetadata(o, k.Spec.CommonMetadata)
+	}
+	k.Objects = objects
+	if k.Spec.KubeConfig != nil {
+		return // they go to another cluster
+	}
+	for _, o := range objects {
+		w.index[o.Identity] = append(w.index[o.Identity], o)
+		if o.isKustomization() {
+			w.found(k, o)
+		}
+	}
+}
+
+// objects are those that kustomize built, with their origins.
+func (k *Kustomization) objects() []*Object {
+	if k.Repo == nil {
+		return nil
+	}
+	var fallback place
+	fallback.file, fallback.line, fallback.column = k.position("spec", "path")
+	from := originsOf(k.Repo, k.built.files, fallback)
+	objects := make([]*Object, 0, len(k.built.resources))
+	for _, r := range k.built.resources {
+		o := newObject(k, r)
+		from.locate(o)
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+// replaceVariables runs postBuild on the objects. The objects of the Kustomization itself
+// may hold its variables, too, once they are applied.
+func (w *walker) replaceVariables(k *Kustomization, objects []*Object) {
+	k.References = w.references(k)
+	for i, r := range k.References {
+		own := slices.IndexFunc(objects, func(o *Object) bool { return o.Identity == r.identity(k.Namespace) })
+		if r.Found == nil && own >= 0 {
+			k.References[i].Found = objects[own]
+		}
+	}
+	k.Variables = variablesOf(&k.Spec, k.References)
+	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
+	for i, o := range objects {
+		if err := k.Variables.substitute(k.built.resources[i], o, always); err != nil {
+			k.fail(SubstitutionFailed, o, err)
+		}
+		o.identify()
+	}
+}
+
+// rebuilds builds a root again that its own build changes, such as by a patch in its
+// flux-system folder, and says whether it did.
+func (w *walker) rebuilds(k *Kustomization, objects []*Object) bool {
+	if k.Parent != nil || k.Repo == nil {
+		return false
+	}
+	self := slices.IndexFunc(objects, func(o *Object) bool {
+		return o.isKustomization() && o.Namespace == k.Namespace && o.Name == k.Name
+	})
+	if self < 0 {
+		return false
+	}
+	spec, err := specOf(objects[self].Value)
+	changed := err == nil && !reflect.DeepEqual(spec, k.Spec) && !w.rebuilt
+	k.Object = objects[self]
+	if changed {
+		w.rebuilt = true
+		k.Spec, k.Dir = spec, cleanPath(spec.Path)
+		k.Gaps, k.Failure = nil, nil
+		k.build(w.ctx, w.own)
+	}
+	return changed
+}
+
+func (k *Kustomization) fail(reason Reason, o *Object, err error) {
+	var limit *limitError
+	if errors.As(err, &limit) {
+		g := Gap{Kind: Limit, Message: err.Error()}
+		g.File, g.Line, g.Column = k.position("spec", "path")
+		k.Gaps = append(k.Gaps, g)
+		return
+	}
+	if k.Failure != nil {
+		return
+	}
+	k.Failure = &Failure{Reason: reason, Message: err.Error()}
+	if o != nil {
+		k.Failure.File, k.Failure.Line, k.Failure.Column = o.Position()
+		return
+	}
+	k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
+}
+
+// found takes up a Kustomization that another one applies; one that is known is the root's
+// own, or applied by two.
+func (w *walker) found(parent *Kustomization, o *Object) {
+	if _, known := w.cluster.byName[[2]string{o.Namespace, o.Name}]; known {
+		return
+	}
+	k := &Kustomization{Cluster: w.cluster, Parent: parent, Object: o, Namespace: o.Namespace, Name: o.Name}
+	var err error
+	if k.Spec, err = specOf(o.Value); err != nil {
+		k.fail(BuildFailed, o, err)
+	}
+	w.add(k)
+}

@@ -1,0 +1,68 @@
+package repository
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Visible says whether there is a regular file at a path that Flux sees: a
+// .sourceignore, or a default of source-controller's, may leave it out.
+func (r *Repository) Visible(path string) bool {
+	_, ok := r.paths[path]
+	return ok && !r.hidden[path]
+}
+
+// ReadDir lists the names of the files and folders in a folder ("." for the
+// root) that Flux sees, sorted, and says whether there is such a folder. A
+// folder without a visible file is none: artifacts have no empty ones.
+func (r *Repository) ReadDir(dir string) (names []string, ok bool) {
+	r.listOnce.Do(r.list)
+	names, ok = r.folders[dir]
+	return names, ok
+}
+
+// list makes the folders of the visible files.
+func (r *Repository) list() {
+	r.folders = map[string][]string{".": nil}
+	seen := map[string]bool{}
+	for file := range r.paths {
+		if r.hidden[file] {
+			continue
+		}
+		for at := file; at != "." && !seen[at]; at = path.Dir(at) {
+			seen[at] = true
+			dir := path.Dir(at)
+			r.folders[dir] = append(r.folders[dir], path.Base(at))
+		}
+	}
+	for _, names := range r.folders {
+		slices.Sort(names)
+	}
+}
+
+// Check parses a text as YAML and says why it goes beyond the limits of the
+// repository: too large, nested too deep, or aliases that expand too far. It is
+// for texts within documents, such as inline patches. A text that is no YAML is
+// no error: who reads it will say so.
+func (r *Repository) Check(text string) error {
+	if int64(len(text)) > r.limits.FileBytes || nodeEstimate([]byte(text)) > r.limits.FileNodes {
+		return &Error{Reason: TooLarge, Message: "the text is too large"}
+	}
+	if !strings.Contains(text, "*") && len(text) < 10_000 {
+		return nil // without aliases, and too short to be deep
+	}
+	nodes, err := decode([]byte(text), 0, r.limits)
+	if err != nil && err.Reason != NotYAML {
+		return err
+	}
+	for _, n := range nodes {
+		if n.node == nil {
+			continue
+		}
+		if err := checkNode(n.node, r.limits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
