@@ -2,6 +2,8 @@
 // and the report that gathers them. It sorts and prints them, and judges nothing.
 package finding
 
+import "strings"
+
 // Severity of a finding.
 type Severity string
 
@@ -21,6 +23,11 @@ type Object struct {
 	Name       string `json:"name"`
 }
 
+// String gives kind namespace/name, "" for no object.
+func (o Object) String() string {
+	return strings.TrimSpace(o.Kind + " " + strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"))
+}
+
 // Finding is one thing that is wrong, with the place to mend it.
 type Finding struct {
 	Rule     string   `json:"rule"`
@@ -35,6 +42,27 @@ type Finding struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint"`
 	Fixable bool   `json:"fixable"`
+	// Fingerprint names the finding from run to run, wherever its line moves; it
+	// is unique in a report. NewReport sets it.
+	Fingerprint string `json:"fingerprint"`
+	// Declared is where the thing is declared that the finding is about, if that
+	// isn't at File and Line: an ignore there counts too.
+	Declared Place `json:"-"`
+}
+
+// Place is a line of a file.
+type Place struct {
+	File string
+	Line int
+}
+
+// Ignored is a finding that is not reported, since somebody decided so. One that
+// was unresolved has the severity "unresolved" and its reason as message.
+type Ignored struct {
+	Finding
+	// Reason that was given, and By the place where: FILE:LINE, or a baseline.
+	Reason string `json:"reason"`
+	By     string `json:"by"`
 }
 
 // Unresolved is a question that cannot be decided offline.
@@ -54,6 +82,9 @@ type Summary struct {
 	Errors         int `json:"errors"`
 	Warnings       int `json:"warnings"`
 	Infos          int `json:"infos"`
+	// Ignored counts what is not reported, RulesOff the rules that did not run.
+	Ignored  int `json:"ignored"`
+	RulesOff int `json:"rulesOff"`
 }
 
 // Report is the result of a validation; its JSON form is stable.
@@ -62,5 +93,6 @@ type Report struct {
 	Kind       string       `json:"kind"`
 	Findings   []Finding    `json:"findings"`
 	Unresolved []Unresolved `json:"unresolved"`
+	Ignored    []Ignored    `json:"ignored"`
 	Summary    Summary      `json:"summary"`
 }

@@ -39,6 +39,17 @@ func NewReport(findings []Finding, unresolved []Unresolved, checked Summary) Rep
 			r.Summary.Infos++
 		}
 	}
+	sign(r.Findings)
+	return r.withLists()
+}
+
+// WithIgnored adds what is not reported.
+func (r Report) WithIgnored(ignored []Ignored) Report {
+	r.Ignored = slices.SortedStableFunc(slices.Values(ignored), func(a, b Ignored) int {
+		return cmp.Or(compare(a.Finding, b.Finding), cmp.Compare(a.By, b.By))
+	})
+	r.Ignored = slices.Compact(r.Ignored)
+	r.Summary.Ignored = len(r.Ignored)
 	return r.withLists()
 }
 
@@ -49,6 +60,9 @@ func (r Report) withLists() Report {
 	}
 	if r.Unresolved == nil {
 		r.Unresolved = []Unresolved{}
+	}
+	if r.Ignored == nil {
+		r.Ignored = []Ignored{}
 	}
 	return r
 }

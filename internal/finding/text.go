@@ -14,9 +14,8 @@ import (
 type TextOptions struct {
 	// Color says whether to use terminal colours.
 	Color bool
-	// Source returns the text of a line of a file, counted from 1, with the
-	// values of Secrets hidden, and whether there is one. Nil prints no lines.
-	Source func(file string, line int) (text string, ok bool)
+	// Source gives the source lines; nil prints none.
+	Source Lines
 	// Duration is what the validation took; 0 leaves it out.
 	Duration time.Duration
 }
@@ -118,6 +117,15 @@ func (t text) source(f Finding) {
 }
 
 func (t text) summary(r Report) {
+	took := ""
+	if t.opts.Duration > 0 {
+		took = fmt.Sprintf(" (%.2f s)", t.opts.Duration.Seconds())
+	}
+	t.printf("%s%s\n", summary(r), took)
+}
+
+// summary says in one line what was checked and found.
+func summary(r Report) string {
 	s := r.Summary
 	checked := fmt.Sprintf("%s, %s, %s and %s checked", count(s.Files, "file"), count(s.Documents, "document"),
 		count(s.Kustomizations, "Kustomization"), count(s.HelmReleases, "HelmRelease"))
@@ -136,11 +144,13 @@ func (t text) summary(r Report) {
 	if n := len(r.Unresolved); n > 0 {
 		found = append(found, fmt.Sprintf("%d unresolved", n))
 	}
-	took := ""
-	if t.opts.Duration > 0 {
-		took = fmt.Sprintf(" (%.2f s)", t.opts.Duration.Seconds())
+	if s.Ignored > 0 {
+		found = append(found, fmt.Sprintf("%d ignored", s.Ignored))
 	}
-	t.printf("%s: %s%s\n", checked, strings.Join(found, ", "), took)
+	if s.RulesOff > 0 {
+		found = append(found, count(s.RulesOff, "rule")+" off")
+	}
+	return checked + ": " + strings.Join(found, ", ")
 }
 
 func count(n int, name string) string {

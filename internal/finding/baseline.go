@@ -1,0 +1,157 @@
+package finding
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Baseline holds the findings that a repository had when its owners began to
+// validate it; only others are reported.
+type Baseline struct {
+	// Findings of the baseline, in the order of a report.
+	Findings []Known
+}
+
+// Known is a finding of a baseline. It has no line, so that it stays the same when
+// the line moves.
+type Known struct {
+	Rule    string `json:"rule"`
+	File    string `json:"file"`
+	Object  string `json:"object,omitempty"`
+	Cluster string `json:"cluster,omitempty"`
+	Message string `json:"message"`
+	// Fingerprint tells the finding by what it says, Source by the text of its
+	// line: one of both is enough.
+	Fingerprint string `json:"fingerprint"`
+	Source      string `json:"source,omitempty"`
+}
+
+// baselineVersion is the version of the file's form.
+const baselineVersion = 1
+
+// baselineFile is a baseline as it is written.
+type baselineFile struct {
+	Version  int     `json:"version"`
+	Findings []Known `json:"findings"`
+}
+
+// MaxBaseline is the size of the largest baseline that is read, in bytes: about
+// 100,000 findings.
+const MaxBaseline = 64 << 20
+
+// NewBaseline makes a baseline of a report's findings. Lines may be nil.
+func NewBaseline(r Report, lines Lines) *Baseline {
+	b := &Baseline{Findings: make([]Known, 0, len(r.Findings))}
+	for _, f := range r.Findings {
+		b.Findings = append(b.Findings, Known{
+			Rule: f.Rule, File: f.File, Object: f.Object.String(), Cluster: f.Cluster, Message: f.Message,
+			Fingerprint: messageHash(f), Source: sourceHash(f, lines),
+		})
+	}
+	return b
+}
+
+// Write writes a baseline as JSON, a finding on each line.
+func (b *Baseline) Write(w io.Writer) error {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "{\n  \"version\": %d,\n  \"findings\": [", baselineVersion)
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	for i, k := range b.Findings {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString("\n    ")
+		if err := encoder.Encode(k); err != nil {
+			return err
+		}
+		out.Truncate(out.Len() - 1) // the line break of Encode
+	}
+	if len(b.Findings) > 0 {
+		out.WriteString("\n  ")
+	}
+	out.WriteString("]\n}\n")
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// ReadBaseline reads what Write wrote.
+func ReadBaseline(data []byte) (*Baseline, error) {
+	if len(data) > MaxBaseline {
+		return nil, fmt.Errorf("is larger than %d MB", MaxBaseline>>20)
+	}
+	var file baselineFile
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		return nil, fmt.Errorf("is not a baseline: %w", plainJSON(err))
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("is not a baseline: something follows its end")
+	}
+	if file.Version != baselineVersion {
+		return nil, fmt.Errorf("is a baseline of version %d; version %d is read", file.Version, baselineVersion)
+	}
+	for i, k := range file.Findings {
+		if k.Rule == "" || k.Fingerprint == "" {
+			return nil, fmt.Errorf("is not a baseline: findings[%d] has no rule or no fingerprint", i)
+		}
+	}
+	return &Baseline{Findings: file.Findings}, nil
+}
+
+// plainJSON leaves the package's name out of an error.
+func plainJSON(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ends too early")
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// Split tells the findings that a baseline doesn't know from those that it does,
+// and returns its entries that were not found any more. Each entry stands for one
+// finding: by its fingerprint first, then by its line. Lines may be nil.
+func (b *Baseline) Split(findings []Finding, lines Lines) (fresh, known []Finding, gone []Known) {
+	byMessage, bySource := map[string][]int{}, map[string][]int{}
+	for i, k := range b.Findings {
+		byMessage[k.Fingerprint] = append(byMessage[k.Fingerprint], i)
+		if k.Source != "" {
+			bySource[k.Source] = append(bySource[k.Source], i)
+		}
+	}
+	used := make([]bool, len(b.Findings))
+	take := func(from map[string][]int, key string) bool {
+		for list := from[key]; len(list) > 0; list = from[key] {
+			from[key] = list[1:]
+			if !used[list[0]] {
+				used[list[0]] = true
+				return true
+			}
+		}
+		return false
+	}
+	matched := make([]bool, len(findings))
+	for i, f := range findings {
+		matched[i] = take(byMessage, messageHash(f))
+	}
+	for i, f := range findings {
+		if source := sourceHash(f, lines); !matched[i] && source != "" {
+			matched[i] = take(bySource, source)
+		}
+		if matched[i] {
+			known = append(known, f)
+		} else {
+			fresh = append(fresh, f)
+		}
+	}
+	for i, k := range b.Findings {
+		if !used[i] {
+			gone = append(gone, k)
+		}
+	}
+	return fresh, known, gone
+}

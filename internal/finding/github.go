@@ -1,0 +1,82 @@
+package finding
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// WriteGitHub writes a report as workflow commands of GitHub Actions, which make
+// annotations: ::error file=…,line=…,col=…,title=RULE::MESSAGE. What is unresolved
+// stands in a group of the log, and the last line is the summary.
+// (https://docs.github.com/actions/reference/workflow-commands-for-github-actions)
+func WriteGitHub(w io.Writer, r Report, o MachineOptions) error {
+	out := bufio.NewWriter(w)
+	if o.Failure != "" {
+		gitHubCommand(out, "error", [][2]string{{"title", "fleetwright"}}, o.Failure)
+	}
+	for _, f := range r.Findings {
+		command := "notice"
+		if f.Severity == Error || f.Severity == Warning {
+			command = string(f.Severity)
+		}
+		properties := [][2]string{{"file", o.file(f.File)}}
+		if f.Line > 0 {
+			properties = append(properties, [2]string{"line", fmt.Sprint(f.Line)}, [2]string{"col", fmt.Sprint(max(f.Column, 1))})
+		}
+		gitHubCommand(out, command, append(properties, [2]string{"title", f.Rule}), withHint(f))
+	}
+	if len(r.Unresolved) > 0 {
+		gitHubCommand(out, "group", nil, fmt.Sprintf("%d unresolved", len(r.Unresolved)))
+		for _, u := range r.Unresolved {
+			at := o.file(u.File)
+			if u.Line > 0 {
+				at = fmt.Sprintf("%s:%d", at, u.Line)
+			}
+			gitHubLog(out, fmt.Sprintf("unresolved: %s: %s [%s]", at, u.Reason, u.Rule))
+		}
+		gitHubCommand(out, "endgroup", nil, "")
+	}
+	if o.Failure == "" {
+		gitHubLog(out, summary(r))
+	}
+	return out.Flush()
+}
+
+// As actions/toolkit escapes them (packages/core/src/command.ts). A workflow
+// command ends with its line.
+var (
+	gitHubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	gitHubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func gitHubCommand(w io.Writer, command string, properties [][2]string, data string) {
+	text := "::" + command
+	for i, p := range properties {
+		separator := ","
+		if i == 0 {
+			separator = " "
+		}
+		text += separator + p[0] + "=" + gitHubProperty.Replace(withoutControls(p[1]))
+	}
+	_, _ = fmt.Fprintln(w, text+"::"+gitHubData.Replace(withoutControls(data))) // Flush reports the first error
+}
+
+// withoutControls replaces what could drive a terminal, line breaks left.
+func withoutControls(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '\n' || c == '\r' || c == '\t' || unicode.IsPrint(c) {
+			return c
+		}
+		return '\uFFFD'
+	}, s)
+}
+
+// gitHubLog writes a line of the log that the runner takes for no command: it
+// begins with no "::", and the older form ##[…], which counts anywhere in a line,
+// is broken up.
+func gitHubLog(w io.Writer, line string) {
+	_, _ = fmt.Fprintln(w, strings.ReplaceAll(printable(line), "##[", "## [")) // Flush reports the first error
+}

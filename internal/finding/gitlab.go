@@ -1,0 +1,49 @@
+package finding
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// gitLabIssue is a finding in GitLab's Code Quality report, a subset of Code
+// Climate's (https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format).
+type gitLabIssue struct {
+	Description string         `json:"description"`
+	CheckName   string         `json:"check_name"`
+	Fingerprint string         `json:"fingerprint"`
+	Severity    string         `json:"severity"`
+	Location    gitLabLocation `json:"location"`
+}
+
+type gitLabLocation struct {
+	Path  string      `json:"path"`
+	Lines gitLabLines `json:"lines"`
+}
+
+type gitLabLines struct {
+	Begin int `json:"begin"`
+}
+
+// gitLabSeverities leave critical and blocker to what is worse than a wrong
+// manifest.
+var gitLabSeverities = map[Severity]string{Error: "major", Warning: "minor", Info: "info"}
+
+// WriteGitLab writes a report's findings as GitLab's Code Quality report, whose
+// form has no place for what is unresolved.
+func WriteGitLab(w io.Writer, r Report, o MachineOptions) error {
+	issues := make([]gitLabIssue, 0, len(r.Findings))
+	for _, f := range r.Findings {
+		severity := gitLabSeverities[f.Severity]
+		if severity == "" {
+			severity = "info"
+		}
+		issues = append(issues, gitLabIssue{
+			Description: withHint(f), CheckName: f.Rule, Fingerprint: f.Fingerprint, Severity: severity,
+			Location: gitLabLocation{Path: o.file(f.File), Lines: gitLabLines{Begin: max(f.Line, 1)}},
+		})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(issues)
+}
