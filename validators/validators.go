@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
@@ -88,6 +89,8 @@ type Options struct {
 	Rules []rule.Rule
 	// Cluster to validate, "" for all.
 	Cluster string
+	// Reconcile says what the graph of clusters starts from.
+	Reconcile reconcile.Options
 }
 
 // Run runs rules over a repository, side by side, and returns what they found,
@@ -98,16 +101,16 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 	if len(rules) == 0 {
 		rules = All()
 	}
-	var shared rule.Shared
+	shared := rule.Shared{Reconcile: opts.Reconcile}
 	passes := make([]*rule.Pass, len(rules))
-	failed := make([]error, len(rules), len(rules)+1)
+	failed := make([]error, len(rules), len(rules)+2)
 	var wg sync.WaitGroup
 	for i := range rules {
 		passes[i] = rule.NewPass(ctx, &rules[i], repo, opts.Cluster, &shared)
 		wg.Go(func() { failed[i] = runOne(&rules[i], passes[i]) })
 	}
 	wg.Wait()
-	if err := errors.Join(append(failed, ctx.Err())...); err != nil {
+	if err := errors.Join(append(failed, shared.Err(), ctx.Err())...); err != nil {
 		return finding.Report{}, err
 	}
 	var findings []finding.Finding

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -104,6 +105,11 @@ func (p *Pass) Results() (findings []finding.Finding, unresolved []finding.Unres
 	return p.report.Findings, p.report.Unresolved, p.read
 }
 
+// Built names an object that Flux would apply in a finding.
+func Built(o *reconcile.Object) finding.Object {
+	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
 // ObjectOf names an object in a finding.
 func ObjectOf(o *repository.Object) finding.Object {
 	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
@@ -127,10 +133,49 @@ func (a *Analysis[T]) Of(p *Pass) T {
 	return value
 }
 
+// fleets is the graph that Clusters draws from.
+type fleets struct {
+	once  sync.Once
+	fleet *reconcile.Fleet
+	err   error
+}
+
+// Fleet is what Flux would apply from the repository, computed once for all
+// rules. It is empty where it cannot be computed; the run then tells why.
+func (p *Pass) Fleet() *reconcile.Fleet {
+	f := &p.shared.fleets
+	f.once.Do(func() {
+		if f.fleet, f.err = reconcile.Reconcile(p.Context, p.Repo, p.shared.Reconcile); f.err != nil {
+			f.fleet = &reconcile.Fleet{}
+		}
+	})
+	return f.fleet
+}
+
+// Clusters are those of the Fleet that are validated: all, or the one of the
+// pass.
+func (p *Pass) Clusters() []*reconcile.Cluster {
+	var chosen []*reconcile.Cluster
+	for _, c := range p.Fleet().Clusters {
+		if p.Cluster == "" || c.Name == p.Cluster || c.Root.Path == p.Cluster {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen
+}
+
+// Err is why the Fleet could not be computed, nil where it could, or no rule
+// asked for it.
+func (s *Shared) Err() error { return s.fleets.err }
+
 // Shared keeps the analyses of one repository. The zero value is ready to use.
 type Shared struct {
+	// Reconcile says what the graph of clusters starts from.
+	Reconcile reconcile.Options
+
 	mu      sync.Mutex
 	results map[any]*result
+	fleets  fleets
 }
 
 type result struct {
