@@ -43,7 +43,7 @@ func FromDefinition(gvk schema.GroupVersionKind, namespaced bool, openAPIV3Schem
 	if err := checkValues(s.structure); err != nil {
 		return nil, err
 	}
-	s.GVK, s.Namespaced = gvk, namespaced
+	s.GVK, s.Namespaced, s.foreign = gvk, namespaced, true
 	s.meta, err = metadata()
 	return s, err
 }

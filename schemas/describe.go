@@ -3,10 +3,13 @@ package schemas
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapi "k8s.io/kube-openapi/pkg/validation/errors"
 )
 
@@ -45,17 +48,110 @@ func (d describer) problem(err error) Problem {
 		message, hint = d.explain(failed, value)
 	}
 	p := Problem{Kind: Invalid, Path: full, Message: name + " " + message, Hint: hint,
-		Required: failed != nil && failed.Code() == openapi.RequiredFailCode}
-	if text, ok := value.(string); ok {
-		switch {
-		case isEncrypted(text):
-			p.Kind = ""
-		case isSubstituted(text):
-			p.Kind, p.Hint = Unresolved, ""
-			p.Message = name + " is substituted by Flux: its value isn't known here"
-		}
+		Required: failed != nil && failed.Code() == openapi.RequiredFailCode,
+		blocking: failed != nil && isBlocking(failed.Code())}
+	return d.unlessUnknown(p, name, value)
+}
+
+// isBlocking says whether the API server doesn't look at the rules of an object
+// with such an error (apiextensions-apiserver, customresource/strategy.go,
+// hasBlockingErr, and validation.go, kubeOpenAPIResultToFieldErrors).
+func isBlocking(code int32) bool {
+	return slices.Contains([]int32{openapi.RequiredFailCode, openapi.InvalidTypeCode, openapi.EnumFailCode,
+		openapi.TooLongFailCode, openapi.MaxItemsFailCode, openapi.TooManyPropertiesCode}, code)
+}
+
+// unlessUnknown makes a problem unresolved where Flux substitutes the value, and
+// none where the value is encrypted.
+func (d describer) unlessUnknown(p Problem, name string, value any) Problem {
+	text, _ := value.(string)
+	key := ""
+	if len(p.Path) > 0 {
+		key, _ = p.Path[len(p.Path)-1].(string)
+	}
+	switch {
+	case isEncrypted(text):
+		p.Kind = ""
+	case isSubstituted(text), isSubstituted(key):
+		p.Kind, p.Hint = Unresolved, ""
+		p.Message = name + " is substituted by Flux: its value isn't known here"
 	}
 	return p
+}
+
+// fieldName is the field that an error names, "" for the object itself.
+func fieldName(err *field.Error) string {
+	if err.Field == "<nil>" {
+		return ""
+	}
+	return err.Field
+}
+
+// fieldError describes an error of the API server's own checks.
+func (d describer) fieldError(err *field.Error) Problem {
+	return d.fieldErrorAt(pathOf(d.object, fieldName(err)), err)
+}
+
+// fieldErrorAt describes an error whose path is known better than it says.
+func (d describer) fieldErrorAt(path []any, err *field.Error) Problem {
+	full := slices.Concat(d.at, path)
+	name := Field(full)
+	p := Problem{Kind: Invalid, Path: full, Required: err.Type == field.ErrorTypeRequired}
+	value := valueAt(d.object, path)
+	switch err.Type {
+	case field.ErrorTypeRequired:
+		p.Message, p.blocking = name+" is required", true
+	case field.ErrorTypeDuplicate:
+		p.Message = fmt.Sprintf("%s repeats an entry%s", name, d.key(err.BadValue))
+		p.Hint = "entries of this list are told apart by " + keyNames(err.BadValue) + ": merge them, or rename one"
+	default:
+		p.Message = fmt.Sprintf("%s %s%s", name, d.quoted(value), err.Detail)
+		if _, plain := err.BadValue.(string); plain && value != nil && value != err.BadValue {
+			p.Message = fmt.Sprintf("%s: %s", name, err.Detail)
+		}
+		p.blocking = err.Type != field.ErrorTypeInvalid && err.Type != field.ErrorTypeForbidden
+	}
+	return d.unlessUnknown(p, name, value)
+}
+
+// key spells the key of a list's entry.
+func (d describer) key(key any) string {
+	if d.secret {
+		return ""
+	}
+	keys, ok := key.(map[string]any)
+	if !ok {
+		return fmt.Sprintf(": %s is there already", literal(key))
+	}
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		parts = append(parts, fmt.Sprintf("%s %s", k, literal(keys[k])))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": one with %s is there already", strings.Join(parts, " and "))
+}
+
+func literal(v any) string {
+	if text, ok := v.(string); ok {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprint(v)
+}
+
+func keyNames(key any) string {
+	keys, ok := key.(map[string]any)
+	if !ok || len(keys) == 0 {
+		return "their value"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(keys)), " and ")
+}
+
+// blocking says whether the API server would look no further, or cannot be
+// followed further.
+func blocking(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.blocking || p.Kind == Unresolved || p.Kind == "" })
 }
 
 // explain says what is wrong with a value and what is allowed.

@@ -43,6 +43,12 @@ func follow(value any, text string) ([]any, string) {
 			}
 			try(name, v[name], text[len(name):])
 		}
+		for _, name := range bracketed(v, text) {
+			if left == "" {
+				break
+			}
+			try(name, v[name], text[len(name)+len("[]"):])
+		}
 	case []any:
 		if i, rest, ok := index(text); ok && i < len(v) {
 			try(i, v[i], rest)
@@ -60,6 +66,22 @@ func prefixes(m map[string]any, text string) []string {
 		}
 		if _, ok := m[text[:end]]; ok && end > 0 {
 			names = append(names, text[:end])
+		}
+	}
+	slices.Reverse(names)
+	return names
+}
+
+// bracketed are the keys that the text starts with in brackets, the longest
+// first: the API server's code spells a map's keys so.
+func bracketed(m map[string]any, text string) []string {
+	if !strings.HasPrefix(text, "[") {
+		return nil
+	}
+	var names []string
+	for end := 1; end < len(text); end++ {
+		if _, ok := m[text[1:end]]; ok && text[end] == ']' {
+			names = append(names, text[1:end])
 		}
 	}
 	slices.Reverse(names)

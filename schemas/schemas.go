@@ -40,10 +40,24 @@ type Schema struct {
 
 	structure *structural.Structural
 	validator *validate.SchemaValidator
+	// quickly accepts most of the objects that the validator would accept.
+	quickly *quickNode
+	// rules in CEL, compiled when the first object comes, and their number.
+	rules     func() rules
+	ruleCount int
+	charge    sync.Once
 	// meta validates the object's metadata; nil in the schema of metadata.
 	meta *Schema
+	// builtIn is a kind that the API server decodes into a Go type.
+	builtIn bool
+	// embedded says that whole objects stand in the objects.
+	embedded bool
+	// foreign is a schema that isn't one of ours: its rules have a budget.
+	foreign bool
 	// kustomize is set for kustomize's files, which no API server reads.
 	kustomize bool
+	// plain is set for a JSON Schema that is not structural.
+	plain *plainSchema
 }
 
 // entry compiles a schema once.
@@ -176,10 +190,27 @@ func compile(props *apiextensionsv1.JSONSchemaProps, builtIn bool) (*Schema, err
 	if err := validation.ConvertJSONSchemaPropsWithPostProcess(&internal, &openAPI, post); err != nil {
 		return nil, err
 	}
-	return &Schema{
+	s := &Schema{
 		structure: structure,
 		validator: validate.NewSchemaValidator(&openAPI, nil, "", formats()),
-	}, nil
+		quickly:   newQuickNode(structure),
+		ruleCount: countRules(structure),
+		builtIn:   builtIn,
+		embedded:  hasEmbedded(structure),
+	}
+	s.rules = compileRules(structure, s.ruleCount)
+	return s, nil
+}
+
+// hasEmbedded says whether some value is a whole object.
+func hasEmbedded(s *structural.Structural) bool {
+	found := false
+	visitor := structural.Visitor{Structural: func(s *structural.Structural) bool {
+		found = found || s.XEmbeddedResource
+		return false
+	}}
+	visitor.Visit(s)
+	return found
 }
 
 // quantityAsText gives a quantity its types: it is written as text or number.

@@ -2,11 +2,16 @@ package schemas
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 )
 
@@ -19,8 +24,11 @@ const (
 	UnknownField ProblemKind = "unknown field"
 	// Invalid is a value that the kind doesn't allow.
 	Invalid ProblemKind = "invalid"
-	// Unresolved is a value that Flux substitutes before it is applied, so that
-	// only the cluster knows whether it is allowed.
+	// Violation is a breach of one of the kind's rules in CEL
+	// (x-kubernetes-validations).
+	Violation ProblemKind = "violation"
+	// Unresolved is what only the cluster knows: a value that Flux substitutes
+	// before it is applied, a rule that cannot be evaluated here.
 	Unresolved ProblemKind = "unresolved"
 )
 
@@ -36,6 +44,14 @@ type Problem struct {
 	Hint string
 	// Required says that the field at Path is missing.
 	Required bool
+	// Rule says that the problem is about one of the kind's rules in CEL: a
+	// violation, or one that is unresolved.
+	Rule bool
+	// OnlyApply says that a server-side apply, which is how Flux applies, refuses
+	// what a create or an update takes: an entry of a list given twice.
+	OnlyApply bool
+	// blocking says that the API server looks no further.
+	blocking bool
 }
 
 // Field spells a path as kubectl does: spec.containers[0].image.
@@ -60,28 +76,90 @@ func Field(path []any) string {
 }
 
 // Validate checks an object as the API server does when Flux applies it, and
-// returns the problems sorted by field. It doesn't change the object.
+// returns the problems sorted by field. It doesn't change the object: what Flux
+// applied is given as plain values (map[string]any, []any, string, bool, int64,
+// float64, nil).
 //
-// Left out are what an apply drops or sets (nulls, the status), what SOPS adds
-// (the field sops) and the values that it encrypts. Values with ${VAR} are
-// unresolved instead of invalid. No message holds a value of a Secret.
+// Left out are what an apply drops or sets (the status), what SOPS adds (the
+// field sops) and the values that it encrypts. Values with ${VAR} are unresolved
+// instead of invalid. No message holds a value of a Secret.
 func (s *Schema) Validate(object map[string]any) []Problem {
-	clean, _ := withoutNulls(object).(map[string]any)
-	delete(clean, "status")
-	delete(clean, "sops")
-	var problems []Problem
+	return s.ValidateWithin(object, nil)
+}
+
+// ValidateWithin is Validate with a budget that the rules of many objects share;
+// nil is one of its own for this object.
+func (s *Schema) ValidateWithin(object map[string]any, budget *Budget) []Problem {
 	if s.kustomize {
-		problems = kustomizeProblems(clean)
-	} else {
-		problems = s.problems(object, clean, nil)
-		if s.meta != nil {
-			meta, isMap := clean["metadata"].(map[string]any)
-			if isMap {
-				original, _ := object["metadata"].(map[string]any)
-				problems = append(problems, s.meta.problems(original, meta, []any{"metadata"})...)
-			}
+		return sorted(kustomizeProblems(object))
+	}
+	if s.plain != nil {
+		return sorted(s.plain.problems(object))
+	}
+	if s.quick(object) {
+		if s.ruleCount == 0 {
+			return nil
+		}
+		clean := s.copy(object)
+		defaulting.Default(clean, s.structure)
+		return sorted(s.violations(object, clean, budget))
+	}
+	clean := s.copy(object)
+	problems := s.problems(object, clean, nil)
+	if meta, isMap := clean["metadata"].(map[string]any); isMap && s.meta != nil {
+		original, _ := object["metadata"].(map[string]any)
+		at := []any{"metadata"}
+		found := s.meta.problems(original, meta, at)
+		if len(found) == 0 {
+			found = s.metadataProblems(original, meta)
+		}
+		problems = append(problems, found...)
+	}
+	if !blocking(problems) {
+		problems = append(problems, s.violations(object, clean, budget)...)
+	}
+	return sorted(problems)
+}
+
+// copy is an object without what an apply drops or sets.
+func (s *Schema) copy(object map[string]any) map[string]any {
+	clean := make(map[string]any, len(object))
+	for k, v := range object {
+		if k != "status" && k != "sops" {
+			clean[k] = copyValue(v)
 		}
 	}
+	return clean
+}
+
+// copyValue copies a value, with the numbers as the API server decodes them.
+func copyValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, item := range v {
+			m[k] = copyValue(item)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = copyValue(item)
+		}
+		return list
+	case int:
+		return int64(v)
+	case uint64:
+		if v <= math.MaxInt64 {
+			return int64(v)
+		}
+		return float64(v)
+	}
+	return value
+}
+
+// sorted sorts problems by field and leaves out repetitions.
+func sorted(problems []Problem) []Problem {
 	problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.Kind == "" })
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(Field(a.Path), Field(b.Path)), cmp.Compare(a.Message, b.Message))
@@ -91,17 +169,39 @@ func (s *Schema) Validate(object map[string]any) []Problem {
 	})
 }
 
-// problems of a part of an object, at a path from its root. Clean is pruned.
+// problems of a part of an object, at a path from its root. Clean is pruned and
+// given the defaults, in the order of the API server
+// (apiextensions-apiserver, customresource_handler.go and strategy.go).
 func (s *Schema) problems(object, clean map[string]any, at []any) []Problem {
+	root := s.meta != nil
 	opts := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
-	pruned := pruning.PruneWithOptions(clean, s.structure, s.meta != nil, opts)
-	found := make([]Problem, 0, len(pruned))
+	pruned := pruning.PruneWithOptions(clean, s.structure, root, opts)
+	defaulting.PruneNonNullableNullsWithoutDefaults(clean, s.structure)
+	describe := describer{object: object, at: at, secret: s.GVK.Group == "" && s.GVK.Kind == "Secret"}
+	var found []Problem
+	if s.embedded {
+		err, unknown := objectmeta.CoerceWithOptions(nil, clean, s.structure, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+		pruned = append(pruned, unknown...)
+		if err != nil {
+			found = append(found, describe.fieldError(err))
+		}
+	}
 	for _, field := range pruned {
 		found = append(found, s.unknown(at, pathOf(object, field)))
 	}
-	describe := describer{object: object, at: at, secret: s.GVK.Group == "" && s.GVK.Kind == "Secret"}
+	defaulting.Default(clean, s.structure)
 	for _, err := range s.validator.Validate(clean).Errors {
 		found = append(found, describe.problem(err))
+	}
+	if s.embedded {
+		for _, err := range objectmeta.Validate(context.Background(), nil, clean, s.structure, false) {
+			found = append(found, describe.fieldError(err))
+		}
+	}
+	for _, err := range listtype.ValidateListSetsAndMaps(nil, s.structure, clean) {
+		p := describe.fieldError(err)
+		p.OnlyApply = s.builtIn
+		found = append(found, p)
 	}
 	return found
 }
@@ -159,28 +259,6 @@ func fieldsAt(s *structural.Structural, path []any, root bool) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// withoutNulls copies a value and leaves out map fields that are null: the API
-// server prunes them.
-func withoutNulls(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k, item := range v {
-			if item != nil {
-				m[k] = withoutNulls(item)
-			}
-		}
-		return m
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = withoutNulls(item)
-		}
-		return list
-	}
-	return v
 }
 
 // isSubstituted says whether Flux's postBuild would change a text.

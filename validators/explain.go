@@ -56,5 +56,5 @@ type exampleGroup struct {
 }
 
 func exampleGroups(r rule.Rule) []exampleGroup {
-	return []exampleGroup{{"Bad", r.Bad}, {"Good", r.Good}}
+	return []exampleGroup{{"Bad", r.Bad}, {"Unresolved", r.Unresolved}, {"Good", r.Good}}
 }

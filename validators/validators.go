@@ -30,7 +30,9 @@ func All() []rule.Rule {
 		bootstrap.ValuesDrift,
 		bootstrap.VersionDrift,
 		schema.Invalid,
+		schema.Missing,
 		schema.UnknownField,
+		schema.Violation,
 	}
 	slices.SortFunc(all, func(a, b rule.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all

@@ -103,8 +103,8 @@ func TestSelect(t *testing.T) {
 		ids  []string
 		want string
 	}{
-		{[]string{"schema-*"}, "schema-invalid schema-unknown-field"},
-		{[]string{"schema-unknown-field", "schema-invalid", "schema-*"}, "schema-invalid schema-unknown-field"},
+		{[]string{"schema-*"}, "schema-cel-violation schema-invalid schema-missing schema-unknown-field"},
+		{[]string{"schema-unknown-field", "schema-invalid", "schema-*"}, "schema-cel-violation schema-invalid schema-missing schema-unknown-field"},
 		{[]string{"schema-invalid"}, "schema-invalid"},
 	} {
 		rules, err := Select(c.ids)

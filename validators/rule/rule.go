@@ -30,6 +30,9 @@ type Rule struct {
 	// finds anything.
 	Bad  []Example
 	Good []Example
+	// Unresolved examples stand in place of bad ones where a rule has no
+	// findings: what it cannot decide is at the marked lines.
+	Unresolved []Example
 	// Run looks at the repository and reports to the pass. It may run at the
 	// same time as other rules.
 	Run func(*Pass)

@@ -16,7 +16,9 @@ var Invalid = rule.Rule{
 The same goes for a file that Flux reads and that is no YAML, or has a key twice.`,
 	Fix: `Change the value to what the message allows. Text that looks like a number or like true needs quotes: annotations, labels, a ConfigMap's data and environment variables are text.
 
-A value with ${VAR} is substituted by Flux before it is applied; it is reported as unresolved, not as invalid. So is, once for each kind, a kind or version without a schema: Flux's and Kubernetes' own kinds are known, others where the repository holds their CustomResourceDefinition.`,
+An entry of a list that is told apart by its key (a container by its name, an environment variable by its name, a port by its number and protocol) may be there once: a server-side apply, which is how Flux applies, refuses the second.
+
+A value with ${VAR} is substituted by Flux before it is applied; it is reported as unresolved, not as invalid.`,
 	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease

@@ -20,7 +20,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// problems are what the schemas say about a repository; both rules of this
+// problems are what the schemas say about a repository; all rules of this
 // package draw from it.
 var problems = &rule.Analysis[[]checked]{Name: "schema", Run: check}
 
@@ -56,21 +56,16 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 }
 
 // unresolved reports what cannot be decided: a substituted value once for each
-// object, fields that a patch may set and a kind without a schema once for each
-// kind.
+// object, and fields that a patch may set once for each kind.
 func unresolved(p *rule.Pass) {
 	var lacking []*lack
-	var gaps []*gap
 	for _, c := range problems.Of(p) {
-		if c.noSchema != "" {
-			gaps = addGap(gaps, c)
-		}
 		var first *located
 		more := 0
 		for i := range c.found {
 			f := &c.found[i]
 			switch {
-			case f.Kind != schemas.Unresolved:
+			case f.Kind != schemas.Unresolved || f.Rule:
 			case f.Required:
 				lacking = addLack(lacking, c, *f)
 			case first == nil:
@@ -90,9 +85,6 @@ func unresolved(p *rule.Pass) {
 	}
 	for _, l := range lacking {
 		p.Unresolved(l.file, l.line, l.String())
-	}
-	for _, g := range gaps {
-		p.Unresolved(g.file, g.line, g.String())
 	}
 }
 
@@ -200,10 +192,14 @@ func checkObject(o *repository.Object, kinds kinds, patches patches, use reposit
 		return c
 	}
 	for _, p := range validate(found, object) {
-		if p.Required && patches.mayChange(o) {
-			p.Kind = schemas.Unresolved
+		l := locate(o, p)
+		if (p.Required || p.Rule) && patches.mayChange(o) {
+			l.Kind = schemas.Unresolved
+			if p.Rule {
+				l.Message += ", unless a patch mends it"
+			}
 		}
-		c.found = append(c.found, locate(o, p))
+		c.found = append(c.found, l)
 	}
 	return c
 }

@@ -73,7 +73,7 @@ func TestWhatIsValidated(t *testing.T) {
 		{"a definition that may be patched", "-- a.yaml --\n" + foo + "-- b/kustomization.yaml --\nresources: [z.yaml]\npatches: [{patch: '[]', target: {kind: CustomResourceDefinition}}]\n-- b/z.yaml --\n" + fooDefinition, "", 1},
 		{"a definition that is broken", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + strings.ReplaceAll(fooDefinition, "integer", "integer, pattern: '['"), "", 1},
 		{"a version that isn't served", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + strings.ReplaceAll(fooDefinition, "served: true", "served: false"), "", 1},
-		{"a known kind in an unknown version", "-- a.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nspec: {validation: client}\n", "", 1},
+		{"a known kind in an unknown version", "-- a.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v2\nkind: Kustomization\nspec: {validation: client}\n", "", 1},
 		{"a template that nothing reads", "-- a.yaml --\na: {{ x }}\nb: [\n", "", 0},
 		{"a broken file that nothing reads", "-- a.yaml --\nb: [\n", "", 1},
 		{"a broken resource", "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\na: {{ x }}\nb: [\n", "a.yaml:2:1", 0},
@@ -83,6 +83,8 @@ func TestWhatIsValidated(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, unresolved := ruletest.Run(t, Invalid, c.files)
+			_, missing := ruletest.Run(t, Missing, c.files)
+			unresolved = append(unresolved, missing...)
 			var at []string
 			for _, f := range found {
 				at = append(at, fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column))
@@ -109,16 +111,16 @@ func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
 func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
 	files := "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\n---\n" + foo + "---\n" + foo + "-- b.yaml --\n" + foo + "---\n" +
 		strings.Replace(foo, "Foo", "Bar", 1) + "---\napiVersion: example.com/v2\nkind: Foo\n" +
-		"-- flux.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\n" +
+		"-- flux.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v2\nkind: Kustomization\n" +
 		"-- z.yaml --\n" + strings.Replace(fooDefinition, "name: v1\n", "name: v3\n", 1)
-	found, unresolved := ruletest.Run(t, Invalid, files)
+	found, unresolved := ruletest.Run(t, Missing, files)
 	const known, anew = "of this kind %s is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository",
 		"add the CustomResourceDefinition that serves it to the repository to have it checked"
 	want := []string{
 		"a.yaml:4: no schema for example.com/v1 Foo (3 objects): " + fmt.Sprintf(known, "v3"),
 		"b.yaml:5: no schema for example.com/v1 Bar (1 object): " + anew,
 		"b.yaml:9: no schema for example.com/v2 Foo (1 object): " + fmt.Sprintf(known, "v3"),
-		"flux.yaml:1: no schema for kustomize.toolkit.fluxcd.io/v1beta2 Kustomization (1 object): " + fmt.Sprintf(known, "v1"),
+		"flux.yaml:1: no schema for kustomize.toolkit.fluxcd.io/v2 Kustomization (1 object): " + fmt.Sprintf(known, "v1"),
 	}
 	var got []string
 	for _, u := range unresolved {

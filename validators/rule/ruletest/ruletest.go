@@ -17,16 +17,26 @@ import (
 )
 
 // Examples checks that a rule finds what its bad examples mark, line by line,
-// and that none of the rules finds anything in its good ones.
+// cannot decide what its unresolved ones mark, and that none of the rules finds
+// anything in its good ones.
 func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
 	t.Helper()
-	if len(r.Bad) == 0 || len(r.Good) == 0 {
+	if len(r.Bad)+len(r.Unresolved) == 0 || len(r.Good) == 0 {
 		t.Errorf("%s needs a bad and a good example", r.ID)
 	}
 	for _, e := range r.Bad {
 		found := Find(t, r, e.Files)
 		if got, want := places(found), marked(e.Files); len(want) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: the bad example's findings are at %v, want %v\n%s", r.ID, got, want, messages(found))
+		}
+	}
+	for _, e := range r.Unresolved {
+		found, unresolved := Run(t, r, e.Files)
+		for _, u := range unresolved {
+			found = append(found, finding.Finding{File: u.File, Line: u.Line, Message: u.Reason})
+		}
+		if got, want := places(found), marked(e.Files); len(want) == 0 || len(unresolved) < len(found) || !slices.Equal(got, want) {
+			t.Errorf("%s: what the example leaves unresolved is at %v, want %v\n%s", r.ID, got, want, messages(found))
 		}
 	}
 	for _, e := range r.Good {

@@ -1,0 +1,6 @@
+package schemas
+
+// plainSchema is a JSON Schema that is not structural.
+type plainSchema struct{}
+
+func (*plainSchema) problems(map[string]any) []Problem { return nil }

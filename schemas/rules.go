@@ -1,0 +1,204 @@
+package schemas
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+// The limits of rules in CEL. A cost unit is about 0.1 µs (k8s.io/apiserver,
+// pkg/apis/cel/config.go).
+const (
+	// objectCost is what the rules may cost for one object: a tenth of what the
+	// API server allows, and a hundred times what the rules of known kinds cost.
+	objectCost = celconfig.RuntimeCELCostBudget / 10
+	// runCost is what the rules of definitions that aren't our own may cost for
+	// all objects of a run.
+	runCost = celconfig.RuntimeCELCostBudget
+	// compileCost is charged for a rule's compilation.
+	compileCost = 5_000
+	// mostRules of one definition are compiled.
+	mostRules = 1_000
+)
+
+// Budget bounds what the rules of anybody's definitions cost for all objects of a
+// run. It is safe for concurrent use. Once it is exhausted, what the rules of
+// such definitions said must be dropped, whichever object came first: so that
+// the same objects give the same answers.
+type Budget struct{ spent atomic.Int64 }
+
+// Exhausted says whether the rules cost more than is allowed.
+func (b *Budget) Exhausted() bool { return b != nil && b.spent.Load() > runCost }
+
+func (b *Budget) spend(cost int64) {
+	if b != nil {
+		b.spent.Add(cost)
+	}
+}
+
+// rules are the compiled rules of a schema.
+type rules struct {
+	validator *cel.Validator
+	err       error
+}
+
+// countRules counts the rules in a schema.
+func countRules(s *structural.Structural) int {
+	count := 0
+	visitor := structural.Visitor{
+		Structural: func(s *structural.Structural) bool {
+			count += len(s.XValidations)
+			return false
+		},
+		NestedValueValidation: func(v *structural.NestedValueValidation) bool {
+			count += len(v.XValidations)
+			return false
+		},
+	}
+	visitor.Visit(s)
+	return count
+}
+
+// compileRules prepares the rules of a schema on first use.
+func compileRules(s *structural.Structural, count int) func() rules {
+	return sync.OnceValue(func() (r rules) {
+		defer func() {
+			if v := recover(); v != nil {
+				r = rules{err: fmt.Errorf("the rules cannot be compiled: %v", v)}
+			}
+		}()
+		if count > mostRules {
+			return rules{err: fmt.Errorf("there are %d rules, and at most %d are checked", count, mostRules)}
+		}
+		return rules{validator: cel.NewValidator(s, true, objectCost)}
+	})
+}
+
+// violations evaluates the rules of a kind on an object that has its defaults.
+func (s *Schema) violations(object, clean map[string]any, budget *Budget) []Problem {
+	if s.ruleCount == 0 {
+		return nil
+	}
+	if !s.foreign {
+		budget = nil
+	}
+	if budget.Exhausted() {
+		return nil
+	}
+	s.charge.Do(func() { budget.spend(int64(s.ruleCount) * compileCost) })
+	compiled := s.rules()
+	if compiled.err != nil {
+		return []Problem{{Kind: Unresolved, Rule: true, Message: "the rules of " + s.GVK.Kind + " are not checked: " + compiled.err.Error()}}
+	}
+	errs, left := compiled.validator.Validate(context.Background(), nil, s.structure, clean, nil, objectCost)
+	budget.spend(objectCost - max(left, 0))
+	found := make([]Problem, 0, len(errs))
+	for _, err := range errs {
+		found = append(found, s.violation(object, clean, err))
+	}
+	return found
+}
+
+// violation describes the failure of a rule.
+func (s *Schema) violation(object, clean map[string]any, err *field.Error) Problem {
+	path := pathOf(object, fieldName(err))
+	name := Field(path)
+	if name == "" {
+		name = "the object"
+	}
+	detail := err.Detail
+	if detail == "" {
+		detail = "breaks a rule of the kind"
+	}
+	p := Problem{Kind: Violation, Rule: true, Path: path, Message: name + ": " + detail}
+	if len(path) > 0 && strings.HasPrefix(detail, name) {
+		p.Message = detail // such as: spec.url must be set
+	}
+	switch {
+	case err.Type == field.ErrorTypeInternal, strings.Contains(detail, "cost budget"), strings.Contains(detail, "cost exceeds limit"):
+		p.Kind = Unresolved
+		p.Message = name + ": the rules of " + s.GVK.Kind + " cost too much to be checked here"
+		return p
+	case strings.HasPrefix(detail, "rule compile error:"), strings.HasPrefix(detail, "rule compiler initialization error:"):
+		p.Kind = Unresolved
+		p.Message = name + ": a rule of " + s.GVK.Kind + " cannot be compiled by this version"
+		return p
+	}
+	node, candidates := s.broken(path, detail)
+	value := valueAt(clean, node)
+	if unknown(value, candidates) {
+		p.Kind = Unresolved
+		p.Message = fmt.Sprintf("%s: whether %q holds depends on what Flux substitutes or decrypts", name, detail)
+		return p
+	}
+	if len(candidates) == 1 && !strings.Contains(detail, strings.TrimSpace(candidates[0].Rule)) {
+		p.Hint = "the rule is " + shorten(strings.Join(strings.Fields(candidates[0].Rule), " "))
+	}
+	return p
+}
+
+func shorten(text string) string {
+	const longest = 200
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return text
+}
+
+// broken finds the rules that may have given an error's detail: those of the
+// value at the error's path, or of one that it is in, where the rule names the
+// field itself (fieldPath).
+func (s *Schema) broken(path []any, detail string) (at []any, found []apiextensionsv1.ValidationRule) {
+	for end := len(path); end >= 0; end-- {
+		node := nodeAt(s.structure, path[:end])
+		if node == nil {
+			continue
+		}
+		for _, r := range node.XValidations {
+			if gives(r, detail) && (end == len(path) || r.FieldPath != "") {
+				found = append(found, r)
+			}
+		}
+		if len(found) > 0 {
+			return path[:end], found
+		}
+	}
+	return path, nil
+}
+
+// gives says whether a rule's failure may be told in these words.
+func gives(r apiextensionsv1.ValidationRule, detail string) bool {
+	message, rule := strings.TrimSpace(r.Message), strings.TrimSpace(r.Rule)
+	return r.MessageExpression != "" || message != "" && strings.HasSuffix(detail, message) ||
+		message == "" && strings.HasSuffix(detail, rule)
+}
+
+// nodeAt is the schema of the value at a path.
+func nodeAt(s *structural.Structural, path []any) *structural.Structural {
+	for _, step := range path {
+		if s == nil {
+			return nil
+		}
+		switch step := step.(type) {
+		case int:
+			s = s.Items
+		case string:
+			if p, ok := s.Properties[step]; ok {
+				s = &p
+			} else if s.AdditionalProperties != nil {
+				s = s.AdditionalProperties.Structural
+			} else {
+				return nil
+			}
+		}
+	}
+	return s
+}

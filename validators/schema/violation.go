@@ -1,0 +1,87 @@
+package schema
+
+import (
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Violation is the rule schema-cel-violation.
+var Violation = rule.Rule{
+	ID:       "schema-cel-violation",
+	Title:    "a value that breaks one of the kind's own rules",
+	Severity: finding.Error,
+	Why: `A kind's definition may hold rules over several fields (x-kubernetes-validations, in CEL): that exactly one of chart and chartRef is set, that a provider fits a URL. The API server evaluates them on every apply, after the defaults are filled in, and refuses the object that breaks one. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
+
+The rules are evaluated with the API server's own code and limits. As there, they are left out where the object is invalid in a way that the rules can't be held against (schema-invalid).`,
+	Fix: `The message is the one of the kind's authors, and the hint is the rule itself: self is the value that the message names.
+
+Whether a rule holds that reads a value with ${VAR}, or one that SOPS encrypted, is unresolved. So is a rule that a newer Kubernetes has functions for, and one that costs more than is granted.`,
+	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec: # <-- here
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+  chart:
+    spec:
+      chart: podinfo
+      sourceRef:
+        kind: HelmRepository
+        name: podinfo
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: Bucket
+metadata:
+  name: podinfo
+  namespace: apps
+spec: # <-- here
+  interval: 1h
+  endpoint: minio.example.com
+  bucketName: podinfo
+  sts:
+    provider: aws
+    endpoint: https://sts.example.com
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: Bucket
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  provider: aws
+  endpoint: minio.example.com
+  bucketName: podinfo
+  sts:
+    provider: aws
+    endpoint: https://sts.example.com
+`}},
+	Run: func(p *rule.Pass) {
+		report(p, schemas.Violation)
+		for _, c := range problems.Of(p) {
+			for _, f := range c.found {
+				if f.Kind == schemas.Unresolved && f.Rule {
+					p.Unresolved(c.file, f.line, f.Message)
+				}
+			}
+		}
+	},
+}
