@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +36,18 @@ const (
 // builds.
 type files struct {
 	repo *repository.Repository
+	// base is the folder that the source holds, "." for all of the repository.
+	base string
+	// real are the paths in the validated repository of files that were copied from there.
+	real map[string]string
 	read sync.Map // path → *content
 }
+
+// origin is the path to tell of a file: of the one that it was copied from.
+func (f *files) origin(file string) string { return cmp.Or(f.real[file], file) }
+
+// inside says whether a path is within what the source holds.
+func (f *files) inside(rel string) bool { return rel == f.base || contains(f.base, rel) }
 
 // content is a file as it is given to kustomize.
 type content struct {
@@ -157,12 +168,14 @@ func (v *view) filesRead() []string {
 	return read
 }
 
-func (v *view) isFile(rel string) bool { return rel == v.overlay || v.repo.Visible(rel) }
+func (v *view) isFile(rel string) bool {
+	return rel == v.overlay || v.inside(rel) && v.repo.Visible(rel)
+}
 
 // IsDir says whether there is a folder at a path.
 func (v *view) IsDir(name string) bool {
 	rel, ok := relative(name)
-	if !ok {
+	if !ok || !v.inside(rel) {
 		return false
 	}
 	_, ok = v.repo.ReadDir(rel)

@@ -78,6 +78,7 @@ type Kustomization struct {
 	// Files are those that the build read, sorted.
 	Files []string
 
+	from  *files
 	built *built
 }
 
@@ -193,7 +194,7 @@ func (c *Cluster) finish() {
 			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 		})
 		k.Gaps = slices.Compact(k.Gaps)
-		k.built = nil
+		k.built, k.from = nil, nil
 	}
 	for _, o := range c.objects {
 		c.byIdentity[o.Identity] = append(c.byIdentity[o.Identity], o)

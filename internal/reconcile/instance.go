@@ -33,7 +33,6 @@ func (r *Root) patched(repo *repository.Repository) {
 	}
 	if spec, err := specOf(resources[0]); err == nil {
 		r.spec = spec
-		r.Path = cleanPath(spec.Path)
 	}
 }
 

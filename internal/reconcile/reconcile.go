@@ -32,10 +32,10 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 			return nil, err
 		}
 	}
-	own := &files{repo: repo}
+	own := &files{repo: repo, base: "."}
 	mapped := map[string]*files{}
 	for _, name := range keys(opts.Sources) {
-		mapped[name] = &files{repo: opts.Sources[name]}
+		mapped[name] = &files{repo: opts.Sources[name], base: "."}
 	}
 	fleet := &Fleet{Clusters: make([]*Cluster, len(roots))}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -67,13 +67,7 @@ func givenRoots(repo *repository.Repository, dirs []string, found []Root) ([]Roo
 			roots = append(roots, found[i])
 			continue
 		}
-		sources := map[sourceKey]int{}
-		for _, o := range candidates(repo) {
-			if r, ok := rootOf(o); ok && contains(clean, r.File) {
-				sources[r.source]++
-			}
-		}
-		roots = append(roots, folderRoot(clean, mostNamed(sources)))
+		roots = append(roots, folderRoot(repo, clean))
 	}
 	return roots, nil
 }

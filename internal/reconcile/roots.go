@@ -15,6 +15,9 @@ import (
 type Root struct {
 	// Path is the folder that is synced, from the repository's root; "." is all of it.
 	Path string
+	// Base is the folder that the source holds: "." for a repository, another one for an
+	// artifact that is made of a folder. Path is below it.
+	Base string
 	// Object is the FluxInstance, HelmRelease or Flux Kustomization that syncs it; nil where
 	// nothing in the repository does.
 	Object *repository.Object
@@ -40,6 +43,9 @@ func findRoots(repo *repository.Repository) []Root {
 	roots := slices.Concat(instanceRoots(repo), syncRoots(repo))
 	if len(roots) == 0 {
 		roots = folderRoots(repo)
+	}
+	for i := range roots {
+		roots[i] = roots[i].within(repo)
 	}
 	slices.SortStableFunc(roots, func(a, b Root) int { return cmp.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(roots, func(a, b Root) bool { return a.Path == b.Path })
@@ -96,6 +102,7 @@ func addSync(roots []Root, d *repository.Document, o *repository.Object, namespa
 	r := Root{Path: cleanPath(text("path")), Object: o, File: d.File.Path, namespace: cmp.Or(namespace, "flux-system")}
 	r.Line, r.Column = repository.Position(node, append(slices.Clone(at), "sync", "path")...)
 	r.name = cmp.Or(text("name"), "flux-system")
+	r.Base = "."
 	r.source = sourceKey{cmp.Or(text("kind"), "GitRepository"), r.namespace, r.name}
 	r.spec.Path = text("path")
 	r.spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.source.kind, Name: r.name}
@@ -110,7 +117,7 @@ func syncRoots(repo *repository.Repository) []Root {
 	var roots []Root
 	for _, o := range candidates(repo) {
 		r, ok := rootOf(o)
-		if !ok || !contains(r.Path, o.File()) {
+		if !ok || !contains(r.Path, o.File()) || r.Path == "." && !r.isFluxSystem() {
 			continue
 		}
 		source := repo.Find(sourceGroup, r.source.kind, r.source.namespace, r.source.name)
@@ -120,11 +127,32 @@ func syncRoots(repo *repository.Repository) []Root {
 		}
 	}
 	// A tenant's sync of another repository may look the same.
-	named := func(r Root) bool { return r.namespace == "flux-system" && r.name == "flux-system" }
-	if slices.ContainsFunc(roots, named) {
-		roots = slices.DeleteFunc(roots, func(r Root) bool { return !named(r) })
+	if slices.ContainsFunc(roots, Root.isFluxSystem) {
+		roots = slices.DeleteFunc(roots, func(r Root) bool { return !r.isFluxSystem() })
 	}
 	return roots
+}
+
+// isFluxSystem says whether the root is named as `flux bootstrap` names it.
+func (r Root) isFluxSystem() bool { return r.namespace == "flux-system" && r.name == "flux-system" }
+
+// within finds the folder of the repository that an artifact is made of: the only one that
+// has the root's path in it. A path that is there already is the repository's own.
+func (r Root) within(repo *repository.Repository) Root {
+	if _, ok := repo.ReadDir(r.Path); ok || r.source.kind == "GitRepository" {
+		return r
+	}
+	bases := map[string]bool{}
+	for _, file := range repo.Paths() {
+		if base, _, ok := strings.Cut(file, "/"+r.Path+"/"); ok && repo.Visible(file) {
+			bases[base] = true
+		}
+	}
+	if len(bases) == 1 {
+		r.Base = keys(bases)[0]
+		r.Path = path.Join(r.Base, r.Path)
+	}
+	return r
 }
 
 // candidates are the Kustomizations in files that Flux may apply as they stand.
@@ -146,7 +174,7 @@ func rootOf(o *repository.Object) (Root, bool) {
 	if err != nil || spec.SourceRef.Name == "" {
 		return Root{}, false
 	}
-	r := Root{Path: cleanPath(spec.Path), Object: o, File: o.File(), namespace: o.Namespace, name: o.Name, spec: spec}
+	r := Root{Path: cleanPath(spec.Path), Base: ".", Object: o, File: o.File(), namespace: o.Namespace, name: o.Name, spec: spec}
 	r.Line, r.Column = o.Position("spec", "path")
 	r.source = sourceKey{spec.SourceRef.Kind, cmp.Or(spec.SourceRef.Namespace, o.Namespace), spec.SourceRef.Name}
 	return r, true
@@ -156,7 +184,7 @@ func rootOf(o *repository.Object) (Root, bool) {
 func contains(dir, file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
 
 // folderRoots are the outermost folders with Kustomizations that no other Kustomization
-// applies. Their source is the one that most of them name.
+// applies.
 func folderRoots(repo *repository.Repository) []Root {
 	var all []Root
 	for _, o := range candidates(repo) {
@@ -164,32 +192,58 @@ func folderRoots(repo *repository.Repository) []Root {
 			all = append(all, r)
 		}
 	}
-	folders := map[string]map[sourceKey]int{}
+	// The source of the repository itself is seldom in it; others are a tenant's, or a
+	// controller's.
+	defined := func(r Root) bool {
+		return r.source.kind == "ExternalArtifact" || len(repo.Find(sourceGroup, r.source.kind, r.source.namespace, r.source.name)) > 0
+	}
+	if !slices.ContainsFunc(all, func(r Root) bool { return r.source.kind != "ExternalArtifact" && defined(r) }) ||
+		slices.ContainsFunc(all, func(r Root) bool { return !defined(r) }) {
+		all = slices.DeleteFunc(all, func(r Root) bool { return r.source.kind != "ExternalArtifact" && defined(r) })
+	}
+	folders := map[string]bool{}
 	for _, r := range all {
-		if slices.ContainsFunc(all, func(other Root) bool {
+		if !slices.ContainsFunc(all, func(other Root) bool {
 			return other.Object != r.Object && contains(other.Path, r.File) && !contains(r.Path, other.File)
 		}) {
-			continue
+			folders[topFolder(repo, path.Dir(r.File))] = true
 		}
-		dir := topFolder(repo, path.Dir(r.File))
-		if folders[dir] == nil {
-			folders[dir] = map[sourceKey]int{}
-		}
-		folders[dir][r.source]++
 	}
 	var roots []Root
-	for dir, sources := range folders {
-		if slices.ContainsFunc(keys(folders), func(other string) bool { return other != dir && contains(other, dir+"/") }) {
-			continue
+	for _, dir := range keys(folders) {
+		if !slices.ContainsFunc(keys(folders), func(other string) bool { return other != dir && contains(other, dir+"/") }) {
+			roots = append(roots, folderRoot(repo, dir))
 		}
-		roots = append(roots, folderRoot(dir, mostNamed(sources)))
 	}
 	return roots
 }
 
-// folderRoot syncs a folder that nothing in the repository says to sync.
-func folderRoot(dir string, source sourceKey) Root {
-	r := Root{Path: dir, File: dir, namespace: "flux-system", name: "flux-system", source: source}
+// folderRoot syncs a folder that nothing in the repository says to sync. Its source is the
+// one that most of the Kustomizations below name, and none of its objects defines.
+func folderRoot(repo *repository.Repository, dir string) Root {
+	counts := map[sourceKey]int{}
+	add := func(key sourceKey) {
+		if key.kind == "GitRepository" || len(repo.Find(sourceGroup, key.kind, key.namespace, key.name)) == 0 {
+			counts[key]++
+		}
+	}
+	for _, o := range candidates(repo) {
+		if r, ok := rootOf(o); ok && contains(dir, r.File) && r.source.kind != "ExternalArtifact" {
+			add(r.source)
+		}
+	}
+	for _, o := range repo.ByKind("source.extensions.fluxcd.io", "ArtifactGenerator") {
+		if sources := o.Lookup("spec", "sources"); sources != nil && contains(dir, o.File()) {
+			for i := range sources.Content {
+				kind, _ := o.Text("spec", "sources", i, "kind")
+				name, _ := o.Text("spec", "sources", i, "name")
+				namespace, _ := o.Text("spec", "sources", i, "namespace")
+				add(sourceKey{kind, cmp.Or(namespace, o.Namespace), name})
+			}
+		}
+	}
+	source := mostNamed(counts)
+	r := Root{Path: dir, Base: ".", File: dir, namespace: "flux-system", name: "flux-system", source: source}
 	r.spec.Path = dir
 	r.spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: source.kind, Name: source.name, Namespace: source.namespace}
 	return r

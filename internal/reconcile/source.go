@@ -14,18 +14,25 @@ import (
 // neither while the source's object is not found.
 func (w *walker) sourceOf(k *Kustomization) (*files, *Gap) {
 	ref := k.Spec.SourceRef
-	key := sourceKey{ref.Kind, cmp.Or(ref.Namespace, k.Namespace), ref.Name}
+	return w.resolve(sourceKey{ref.Kind, cmp.Or(ref.Namespace, k.Namespace), ref.Name})
+}
+
+func (w *walker) resolve(key sourceKey) (*files, *Gap) {
 	if mapped, ok := w.mapped[key.namespace+"/"+key.name]; ok {
 		return mapped, nil
 	}
 	if key == w.cluster.Root.source {
 		return w.own, nil
 	}
+	if key.kind == "ExternalArtifact" {
+		return w.artifact(key)
+	}
 	found := w.find(Identity{sourceGroup, key.kind, key.namespace, key.name})
 	if found == nil {
 		return nil, nil
 	}
-	if root := w.find(Identity{sourceGroup, w.cluster.Root.source.kind, w.cluster.Root.source.namespace, w.cluster.Root.source.name}); root != nil && sameSource(found, root) {
+	root := w.cluster.Root.source
+	if own := w.find(Identity{sourceGroup, root.kind, root.namespace, root.name}); own != nil && sameSource(found, own) {
 		return w.own, nil
 	}
 	return nil, &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is another repository, branch or artifact; --source %s/%s=DIR names a folder with its files",

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,15 +23,21 @@ type walker struct {
 	slots   chan struct{}
 	cluster *Cluster
 	index   map[Identity][]*Object
-	unbuilt []*Kustomization // found, and not built yet
-	waiting []*Kustomization // built, and not substituted yet
-	rebuilt bool             // the root, once
+	// artifacts that ArtifactGenerators make.
+	artifacts map[sourceKey]*files
+	unbuilt   []*Kustomization // found, and not built yet
+	waiting   []*Kustomization // built, and not substituted yet
+	rebuilt   bool             // the root, once
 }
 
 func (w *walker) walk(root Root) *Cluster {
 	root.patched(w.own.repo)
 	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
 	w.index = map[Identity][]*Object{}
+	w.artifacts = map[sourceKey]*files{}
+	if root.Base != "." {
+		w.own = &files{repo: w.own.repo, base: root.Base}
+	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.namespace, Name: root.name, Spec: root.spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
 		first.Object = staticObject(first, root)
@@ -65,7 +72,10 @@ func (w *walker) buildFound(atLast bool) bool {
 	var later []*Kustomization
 	before := len(w.waiting)
 	for _, k := range w.unbuilt {
-		from, gap := w.sourceOf(k)
+		from, gap := w.own, (*Gap)(nil)
+		if k.Parent != nil {
+			from, gap = w.sourceOf(k)
+		}
 		switch {
 		case from == nil && gap == nil && !atLast:
 			later = append(later, k)
@@ -82,7 +92,8 @@ func (w *walker) buildFound(atLast bool) bool {
 			k.built = &built{}
 			continue
 		}
-		k.Repo, k.Dir = from.repo, cleanPath(k.Spec.Path)
+		k.Repo, k.Dir = from.repo, path.Join(from.base, cleanPath(k.Spec.Path))
+		k.from = from
 		wg.Go(func() {
 			w.slots <- struct{}{}
 			defer func() { <-w.slots }()
@@ -105,11 +116,22 @@ func (k *Kustomization) position(path ...any) (file string, line, column int) {
 
 func (k *Kustomization) build(ctx context.Context, from *files) {
 	k.built = from.build(ctx, k.Dir, &k.Spec)
-	k.Files = k.built.files
-	k.Gaps = append(k.Gaps, k.built.gaps...)
-	if k.Failure = k.built.failure; k.Failure != nil && k.Failure.File == "" {
-		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
+	for _, file := range k.built.files {
+		k.Files = append(k.Files, from.origin(file))
 	}
+	slices.Sort(k.Files)
+	for _, gap := range k.built.gaps {
+		gap.File = from.origin(gap.File)
+		k.Gaps = append(k.Gaps, gap)
+	}
+	if k.Failure = k.built.failure; k.Failure == nil {
+		return
+	}
+	if k.Failure.File == "" {
+		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
+		return
+	}
+	k.Failure.File = from.origin(k.Failure.File)
 }
 
 // settleReady substitutes the waiting Kustomizations whose references are all found, and
@@ -217,6 +239,7 @@ func (k *Kustomization) objects() []*Object {
 	for _, r := range k.built.resources {
 		o := newObject(k, r)
 		from.locate(o)
+		o.File = k.from.origin(o.File)
 		objects = append(objects, o)
 	}
 	return objects
@@ -259,8 +282,8 @@ func (w *walker) rebuilds(k *Kustomization, objects []*Object) bool {
 	k.Object = objects[self]
 	if changed {
 		w.rebuilt = true
-		k.Spec, k.Dir = spec, cleanPath(spec.Path)
-		k.Gaps, k.Failure = nil, nil
+		k.Spec, k.Dir = spec, path.Join(w.own.base, cleanPath(spec.Path))
+		k.Files, k.Gaps, k.Failure = nil, nil, nil
 		k.build(w.ctx, w.own)
 	}
 	return changed

@@ -1,0 +1,210 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// artifactGenerator is what is read of an ArtifactGenerator.
+// Source: github.com/fluxcd/source-watcher v2, api/v1beta1 and internal/builder.
+type artifactGenerator struct {
+	Sources     []artifactSource `json:"sources"`
+	PathPattern string           `json:"pathPattern"`
+	Artifacts   []struct {
+		Name string         `json:"name"`
+		Copy []artifactCopy `json:"copy"`
+	} `json:"artifacts"`
+}
+
+type artifactSource struct {
+	Alias     string `json:"alias"`
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+type artifactCopy struct {
+	From     string   `json:"from"`
+	To       string   `json:"to"`
+	Exclude  []string `json:"exclude"`
+	Strategy string   `json:"strategy"`
+}
+
+// artifact returns the files of an ExternalArtifact that an ArtifactGenerator among the
+// objects makes. It returns neither files nor a gap while there is no such generator, or
+// while a source of it is not found.
+func (w *walker) artifact(key sourceKey) (*files, *Gap) {
+	if made, ok := w.artifacts[key]; ok {
+		return made, nil
+	}
+	for _, k := range w.cluster.Kustomizations {
+		for _, o := range k.Objects {
+			if o.Group != "source.extensions.fluxcd.io" || o.Kind != "ArtifactGenerator" || o.Namespace != key.namespace {
+				continue
+			}
+			var g artifactGenerator
+			spec, _ := o.Value["spec"].(map[string]any)
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &g); err != nil {
+				continue
+			}
+			for _, a := range g.Artifacts {
+				if a.Name == key.name {
+					return w.copyAll(key, o, g, a.Copy)
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// copyAll makes the files of an artifact.
+func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operations []artifactCopy) (*files, *Gap) {
+	gap := func(why string) *Gap {
+		return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s: %s", key.kind, key.namespace, key.name, o, why)}
+	}
+	if g.PathPattern != "" {
+		return nil, gap("its pathPattern is not followed")
+	}
+	c := copier{content: map[string][]byte{}, real: map[string]string{}}
+	for _, op := range operations {
+		alias, pattern, _ := strings.Cut(strings.TrimPrefix(op.From, "@"), "/")
+		if len(op.Exclude) > 0 || op.Strategy != "" && op.Strategy != "Overwrite" {
+			return nil, gap("its excludes, merges and extractions are not followed")
+		}
+		from, wait := w.aliased(g, alias, o.Namespace)
+		if from == nil {
+			if wait {
+				return nil, nil
+			}
+			return nil, gap(fmt.Sprintf("its source %q is not at hand", alias))
+		}
+		if err := c.copy(from, pattern, strings.TrimPrefix(op.To, "@artifact/")); err != nil {
+			return nil, gap(err.Error())
+		}
+	}
+	repo, err := repository.FromFiles(maps.All(c.content), repository.Options{})
+	if err != nil {
+		return nil, gap(err.Error())
+	}
+	made := &files{repo: repo, base: ".", real: c.real}
+	w.artifacts[key] = made
+	return made, nil
+}
+
+// aliased are the files of a generator's source; wait says that it may be found later.
+func (w *walker) aliased(g artifactGenerator, alias, namespace string) (from *files, wait bool) {
+	for _, s := range g.Sources {
+		if s.Alias == alias {
+			found, gap := w.resolve(sourceKey{s.Kind, cmp.Or(s.Namespace, namespace), s.Name})
+			return found, found == nil && gap == nil
+		}
+	}
+	return nil, false
+}
+
+// copier copies as source-watcher does, with cp's rules.
+type copier struct {
+	content map[string][]byte
+	real    map[string]string
+}
+
+func (c *copier) copy(from *files, pattern, to string) error {
+	dest := path.Clean("/" + to)[1:]
+	if !strings.ContainsAny(pattern, "*?[]") {
+		source := path.Join(from.base, path.Clean("/" + pattern)[1:])
+		if _, dir := from.repo.ReadDir(source); dir {
+			return c.tree(from, source, path.Join(dest, path.Base(source)))
+		}
+		if strings.HasSuffix(to, "/") || dest == "" || c.isDir(dest) {
+			dest = path.Join(dest, path.Base(source))
+		}
+		return c.file(from, source, dest)
+	}
+	matches, err := fs.Glob(tree{from}, pattern)
+	if err != nil || len(matches) == 0 {
+		return fmt.Errorf("no files match %q", pattern)
+	}
+	for _, match := range matches {
+		rel := match
+		if prefix, all := strings.CutSuffix(pattern, "/**"); all {
+			rel = strings.TrimPrefix(match, prefix+"/")
+		}
+		if err := c.tree(from, path.Join(from.base, match), path.Join(dest, rel)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree copies a file, or a folder with all that is in it.
+func (c *copier) tree(from *files, source, dest string) error {
+	names, dir := from.repo.ReadDir(source)
+	if !dir {
+		return c.file(from, source, dest)
+	}
+	for _, name := range names {
+		if err := c.tree(from, path.Join(source, name), path.Join(dest, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *copier) file(from *files, source, dest string) error {
+	if !from.repo.Visible(source) {
+		return fmt.Errorf("%q doesn't exist", source)
+	}
+	data, err := from.repo.ReadFile(source)
+	if err != nil {
+		return err
+	}
+	c.content[dest], c.real[dest] = data, from.origin(source)
+	return nil
+}
+
+func (c *copier) isDir(dest string) bool {
+	for file := range c.content {
+		if strings.HasPrefix(file, dest+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// tree is a source as a file system, for matching patterns only.
+type tree struct{ files *files }
+
+// Open refuses: only folders are listed.
+func (tree) Open(name string) (fs.File, error) { return nil, notExist("open", name) }
+
+// ReadDir lists a folder.
+func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	names, ok := t.files.repo.ReadDir(path.Join(t.files.base, name))
+	if !ok {
+		return nil, notExist("open", name)
+	}
+	entries := make([]fs.DirEntry, 0, len(names))
+	for _, child := range names {
+		_, dir := t.files.repo.ReadDir(path.Join(t.files.base, name, child))
+		entries = append(entries, fs.FileInfoToDirEntry(info{child, dir}))
+	}
+	return entries, nil
+}
+
+// Stat tells whether there is something at a path.
+func (t tree) Stat(name string) (fs.FileInfo, error) {
+	at := path.Join(t.files.base, name)
+	_, dir := t.files.repo.ReadDir(at)
+	if !dir && !t.files.repo.Visible(at) {
+		return nil, notExist("stat", name)
+	}
+	return info{path.Base(name), dir}, nil
+}
