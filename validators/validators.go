@@ -5,18 +5,16 @@ package validators
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
+	"github.com/fleetwright/fleetwright/validators/ignore"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
 )
@@ -29,6 +27,8 @@ func All() []rule.Rule {
 		bootstrap.IdentityDrift,
 		bootstrap.ValuesDrift,
 		bootstrap.VersionDrift,
+		ignore.Invalid,
+		ignore.Unused,
 		schema.Invalid,
 		schema.Missing,
 		schema.UnknownField,
@@ -93,50 +93,41 @@ type Options struct {
 	Cluster string
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
+	// Severities that findings of some rules, by id, have in place of their own.
+	Severities map[string]finding.Severity
+	// Ignore is what a configuration ignores.
+	Ignore []finding.Selector
+	// Baseline holds findings that are not reported; it may be nil. BaselineFile
+	// is its path.
+	Baseline     *finding.Baseline
+	BaselineFile string
+	// ReportIgnored reports what is ignored too, whoever ignores it.
+	ReportIgnored bool
+	// Progress, if not nil, is told each time that a rule has run. It may be
+	// called at the same time from several goroutines.
+	Progress func(done, total int)
 }
 
 // Run runs rules over a repository, side by side, and returns what they found,
-// sorted: the same repository gives the same report. An error means that it
-// could not be validated, because the context ended or a rule failed.
+// sorted, without what is ignored: the same repository gives the same report. An
+// error means that it could not be validated, because the context ended or a rule
+// failed.
 func Run(ctx context.Context, repo *repository.Repository, opts Options) (finding.Report, error) {
+	all := All()
 	rules := opts.Rules
 	if len(rules) == 0 {
-		rules = All()
+		rules = all
 	}
-	shared := rule.Shared{Reconcile: opts.Reconcile}
-	passes := make([]*rule.Pass, len(rules))
-	failed := make([]error, len(rules), len(rules)+2)
-	var wg sync.WaitGroup
-	for i := range rules {
-		passes[i] = rule.NewPass(ctx, &rules[i], repo, opts.Cluster, &shared)
-		wg.Go(func() { failed[i] = runOne(&rules[i], passes[i]) })
-	}
-	wg.Wait()
-	if err := errors.Join(append(failed, shared.Err(), ctx.Err())...); err != nil {
+	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
+		Cluster: opts.Cluster, Reconcile: opts.Reconcile, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
+		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Progress: opts.Progress,
+	})
+	if err != nil {
 		return finding.Report{}, err
 	}
-	var findings []finding.Finding
-	var unresolved []finding.Unresolved
-	var files []string
-	for _, p := range passes {
-		f, u, read := p.Results()
-		findings = append(findings, f...)
-		unresolved = append(unresolved, u...)
-		files = append(files, read...)
-	}
-	return finding.NewReport(findings, unresolved, count(repo, files)), nil
-}
-
-// runOne turns a rule's panic into an error: a repository that breaks a rule
-// must not pass as one that the rule found nothing in.
-func runOne(r *rule.Rule, p *rule.Pass) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("rule %s failed on this repository: %v\n%s", r.ID, v, debug.Stack())
-		}
-	}()
-	r.Run(p)
-	return nil
+	checked := count(repo, out.Checked)
+	checked.RulesOff = len(all) - len(rules)
+	return finding.NewReport(out.Findings, out.Unresolved, checked).WithIgnored(out.Ignored), nil
 }
 
 // count counts what there is to check: files with objects or a kustomization,

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write docs/rules")
 
 // domains are the first words that a rule's id may have.
-var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source"}
+var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source", "ignore"}
 
 func TestRulesAreDocumented(t *testing.T) {
 	kebab := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
@@ -33,7 +33,7 @@ func TestRulesAreDocumented(t *testing.T) {
 			t.Errorf("the id %q starts with none of %v", r.ID, domains)
 		case seen[r.ID]:
 			t.Errorf("the id %q is taken twice", r.ID)
-		case r.Title == "" || strings.HasSuffix(r.Title, ".") || r.Why == "" || r.Fix == "" || r.Run == nil:
+		case r.Title == "" || strings.HasSuffix(r.Title, ".") || r.Why == "" || r.Fix == "" || (r.Run == nil) == (r.Ignoring == nil):
 			t.Errorf("%s lacks a title (without a full stop), why, fix or run", r.ID)
 		}
 		if _, err := finding.ParseSeverity(string(r.Severity)); err != nil {

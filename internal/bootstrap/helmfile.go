@@ -28,8 +28,7 @@ type helmfile struct {
 	missingFiles   string   // missingFileHandler
 	values         map[string]any
 	environment    map[string]any
-	ignores        map[int][]string // line → rules that a comment ignores
-	broken         *brokenPart      // the first part that can't be read
+	broken         *brokenPart // the first part that can't be read
 	bases          int
 }
 
@@ -222,7 +221,7 @@ type reader struct {
 func (r *reader) helmfile(file string) (*helmfile, error) {
 	h := &helmfile{file: file, dir: path.Dir(file), templates: map[string]*rawRelease{},
 		repositories: map[string]chartRepository{}, commonLabels: map[string]text{},
-		values: map[string]any{}, environment: map[string]any{}, ignores: map[int][]string{}}
+		values: map[string]any{}, environment: map[string]any{}}
 	return h, r.readInto(h, file)
 }
 
@@ -234,9 +233,6 @@ func (r *reader) readInto(h *helmfile, file string) error {
 	data, err := r.repo.ReadFile(file)
 	if err != nil {
 		return err
-	}
-	if file == h.file {
-		h.ignores = ignoreComments(data)
 	}
 	offset := 0
 	whole := strings.ReplaceAll(string(data), "\r\n", "\n")

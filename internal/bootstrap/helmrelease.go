@@ -8,6 +8,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -31,6 +32,7 @@ type cluster struct {
 	releases []*helmRelease
 	vars     map[*repository.Object]variables
 	charts   map[*helmRelease]chart
+	comments map[string][]finding.Comment // that ignore rules, by file
 	hasFlux  bool
 }
 
@@ -38,7 +40,7 @@ const maxHelmReleases = 20_000
 
 func newCluster(repo *repository.Repository) *cluster {
 	c := &cluster{graph: newGraph(repo), vars: map[*repository.Object]variables{},
-		charts: map[*helmRelease]chart{}}
+		charts: map[*helmRelease]chart{}, comments: map[string][]finding.Comment{}}
 	for o := range repo.Objects() {
 		if g := o.Group(); strings.HasSuffix(g, ".toolkit.fluxcd.io") || g == "fluxcd.controlplane.io" {
 			c.hasFlux = true
@@ -115,7 +117,7 @@ func substitutionDisabled(o *repository.Object) bool {
 
 func (c *cluster) helmRelease(o *repository.Object, p placement) *helmRelease {
 	h := &helmRelease{place: place{o.File(), o.Node.Line}, object: o, placement: p, whole: c.applied(o, p)}
-	h.ignores = ignoredRules(textMap(o, "annotations")["fleetwright.dev/ignore"])
+	h.ignores = ignoredRules(o)
 	own := textAt(h.whole, "metadata", "namespace")
 	if p.namespace != "" {
 		at := own.place
@@ -156,14 +158,17 @@ func textAt(v *value, keys ...string) text {
 	return t
 }
 
-// ignoredRules reads the annotation fleetwright.dev/ignore: "rule: reason; …".
-// A rule without a reason is not ignored.
-func ignoredRules(annotation string) []string {
+// ignoredRules are the rules that an object's annotation ignores, each with a
+// reason.
+func ignoredRules(o *repository.Object) []string {
+	value, ok := textMap(o, "annotations")[finding.Annotation]
+	if !ok {
+		return nil
+	}
 	var rules []string
-	for each := range strings.SplitSeq(annotation, ";") {
-		rule, reason, _ := strings.Cut(each, ":")
-		if strings.TrimSpace(reason) != "" {
-			rules = append(rules, strings.TrimSpace(rule))
+	for _, i := range finding.ParseAnnotation(value) {
+		if i.Mistake == "" {
+			rules = append(rules, i.Rule)
 		}
 	}
 	return rules

@@ -3,7 +3,6 @@ package bootstrap
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -146,29 +145,4 @@ func (r *rawRelease) overlay(from *rawRelease, except []string) {
 	r.needs = append(r.needs, from.needs...)
 	r.args = append(r.args, from.args...)
 	r.unsupported = append(r.unsupported, from.unsupported...)
-}
-
-var ignoreComment = regexp.MustCompile(`#\s*fleetwright:ignore\s+([a-z0-9-]+)\s+\S`)
-
-// ignoreComments finds "# fleetwright:ignore RULE reason" comments: each counts
-// for its line and, where it stands alone, for the next one that is none.
-func ignoreComments(data []byte) map[int][]string {
-	found := map[int][]string{}
-	var pending []string
-	line := 0
-	for content := range strings.SplitSeq(string(data), "\n") {
-		line++
-		m := ignoreComment.FindStringSubmatch(content)
-		switch alone := strings.HasPrefix(strings.TrimSpace(content), "#"); {
-		case m != nil && alone:
-			pending = append(pending, m[1])
-		case m != nil:
-			found[line] = append(found[line], m[1])
-			fallthrough
-		case !alone:
-			found[line] = append(found[line], pending...)
-			pending = nil
-		}
-	}
-	return found
 }

@@ -33,9 +33,6 @@ type release struct {
 	reads map[string]bool
 	// refused says why helmfile itself stops at the release, "" if it doesn't.
 	refused string
-	ignores []string
-	// comments are the rules that comments in the file ignore, by line.
-	comments map[int][]string
 	// unreadable says why nothing can be told of the file, whose only release this
 	// stands for; "" where it can be read.
 	unreadable string
@@ -77,7 +74,7 @@ func (r *reader) releases(file string) ([]*release, error) {
 }
 
 func (r *reader) release(h *helmfile, raw *rawRelease) *release {
-	out := &release{place: raw.place, reads: map[string]bool{}, ignores: h.ignores[raw.line], comments: h.ignores}
+	out := &release{place: raw.place, reads: map[string]bool{}}
 	r.reads = out.reads
 	whole, err := h.inherited(raw)
 	if err != nil {
@@ -110,9 +107,6 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 		}
 	})
 	out.cluster = bootstrapCluster(r.paths(), raw.file)
-	for _, line := range []int{out.version.line, out.chart.line, out.namespace.line} {
-		out.ignores = append(out.ignores, h.ignores[line]...)
-	}
 	return out
 }
 

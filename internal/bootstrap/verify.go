@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -63,8 +64,8 @@ func (c *cluster) judge(e *engine, r *release) ReleaseReport {
 		out.Namespace = r.namespace.value
 	}
 	for _, d := range m.differences {
-		d.Ignored = slices.Contains(h.ignores, d.Rule) || slices.Contains(r.ignores, d.Rule) ||
-			d.Bootstrap.File == r.file && slices.Contains(r.comments[d.Bootstrap.Line], d.Rule)
+		d.Ignored = slices.Contains(h.ignores, d.Rule) || c.ignoredAt(r.file, r.line, d.Rule) ||
+			c.ignoredAt(d.Bootstrap.File, d.Bootstrap.Line, d.Rule)
 		out.Differences = append(out.Differences, d)
 	}
 	unknown := m.unknown
@@ -82,6 +83,21 @@ func (c *cluster) judge(e *engine, r *release) ReleaseReport {
 		out.Verdict = Agrees
 	}
 	return out
+}
+
+// ignoredAt says whether a comment ignores a rule at a line of a file.
+func (c *cluster) ignoredAt(file string, line int, rule string) bool {
+	if file == "" || line == 0 {
+		return false
+	}
+	comments, known := c.comments[file]
+	if !known {
+		if data, err := c.repo.ReadFile(file); err == nil {
+			comments = finding.Comments(data)
+		}
+		c.comments[file] = comments
+	}
+	return slices.ContainsFunc(comments, func(f finding.Comment) bool { return f.Rule == rule && f.Covers(line) })
 }
 
 // without is the verdict on a release that no HelmRelease takes over.

@@ -48,6 +48,9 @@ type Finding struct {
 	// Declared is where the thing is declared that the finding is about, if that
 	// isn't at File and Line: an ignore there counts too.
 	Declared Place `json:"-"`
+	// ObjectAt is where the object stands, if that isn't around Line: its
+	// annotation counts.
+	ObjectAt Place `json:"-"`
 }
 
 // Place is a line of a file.

@@ -184,7 +184,10 @@ func (s *commentScan) comment(number int, text string) int {
 	case !isRuleID(id):
 		c.Mistake = fmt.Sprintf("%q is no rule", shortened(id))
 	default:
-		c.Ignore = newIgnore(id, strings.TrimSpace(reason))
+		if reason = strings.TrimSpace(reason); strings.HasPrefix(reason, "#") {
+			reason = "" // another comment
+		}
+		c.Ignore = newIgnore(id, reason)
 	}
 	s.found = append(s.found, c)
 	return len(s.found) - 1

@@ -75,6 +75,7 @@ func TestCommentsWithMistakes(t *testing.T) {
 		"# fleetwright:ignore":            "it names no rule",
 		"# fleetwright:ignore rule-a":     "it gives no reason for rule-a",
 		"# fleetwright:ignore rule-a  ":   "it gives no reason for rule-a",
+		"# fleetwright:ignore rule-a # x": "it gives no reason for rule-a",
 		"# fleetwright:ignore all of it":  `"all" is no rule`,
 		"#fleetwright:ignore Rule-A test": `"Rule-A" is no rule`,
 	} {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
@@ -52,13 +53,12 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 	return own
 }
 
-// drifts reports the differences that fall under a rule. A difference that is
-// ignored on purpose is none.
+// drifts reports the differences that fall under a rule.
 func drifts(p *rule.Pass, id string) {
 	for _, r := range releases(p) {
 		p.Checked(r.File)
 		for _, d := range r.Differences {
-			if d.Rule == id && !d.Ignored {
+			if d.Rule == id {
 				p.Report(driftFinding(p.Repo, r, d))
 			}
 		}
@@ -68,6 +68,8 @@ func drifts(p *rule.Pass, id string) {
 func driftFinding(repo *repository.Repository, r bootstrap.ReleaseReport, d bootstrap.Difference) finding.Finding {
 	f := finding.Finding{Cluster: r.Cluster, Object: finding.Object{APIVersion: r.Object.APIVersion,
 		Kind: "HelmRelease", Namespace: r.Object.Namespace, Name: r.Object.Name}}
+	f.Declared = finding.Place{File: r.File, Line: r.Line}
+	f.ObjectAt = placeOf(r.HelmRelease)
 	f.File, f.Line = d.Bootstrap.File, d.Bootstrap.Line
 	if f.File == "" {
 		f.File, f.Line = r.File, r.Line
@@ -77,6 +79,16 @@ func driftFinding(repo *repository.Repository, r bootstrap.ReleaseReport, d boot
 		d.Bootstrap.Text(), d.Git.Text(), at(d.Git, r.HelmRelease))
 	f.Hint = r.HintFor(d)
 	return f
+}
+
+// placeOf reads FILE:LINE.
+func placeOf(text string) finding.Place {
+	i := strings.LastIndexByte(text, ':')
+	line, err := strconv.Atoi(text[i+1:])
+	if i < 0 || err != nil {
+		return finding.Place{}
+	}
+	return finding.Place{File: text[:i], Line: line}
 }
 
 func at(s bootstrap.Side, helmRelease string) string {

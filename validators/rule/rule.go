@@ -36,6 +36,8 @@ type Rule struct {
 	// Run looks at the repository and reports to the pass. It may run at the
 	// same time as other rules.
 	Run func(*Pass)
+	// Ignoring, in place of Run, judges the ignores once all other rules have run.
+	Ignoring func(*Pass, *Ignoring)
 }
 
 // Example is a small repository.

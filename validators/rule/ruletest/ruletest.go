@@ -25,7 +25,12 @@ func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
 		t.Errorf("%s needs a bad and a good example", r.ID)
 	}
 	for _, e := range r.Bad {
-		found := Find(t, r, e.Files)
+		rules := []rule.Rule{r}
+		if r.Ignoring != nil {
+			rules = all
+		}
+		found, _ := run(t, rules, all, e.Files)
+		found = slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Rule != r.ID })
 		if got, want := places(found), marked(e.Files); len(want) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: the bad example's findings are at %v, want %v\n%s", r.ID, got, want, messages(found))
 		}
@@ -40,10 +45,8 @@ func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
 		}
 	}
 	for _, e := range r.Good {
-		for _, other := range all {
-			if found := Find(t, other, e.Files); len(found) > 0 {
-				t.Errorf("the good example of %s has findings of %s:\n%s", r.ID, other.ID, messages(found))
-			}
+		if found, _ := run(t, all, all, e.Files); len(found) > 0 {
+			t.Errorf("the good example of %s has findings:\n%s", r.ID, messages(found))
 		}
 	}
 }
@@ -56,13 +59,24 @@ func Find(t *testing.T, r rule.Rule, files string) []finding.Finding {
 }
 
 // Run runs one rule over files in txtar form and returns what it reports,
-// sorted.
+// sorted, without what the files ignore.
 func Run(t *testing.T, r rule.Rule, files string) ([]finding.Finding, []finding.Unresolved) {
 	t.Helper()
-	p := rule.NewPass(context.Background(), &r, Load(t, files), "", &rule.Shared{})
-	r.Run(p)
-	findings, unresolved, _ := p.Results()
-	report := finding.NewReport(findings, unresolved, finding.Summary{})
+	return run(t, []rule.Rule{r}, []rule.Rule{r}, files)
+}
+
+// run runs some of all rules.
+func run(t *testing.T, rules, all []rule.Rule, files string) ([]finding.Finding, []finding.Unresolved) {
+	t.Helper()
+	var o rule.RunOptions
+	for _, r := range all {
+		o.Known = append(o.Known, r.ID)
+	}
+	out, err := rule.Run(context.Background(), Load(t, files), rules, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := finding.NewReport(out.Findings, out.Unresolved, finding.Summary{})
 	return report.Findings, report.Unresolved
 }
 
@@ -109,7 +123,7 @@ func marked(files string) []string {
 func messages(found []finding.Finding) string {
 	var b strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&b, "%s:%d:%d: %s\n", f.File, f.Line, f.Column, f.Message)
+		fmt.Fprintf(&b, "%s:%d:%d: %s [%s]\n", f.File, f.Line, f.Column, f.Message, f.Rule)
 	}
 	return b.String()
 }

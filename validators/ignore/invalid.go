@@ -1,0 +1,74 @@
+package ignore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Invalid is ignore-invalid.
+var Invalid = rule.Rule{
+	ID:       "ignore-invalid",
+	Title:    "an ignore lacks its reason, or names no rule",
+	Severity: finding.Warning,
+	Why: `An ignore without a reason ignores nothing: whoever reads it later can't tell whether it may go. Nor does one
+that names a rule which there isn't, most often because of a typing error.`,
+	Fix: `Write the rule and the reason: the annotation fleetwright.dev/ignore: "RULE: REASON; RULE: REASON" on an
+object, or the comment # fleetwright:ignore RULE REASON above the line or at its end.`,
+	Bad: []rule.Example{{Files: `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+# fleetwright:ignore schema-invalid # <-- here
+resources: []
+-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: apps
+  annotations:
+    fleetwright.dev/ignore: "schema-unknwon-field: the next version knows the field" # <-- here
+spec:
+  url: https://stefanprodan.github.io/podinfo
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  url: https://stefanprodan.github.io/podinfo
+  mirror: https://charts.example.com # fleetwright:ignore schema-unknown-field the next version knows the field
+`}},
+	Ignoring: func(p *rule.Pass, ig *rule.Ignoring) {
+		for _, d := range ig.Decisions {
+			if message, hint := mistake(d, ig); message != "" {
+				p.Report(finding.Finding{File: d.File, Line: d.Line, Column: d.Column, Object: d.Object, Message: message, Hint: hint})
+			}
+		}
+	},
+}
+
+// mistake says why a decision ignores nothing, "" where it does.
+func mistake(d *rule.Decision, ig *rule.Ignoring) (message, hint string) {
+	const ignored = "this ignore ignores nothing: "
+	switch {
+	case d.Selector != nil:
+		return "", ""
+	case d.Mistake != "":
+		return ignored + d.Mistake, `write the comment "# fleetwright:ignore RULE REASON", or the annotation "RULE: REASON; RULE: REASON"`
+	case slices.Contains(ig.Judging, d.Rule):
+		return ignored + fmt.Sprintf("%s judges ignores themselves", d.Rule), "ignore it in the configuration, by path"
+	case !slices.Contains(ig.Known, d.Rule):
+		if near, ok := schemas.Nearest(d.Rule, ig.Known); ok {
+			return ignored + fmt.Sprintf("%q is no rule", d.Rule), fmt.Sprintf("did you mean %q?", near)
+		}
+		return ignored + fmt.Sprintf("%q is no rule", d.Rule), "the rules are " + strings.Join(ig.Known, ", ")
+	}
+	return "", ""
+}

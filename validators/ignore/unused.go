@@ -1,0 +1,84 @@
+// Package ignore holds the rules that judge what a repository and its
+// configuration ignore.
+package ignore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Unused is ignore-unused.
+var Unused = rule.Rule{
+	ID:       "ignore-unused",
+	Title:    "an ignore ignores nothing",
+	Severity: finding.Warning,
+	Why: `The problem was mended, or the ignore stands at the wrong place or names the wrong rule. Left where it is, it
+hides the next problem of that rule, which nobody has looked at.
+
+It is told when all rules that the ignore is about ran, for all clusters. What is left of a baseline is told once.`,
+	Fix: `Remove the annotation, the comment or the entry of the configuration, or move it to the thing that it is
+about. Write a baseline again with --write-baseline.`,
+	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: apps
+  annotations:
+    fleetwright.dev/ignore: "schema-unknown-field: the next version knows the field" # <-- here
+spec:
+  # fleetwright:ignore schema-invalid the URL is substituted # <-- here
+  url: https://stefanprodan.github.io/podinfo
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: apps
+  annotations:
+    fleetwright.dev/ignore: "schema-unknown-field: the next version knows the field"
+spec:
+  url: https://stefanprodan.github.io/podinfo
+  mirror: https://charts.example.com
+`}},
+	Ignoring: func(p *rule.Pass, ig *rule.Ignoring) {
+		for _, d := range ig.Decisions {
+			if !d.Judged || d.Used {
+				continue
+			}
+			p.Report(finding.Finding{File: d.File, Line: d.Line, Column: d.Column, Object: d.Object,
+				Message: unusedMessage(d), Hint: "remove it, or move it to what it is about"})
+		}
+		if n := len(ig.Gone); n > 0 {
+			p.Report(finding.Finding{File: ig.BaselineFile, Severity: finding.Info, Message: goneMessage(n),
+				Hint: "write the baseline again with --write-baseline"})
+		}
+	},
+}
+
+func unusedMessage(d *rule.Decision) string {
+	if d.Selector == nil {
+		return fmt.Sprintf("nothing here has findings of %s to ignore", d.Rule)
+	}
+	var what []string
+	for _, part := range []struct {
+		name   string
+		values []string
+	}{{"rules", d.Selector.Rules}, {"paths", d.Selector.Paths}, {"kinds", d.Selector.Kinds}} {
+		if len(part.values) > 0 {
+			what = append(what, part.name+" "+strings.Join(part.values, ", "))
+		}
+	}
+	return "nothing is ignored by the entry with " + strings.Join(what, " and ")
+}
+
+func goneMessage(n int) string {
+	if n == 1 {
+		return "1 finding of the baseline is gone"
+	}
+	return fmt.Sprintf("%d findings of the baseline are gone", n)
+}

@@ -1,0 +1,351 @@
+package rule
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Ignoring is what the ignores of a repository and its configuration came to.
+type Ignoring struct {
+	// Decisions in the order of their places.
+	Decisions []*Decision
+	// Gone are the entries of the baseline that were not found any more, of rules
+	// that ran.
+	Gone         []finding.Known
+	BaselineFile string
+	// Known are the ids of all rules, Judging those that judge the ignoring.
+	Known, Judging []string
+
+	repo       *repository.Repository
+	comments   map[string][]*Decision             // by file
+	annotated  map[*repository.Object][]*Decision // by object
+	identities map[finding.Object][]*Decision     // by group, kind, name
+	selectors  []*Decision
+}
+
+// Decision is one decision to ignore a rule, or some.
+type Decision struct {
+	// Ignore is what an annotation or a comment says.
+	finding.Ignore
+	// Selector is an entry of a configuration; nil otherwise.
+	Selector *finding.Selector
+	// Place where it stands.
+	File         string
+	Line, Column int
+	// Object that the annotation, or comment, is on; the zero value where there is
+	// none.
+	Object finding.Object
+	// Used says that it ignored something; Judged that all the rules it is about
+	// ran, so that one which is not used can go.
+	Used, Judged bool
+
+	covers func(line int) bool
+}
+
+// By names the place of a decision: FILE:LINE.
+func (d *Decision) By() string {
+	if d.Line == 0 {
+		return d.File
+	}
+	return fmt.Sprintf("%s:%d", d.File, d.Line)
+}
+
+// reason that was given.
+func (d *Decision) reason() string {
+	if d.Selector != nil {
+		return d.Selector.Reason
+	}
+	return d.Reason
+}
+
+// mostComments bounds the comments of one file that count: each is tried on each
+// finding of the file.
+const mostComments = 1000
+
+// collect finds the decisions of a repository and of the configuration.
+func collect(repo *repository.Repository, o RunOptions) *Ignoring {
+	ig := &Ignoring{repo: repo, BaselineFile: o.BaselineFile, Known: o.Known, comments: map[string][]*Decision{},
+		annotated: map[*repository.Object][]*Decision{}, identities: map[finding.Object][]*Decision{}}
+	for _, f := range repo.Files() {
+		for _, d := range f.Documents {
+			for _, object := range d.Objects {
+				ig.annotations(object)
+			}
+			if f.FromItems {
+				ig.itemComments(f.Path, d)
+			}
+		}
+		if !f.FromItems {
+			ig.fileComments(f.Path)
+		}
+	}
+	for _, p := range repo.Paths() {
+		if path.Ext(p) == ".gotmpl" {
+			ig.fileComments(p)
+		}
+	}
+	for i := range o.Selectors {
+		s := &o.Selectors[i]
+		ig.selectors = append(ig.selectors, &Decision{Selector: s, File: s.File, Line: s.Line, Column: s.Column})
+	}
+	ig.Decisions = append(ig.Decisions, ig.selectors...)
+	return ig
+}
+
+func (ig *Ignoring) annotations(o *repository.Object) {
+	value, ok := o.Text("metadata", "annotations", finding.Annotation)
+	if !ok {
+		return
+	}
+	line, column := o.KeyPosition("metadata", "annotations", finding.Annotation)
+	for _, i := range finding.ParseAnnotation(value) {
+		d := &Decision{Ignore: i, File: o.File(), Line: line, Column: column, Object: ObjectOf(o)}
+		ig.Decisions = append(ig.Decisions, d)
+		ig.annotated[o] = append(ig.annotated[o], d)
+		id := identity(d.Object)
+		ig.identities[id] = append(ig.identities[id], d)
+	}
+}
+
+// identity is what an object is called whatever its version and namespace: the
+// namespace may come from a kustomization.
+func identity(o finding.Object) finding.Object {
+	group, _, grouped := strings.Cut(o.APIVersion, "/")
+	if !grouped {
+		group = ""
+	}
+	return finding.Object{APIVersion: group, Kind: o.Kind, Name: o.Name}
+}
+
+func (ig *Ignoring) fileComments(file string) {
+	if _, done := ig.comments[file]; done {
+		return
+	}
+	ig.comments[file] = nil
+	text, err := ig.repo.ReadFile(file)
+	if err != nil {
+		return // what cannot be read has no findings that a comment could be about
+	}
+	for i, c := range finding.Comments(text) {
+		if i == mostComments {
+			c.Mistake = fmt.Sprintf("the file has more than %d", mostComments)
+		}
+		d := &Decision{Ignore: c.Ignore, File: file, Line: c.Line, Column: c.Column, covers: c.Covers}
+		ig.Decisions = append(ig.Decisions, d)
+		if i == mostComments {
+			return
+		}
+		ig.comments[file] = append(ig.comments[file], d)
+	}
+}
+
+// itemComments finds the comments of an item of a ResourceList. It has no lines,
+// so that a comment counts for the whole object.
+func (ig *Ignoring) itemComments(file string, doc *repository.Document) {
+	if len(doc.Objects) == 0 {
+		return
+	}
+	object := doc.Objects[0]
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		for _, text := range []string{n.HeadComment, n.LineComment, n.FootComment} {
+			for _, c := range finding.Comments([]byte(text)) {
+				d := &Decision{Ignore: c.Ignore, File: file, Object: ObjectOf(object)}
+				if len(ig.annotated[object]) < mostComments {
+					ig.Decisions = append(ig.Decisions, d)
+					ig.annotated[object] = append(ig.annotated[object], d)
+				}
+			}
+		}
+		for _, child := range n.Content {
+			walk(child)
+		}
+	}
+	walk(doc.Node)
+}
+
+// judge sorts the decisions and says of each whether all the rules that it is
+// about ran. It comes after apply, which may find more comments.
+func (ig *Ignoring) judge(rules []Rule, o RunOptions) {
+	slices.SortStableFunc(ig.Decisions, func(a, b *Decision) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	ran := map[string]bool{}
+	judging := map[string]bool{}
+	for _, r := range rules {
+		ran[r.ID] = r.Ignoring == nil
+		if r.Ignoring != nil {
+			judging[r.ID] = true
+			ig.Judging = append(ig.Judging, r.ID)
+		}
+	}
+	if o.Cluster != "" || o.ReportIgnored {
+		return
+	}
+	for _, d := range ig.Decisions {
+		if d.Selector == nil {
+			d.Judged = d.Mistake == "" && ran[d.Rule]
+			continue
+		}
+		selected, missed := false, false
+		for _, id := range o.Known {
+			if !judging[id] && d.Selector.MatchesRule(id) {
+				selected, missed = true, missed || !ran[id]
+			}
+		}
+		d.Judged = selected && !missed
+	}
+}
+
+// apply tells the findings that nobody ignores from those that somebody does.
+func (ig *Ignoring) apply(findings []finding.Finding) (kept []finding.Finding, ignored []finding.Ignored) {
+	return take(findings, func(f finding.Finding) *Decision {
+		return ig.first(f.Rule, ig.about(f), f.File, kindOf(f, ig.repo))
+	})
+}
+
+// applySelectors is apply with the configuration's ignores alone.
+func (ig *Ignoring) applySelectors(findings []finding.Finding) (kept []finding.Finding, ignored []finding.Ignored) {
+	return take(findings, func(f finding.Finding) *Decision {
+		return ig.first(f.Rule, nil, f.File, kindOf(f, ig.repo))
+	})
+}
+
+// applyUnresolved is apply for what is unresolved.
+func (ig *Ignoring) applyUnresolved(all []finding.Unresolved) (kept []finding.Unresolved, ignored []finding.Ignored) {
+	for _, u := range all {
+		f := finding.Finding{Rule: u.Rule, Severity: "unresolved", File: u.File, Line: u.Line, Message: u.Reason}
+		if d := ig.first(f.Rule, ig.about(f), f.File, kindOf(f, ig.repo)); d != nil {
+			ignored = append(ignored, finding.Ignored{Finding: f, Reason: d.reason(), By: d.By()})
+		} else {
+			kept = append(kept, u)
+		}
+	}
+	return kept, ignored
+}
+
+func take(findings []finding.Finding, by func(finding.Finding) *Decision) (kept []finding.Finding, ignored []finding.Ignored) {
+	for _, f := range findings {
+		if d := by(f); d != nil {
+			ignored = append(ignored, finding.Ignored{Finding: f, Reason: d.reason(), By: d.By()})
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	return kept, ignored
+}
+
+// first marks all decisions that ignore a rule as used, and returns the first:
+// of those beside the thing, then of the configuration.
+func (ig *Ignoring) first(rule string, beside []*Decision, file, kind string) *Decision {
+	var first *Decision
+	use := func(d *Decision) {
+		d.Used = true
+		if first == nil {
+			first = d
+		}
+	}
+	for _, d := range beside {
+		if d.Mistake == "" && d.Rule == rule {
+			use(d)
+		}
+	}
+	for _, d := range ig.selectors {
+		if d.Selector.MatchesRule(rule) && d.Selector.MatchesKind(kind) && d.Selector.MatchesPath(file) {
+			use(d)
+		}
+	}
+	return first
+}
+
+// about are the decisions that stand beside what a finding is about: comments at
+// its line, or where the thing is declared, and annotations of its object.
+func (ig *Ignoring) about(f finding.Finding) []*Decision {
+	var all []*Decision
+	for _, at := range []finding.Place{{File: f.File, Line: f.Line}, f.Declared} {
+		if at.File == "" {
+			continue
+		}
+		ig.fileComments(at.File)
+		for _, d := range ig.comments[at.File] {
+			if d.covers(at.Line) {
+				all = append(all, d)
+			}
+		}
+	}
+	certain := false
+	for _, at := range []finding.Place{{File: f.File, Line: f.Line}, f.ObjectAt} {
+		if o := objectAt(ig.repo, at, f.Object); o != nil {
+			all = append(all, ig.annotated[o]...)
+			a, b := identity(ObjectOf(o)), identity(f.Object)
+			certain = certain || a.Kind == b.Kind && a.APIVersion == b.APIVersion
+		}
+	}
+	if !certain && f.Object.Name != "" {
+		for _, d := range ig.identities[identity(f.Object)] {
+			if d.Object.Namespace == "" || d.Object.Namespace == f.Object.Namespace {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// objectAt is the object that a line of a file belongs to; without lines, the one
+// of that name, or the only one of the file.
+func objectAt(repo *repository.Repository, at finding.Place, named finding.Object) *repository.Object {
+	f, ok := repo.File(at.File)
+	if !ok {
+		return nil
+	}
+	if at.Line == 0 {
+		return withoutLine(f, named)
+	}
+	i := sort.Search(len(f.Documents), func(i int) bool { return f.Documents[i].Node.Line > at.Line })
+	if i == 0 {
+		return nil
+	}
+	objects := f.Documents[i-1].Objects
+	if i = sort.Search(len(objects), func(i int) bool { return objects[i].Node.Line > at.Line }); i == 0 {
+		return nil
+	}
+	return objects[i-1]
+}
+
+func withoutLine(f *repository.File, named finding.Object) *repository.Object {
+	var only *repository.Object
+	count := 0
+	for _, d := range f.Documents {
+		for _, o := range d.Objects {
+			if named != (finding.Object{}) && identity(ObjectOf(o)) == identity(named) && o.Namespace == named.Namespace {
+				return o
+			}
+			only = o
+			count++
+		}
+	}
+	if count == 1 && named == (finding.Object{}) {
+		return only
+	}
+	return nil
+}
+
+// kindOf is the kind that a finding is about, "" for none.
+func kindOf(f finding.Finding, repo *repository.Repository) string {
+	if f.Object.Kind != "" {
+		return f.Object.Kind
+	}
+	if o := objectAt(repo, finding.Place{File: f.File, Line: f.Line}, f.Object); o != nil {
+		return o.Kind
+	}
+	return ""
+}
