@@ -24,14 +24,15 @@ func (c *Cluster) DeclareAbsent(n *Internet) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	c.t.Cleanup(func() { cancel(); <-done })
+	sources := c.As("flux-system", "source-controller") // nobody else may say what a tenant's source is
 	go func() {
 		defer close(done)
 		for tick := time.NewTicker(200 * time.Millisecond); ; {
 			c.declarePods(ctx)
 			for _, kind := range []string{"OCIRepository", "HelmRepository"} {
-				c.declare(ctx, schema.GroupVersionKind{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: kind}, n)
+				c.declare(ctx, sources, schema.GroupVersionKind{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: kind}, n)
 			}
-			c.declare(ctx, schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}, n)
+			c.declare(ctx, c.Client, schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}, n)
 			select {
 			case <-ctx.Done():
 				tick.Stop()
@@ -42,8 +43,8 @@ func (c *Cluster) DeclareAbsent(n *Internet) {
 	}()
 }
 
-// declare makes the kind's objects ready that nobody here can make so.
-func (c *Cluster) declare(ctx context.Context, kind schema.GroupVersionKind, n *Internet) {
+// declare makes the kind's objects ready, as somebody, that nobody here can make so.
+func (c *Cluster) declare(ctx context.Context, as Client, kind schema.GroupVersionKind, n *Internet) {
 	resource, _ := meta.UnsafeGuessKindToResource(kind)
 	list, err := c.Any.Resource(resource).List(ctx, all)
 	if err != nil {
@@ -59,14 +60,14 @@ func (c *Cluster) declare(ctx context.Context, kind schema.GroupVersionKind, n *
 			patches = []map[string]any{{"spec": map[string]any{"suspend": true}}}
 		}
 		for _, patch := range patches {
-			c.merge(ctx, resource, &item, patch)
+			as.merge(ctx, resource, &item, patch)
 		}
 	}
 }
 
 // merge patches an object or its status; an object that has gone or changed meanwhile is
 // seen again on the next round.
-func (c *Cluster) merge(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, patch map[string]any) {
+func (c Client) merge(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, patch map[string]any) {
 	text, err := json.Marshal(patch)
 	if err != nil {
 		return

@@ -14,11 +14,12 @@ import (
 )
 
 const admissionComment = `What the API server refuses in the tenant's namespaces, whoever asks: sources that
-are not the tenant's, and Flux objects that would run as somebody else.`
+are not the tenant's, Flux objects that would run as somebody else, and artifacts that
+Flux has not pulled.`
 
-// fluxReconcilers and fluxSources are the kinds that the policies judge. A
-// HelmChart needs no rule: it can only name a source of its own namespace, and
-// helm-controller makes it. Status updates are not matched.
+// fluxReconcilers, fluxSources and fluxArtifacts are what the policies judge. A
+// HelmChart needs no rule but that of its status: it can only name a source of its
+// own namespace, and helm-controller makes it.
 var (
 	fluxReconcilers = []admissionv1.NamedRuleWithOperations{
 		resourceRule("kustomize.toolkit.fluxcd.io", "kustomizations"),
@@ -26,6 +27,9 @@ var (
 	}
 	fluxSources = []admissionv1.NamedRuleWithOperations{
 		resourceRule("source.toolkit.fluxcd.io", "buckets", "gitrepositories", "helmrepositories", "ocirepositories"),
+	}
+	fluxArtifacts = []admissionv1.NamedRuleWithOperations{
+		resourceRule("source.toolkit.fluxcd.io", "*/status"),
 	}
 )
 
@@ -42,15 +46,16 @@ func resourceRule(group string, resources ...string) admissionv1.NamedRuleWithOp
 
 // admissionObjects are the tenant's policies and their bindings, by the label of its
 // namespaces. They are cluster-wide objects; no two tenants' names meet, since
-// all end in one of two words that no other stands before.
+// all end in a word of which there are three, and the rest is the tenant's name.
 func admissionObjects(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []any {
 	var objects []any
 	add := func(suffix string, rules []admissionv1.NamedRuleWithOperations, variables []admissionv1.Variable, validations []admissionv1.Validation) {
 		name := "tenant-" + t.Metadata.Name + "-" + suffix
 		objects = append(objects, admissionPolicy(t, name, rules, variables, validations), admissionBinding(t, name))
 	}
-	add("accounts", fluxReconcilers, nil, accountRules(t))
-	add("sources", fluxSources, []admissionv1.Variable{{Name: "url", Expression: sourceURL}}, sourceRules(spec, t))
+	add("accounts", fluxReconcilers, []admissionv1.Variable{specVariable}, accountRules(t))
+	add("sources", fluxSources, []admissionv1.Variable{specVariable, {Name: "url", Expression: sourceURL}}, sourceRules(spec, t))
+	add("artifacts", fluxArtifacts, nil, artifactRules())
 	return objects
 }
 
@@ -71,7 +76,7 @@ func admissionPolicy(t *v1alpha1.Tenant, name string, rules []admissionv1.NamedR
 			MatchConditions: []admissionv1.MatchCondition{
 				{Name: "not-being-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
 			},
-			Variables:   append([]admissionv1.Variable{specVariable}, variables...),
+			Variables:   variables,
 			Validations: validations,
 		},
 	}
@@ -173,6 +178,16 @@ func repositoryPattern(url string) string {
 	host, _, _ = strings.Cut(host, ":")
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 	return "^[a-z]+://([^/]*@)?" + regexp.QuoteMeta(host) + "(:[0-9]*)?/+" + strings.ReplaceAll(regexp.QuoteMeta(path), "/", "/+") + `(\.git)?/*$`
+}
+
+// artifactRules let nobody but Flux's controllers write a source's status. It says
+// where an artifact is pulled from and what its digest is, so that who writes it
+// deploys from anywhere. The ClusterRole admin, to which Flux adds its kinds with
+// all subresources, lets a tenant do so.
+func artifactRules() []admissionv1.Validation {
+	return []admissionv1.Validation{validation(
+		celString("system:serviceaccounts:"+emit.FluxNamespace)+" in request.userInfo.groups",
+		"the status of a source is written by Flux's controllers only: it says what is deployed")}
 }
 
 // celString is a string literal of CEL, whose escapes are those of Go.

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"sigs.k8s.io/yaml"
 
@@ -80,9 +82,15 @@ func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy)
 // wouldn't.
 func (c compiled) judge(t *testing.T, object *unstructured.Unstructured) string {
 	t.Helper()
+	return c.judgeRequest(t, object, "", nil)
+}
+
+// judgeRequest is judge of a user's request for an object or a subresource.
+func (c compiled) judgeRequest(t *testing.T, object *unstructured.Unstructured, subresource string, who user.Info) string {
+	t.Helper()
 	gvk := object.GroupVersionKind()
 	gvr := schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: resourceOf(gvk.Kind)}
-	attributes := admission.NewAttributesRecord(object, nil, gvk, object.GetNamespace(), object.GetName(), gvr, "", admission.Create, nil, false, nil)
+	attributes := admission.NewAttributesRecord(object, nil, gvk, object.GetNamespace(), object.GetName(), gvr, subresource, admission.Create, nil, false, who)
 	versioned := &admission.VersionedAttributes{Attributes: attributes, VersionedKind: gvk, VersionedObject: admission.NewLazyObject(object)}
 	request := cel.CreateAdmissionRequest(attributes, metav1.GroupVersionResource(gvr), metav1.GroupVersionKind(gvk))
 	evaluate := func(e cel.ConditionEvaluator) []cel.EvaluationResult {
@@ -257,6 +265,38 @@ func TestAdmission(t *testing.T) {
 			object.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 			if refusal := judgeAll(t, policies[c.tenant], object); refusal != "" {
 				t.Errorf("cannot be deleted: %s", refusal)
+			}
+		})
+	}
+}
+
+// TestArtifacts holds that a source's status is Flux's own, whatever the object says.
+func TestArtifacts(t *testing.T) {
+	spec := load(t, []byte(admissionSpec))
+	var artifacts []compiled
+	for _, p := range judges(t, spec, spec.Tenants[0]) {
+		if slices.Contains(p.resources, "*/status") {
+			artifacts = append(artifacts, p)
+		}
+	}
+	if len(artifacts) != 1 {
+		t.Fatalf("%d policies judge a source's status", len(artifacts))
+	}
+	for _, c := range []struct {
+		name    string
+		groups  []string
+		refused bool
+	}{
+		{"source-controller", []string{"system:serviceaccounts", "system:serviceaccounts:flux-system", "system:authenticated"}, false},
+		{"the tenant", []string{"system:serviceaccounts", "system:serviceaccounts:shop", "system:authenticated"}, true},
+		{"a namespace with Flux's beginning", []string{"system:serviceaccounts", "system:serviceaccounts:flux-system-evil"}, true},
+		{"nobody", nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			object := fluxObject(t, "GitRepository shop: {url: https://github.com/acme/shop}")
+			refusal := artifacts[0].judgeRequest(t, object, "status", &user.DefaultInfo{Name: c.name, Groups: c.groups})
+			if refused := refusal != ""; refused != c.refused {
+				t.Errorf("refused: %t, want %t: %s", refused, c.refused, refusal)
 			}
 		})
 	}

@@ -267,7 +267,7 @@ func checkFences(t *testing.T, tenant *v1alpha1.Tenant, objects []metav1.Object)
 			t.Errorf("binding %s selects %v", b.Name, b.Spec.MatchResources.NamespaceSelector)
 		}
 	}
-	if len(policies) != 2 {
+	if len(policies) != 3 {
 		t.Errorf("%d admission policies", len(policies))
 	}
 }
