@@ -84,6 +84,7 @@ func TestFleet(t *testing.T) {
 				return
 			}
 			t.Run("day 2", s.day2)
+			t.Run("confined", s.confined)
 			t.Run("helm", s.helm)
 			t.Run("offboarding", s.offboarding)
 		})

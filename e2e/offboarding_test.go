@@ -191,7 +191,7 @@ func (s *site) draining(t *testing.T, tenant *tenant) {
 func (s *site) release(t *testing.T, tenant *tenant) (finish func()) {
 	t.Helper()
 	controller := s.flux.As("flux-system", "helm-controller")
-	namespace := tenant.namespaces[0]
+	namespace := s.fleet.TenantSpec(tenant.name).Namespaces[0] // where the starter has it
 	helm := controller.Helm(t, namespace, tenant.name+"-helm")
 	must(t, helm.Install("podinfo", newChart(), map[string]any{"message": "", "extra": false, "identities": false}))
 	object := controller.Any.Resource(harness.HelmReleases).Namespace(namespace)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -93,6 +94,20 @@ func (h *Helm) Uninstall(name string) error {
 	uninstall.DeletionPropagation = "background"
 	uninstall.WaitStrategy, uninstall.Timeout = kube.StatusWatcherStrategy, installs
 	_, err := uninstall.Run(name)
+	return err
+}
+
+// Forget deletes the records of the release that are left, as `kubectl delete secret` does.
+func (h *Helm) Forget(name string) error {
+	records, err := h.config.Releases.History(name)
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return nil
+	}
+	for _, record := range records {
+		if _, err := h.config.Releases.Delete(name, record.(*release.Release).Version); err != nil {
+			return err
+		}
+	}
 	return err
 }
 

@@ -1,0 +1,179 @@
+package e2e
+
+// A grant says who may do an action in a namespace of a tenant's workloads: docs/tenants.md
+// in words for a machine. Nobody but Flux's two accounts of the tenant may do anything but
+// ask who it is; in any other place than its workload namespaces not even they may.
+type grant int
+
+const (
+	nobody       grant = iota
+	anyone             // with a token at all
+	accounts           // both accounts, with every profile
+	helmOnly           // helm's account; with profile admin both
+	chartAuthors       // with the profiles edit and admin
+	admins             // with profile admin
+	ruled              // whoever has it by spec.access.rules
+)
+
+// A place is where an action takes place.
+type place int
+
+const (
+	clusterWide place = iota // all of it, without a namespace
+	inWorkloads              // each workload namespace of the account's tenant
+	inSync                   // the tenant's sync namespace
+	inOthers                 // the platform's namespaces, other tenants', and what is not the account's own of its tenant's
+)
+
+// A row of the table is every verb on every resource, written RESOURCE[.GROUP][/SUBRESOURCE].
+type row struct {
+	who                    grant
+	where                  place
+	verbs, resources, name string
+}
+
+const (
+	apply = "get list watch create patch delete"
+	read  = "get list watch"
+	write = "create update patch delete deletecollection"
+)
+
+// table is what a tenant may do, and what it may not. TENANT and NAMESPACE in a name are
+// the tenant's and that of the place.
+var table = []row{
+	// What repositories and charts hold.
+	{accounts, inWorkloads, apply, "configmaps secrets services persistentvolumeclaims", ""},
+	{accounts, inWorkloads, apply, "deployments.apps statefulsets.apps daemonsets.apps cronjobs.batch jobs.batch", ""},
+	{accounts, inWorkloads, apply, "horizontalpodautoscalers.autoscaling poddisruptionbudgets.policy", ""},
+	{accounts, inWorkloads, apply, "ingresses.networking.k8s.io httproutes.gateway.networking.k8s.io grpcroutes.gateway.networking.k8s.io", ""},
+	{accounts, inWorkloads, apply, "kustomizations.kustomize.toolkit.fluxcd.io helmreleases.helm.toolkit.fluxcd.io", ""},
+	{accounts, inWorkloads, "get list watch patch delete", "gitrepositories.source.toolkit.fluxcd.io ocirepositories.source.toolkit.fluxcd.io", ""},
+	{accounts, inWorkloads, "get list watch patch delete", "helmrepositories.source.toolkit.fluxcd.io buckets.source.toolkit.fluxcd.io", ""},
+	{accounts, inWorkloads, read, "pods events replicasets.apps", ""},
+	{helmOnly, inWorkloads, "update", "configmaps secrets services deployments.apps helmreleases.helm.toolkit.fluxcd.io", ""},
+	{chartAuthors, inWorkloads, apply, "serviceaccounts roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io", ""},
+	{ruled, inWorkloads, apply + " update", "certificates.cert-manager.io externalsecrets.external-secrets.io secretstores.external-secrets.io", ""},
+	{ruled, inWorkloads, apply + " update", "servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com", ""},
+	{admins, inWorkloads, "deletecollection", "configmaps secrets deployments.apps kustomizations.kustomize.toolkit.fluxcd.io", ""},
+
+	// The fences around it.
+	{nobody, inWorkloads, write, "resourcequotas limitranges", "TENANT"},
+	{admins, inWorkloads, read, "resourcequotas limitranges", "TENANT"},
+	{nobody, inWorkloads, "update patch", "resourcequotas/status", "TENANT"},
+	{admins, inWorkloads, apply + " update", "networkpolicies.networking.k8s.io", "default-deny"},
+	{nobody, inWorkloads, "update patch delete", "namespaces", "NAMESPACE"},
+	{nobody, inWorkloads, "update", "namespaces/finalize", "NAMESPACE"},
+	{admins, inWorkloads, "get", "namespaces", "NAMESPACE"},
+
+	// Ways into running pods, and into other accounts.
+	{admins, inWorkloads, "create delete", "pods", ""},
+	{admins, inWorkloads, "create", "pods/exec pods/attach pods/portforward pods/proxy pods/eviction services/proxy", ""},
+	{admins, inWorkloads, "get", "pods/log pods/exec pods/portforward services/proxy", ""},
+	{nobody, inWorkloads, "patch", "pods/ephemeralcontainers pods/status", ""},
+	{nobody, inWorkloads, "create", "pods/binding bindings endpointslices.discovery.k8s.io", ""},
+	{admins, inWorkloads, "create", "serviceaccounts/token", "TENANT-helm"},
+	{admins, inWorkloads, "create", "serviceaccounts/token", "default"},
+	{admins, inWorkloads, "impersonate", "serviceaccounts", "TENANT-helm"},
+	{admins, inWorkloads, "impersonate", "serviceaccounts", "default"},
+	{nobody, inWorkloads, "bind", "clusterroles.rbac.authorization.k8s.io", "cluster-admin"},
+	{nobody, inWorkloads, "escalate", "roles.rbac.authorization.k8s.io", ""},
+
+	// Its sync namespace, with its source and its keys.
+	{nobody, inSync, "get patch delete", "secrets", "sops-age"},
+	{nobody, inSync, "list watch create", "secrets configmaps", ""},
+	{nobody, inSync, "get update patch delete", "gitrepositories.source.toolkit.fluxcd.io ocirepositories.source.toolkit.fluxcd.io", "TENANT"},
+	{nobody, inSync, "get update patch delete", "kustomizations.kustomize.toolkit.fluxcd.io", "TENANT"},
+	{nobody, inSync, "create", "gitrepositories.source.toolkit.fluxcd.io kustomizations.kustomize.toolkit.fluxcd.io helmreleases.helm.toolkit.fluxcd.io", ""},
+	{nobody, inSync, "create", "pods deployments.apps roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io", ""},
+	{nobody, inSync, "get patch", "serviceaccounts", "TENANT"},
+	{nobody, inSync, "create", "serviceaccounts/token", "TENANT"},
+	{nobody, inSync, "impersonate", "serviceaccounts", "TENANT"},
+	{nobody, inSync, "get patch delete", "namespaces", "NAMESPACE"},
+
+	// Other namespaces.
+	{nobody, inOthers, "get list create patch", "configmaps", "cluster-vars"},
+	{nobody, inOthers, "get list watch create", "secrets", "sops-age"},
+	{nobody, inOthers, "get list create patch delete", "deployments.apps", "source-controller"},
+	{nobody, inOthers, "get list create", "pods", ""},
+	{nobody, inOthers, "create", "pods/exec pods/portforward", ""},
+	{nobody, inOthers, "create", "services networkpolicies.networking.k8s.io rolebindings.rbac.authorization.k8s.io", ""},
+	{nobody, inOthers, "get list create patch", "gitrepositories.source.toolkit.fluxcd.io kustomizations.kustomize.toolkit.fluxcd.io", "flux-system"},
+	{nobody, inOthers, "create", "helmreleases.helm.toolkit.fluxcd.io", ""},
+	{nobody, inOthers, "create", "serviceaccounts/token", "default"},
+	{nobody, inOthers, "impersonate", "serviceaccounts", "kustomize-controller"},
+	{nobody, inOthers, "get patch delete", "namespaces", "NAMESPACE"},
+
+	// The whole cluster.
+	{nobody, clusterWide, "list create deletecollection", "namespaces", ""},
+	{nobody, clusterWide, "list", "secrets configmaps pods gitrepositories.source.toolkit.fluxcd.io kustomizations.kustomize.toolkit.fluxcd.io", ""},
+	{nobody, clusterWide, "list create", "nodes persistentvolumes", ""},
+	{nobody, clusterWide, "get", "nodes/proxy", "node"},
+	{nobody, clusterWide, "create patch", "customresourcedefinitions.apiextensions.k8s.io", "kustomizations.kustomize.toolkit.fluxcd.io"},
+	{nobody, clusterWide, "get create patch delete", "validatingadmissionpolicies.admissionregistration.k8s.io", "tenant-TENANT-sources"},
+	{nobody, clusterWide, "patch delete", "validatingadmissionpolicybindings.admissionregistration.k8s.io", "tenant-TENANT-accounts"},
+	{nobody, clusterWide, "create", "mutatingwebhookconfigurations.admissionregistration.k8s.io validatingwebhookconfigurations.admissionregistration.k8s.io", ""},
+	{nobody, clusterWide, "create", "clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io", ""},
+	{nobody, clusterWide, "patch delete", "clusterroles.rbac.authorization.k8s.io", "admin"},
+	{nobody, clusterWide, "bind", "clusterroles.rbac.authorization.k8s.io", "cluster-admin"},
+	{nobody, clusterWide, "escalate", "clusterroles.rbac.authorization.k8s.io", ""},
+	{nobody, clusterWide, "create", "storageclasses.storage.k8s.io priorityclasses.scheduling.k8s.io runtimeclasses.node.k8s.io ingressclasses.networking.k8s.io", ""},
+	{nobody, clusterWide, "create", "apiservices.apiregistration.k8s.io certificatesigningrequests.certificates.k8s.io", ""},
+	{nobody, clusterWide, "create", "tokenreviews.authentication.k8s.io subjectaccessreviews.authorization.k8s.io", ""},
+	{nobody, clusterWide, "impersonate", "users", "admin"},
+	{nobody, clusterWide, "impersonate", "groups", "system:masters"},
+	{anyone, clusterWide, "create", "selfsubjectaccessreviews.authorization.k8s.io selfsubjectreviews.authentication.k8s.io", ""},
+	{nobody, clusterWide, "get", "/metrics /logs /debug/pprof", ""},
+	{anyone, clusterWide, "get", "/version /healthz", ""},
+}
+
+// judged is what the authorizer lets a tenant do, and an admission policy of the tenant's
+// refuses: a source of anybody's, and to say in a source's status what Flux has pulled.
+var judged = []row{
+	{accounts, inWorkloads, "create", "gitrepositories.source.toolkit.fluxcd.io ocirepositories.source.toolkit.fluxcd.io", ""},
+	{accounts, inWorkloads, "create", "helmrepositories.source.toolkit.fluxcd.io buckets.source.toolkit.fluxcd.io", ""},
+	{admins, inWorkloads, "patch", "ocirepositories.source.toolkit.fluxcd.io/status externalartifacts.source.toolkit.fluxcd.io/status", "judged"},
+}
+
+// bodies are the least that the API server takes for what a tenant may create, by resource;
+// a name comes with the action. ACCOUNT is the one that the admission policy wants.
+var bodies = map[string]string{
+	"configmaps":               `{apiVersion: v1, kind: ConfigMap}`,
+	"secrets":                  `{apiVersion: v1, kind: Secret}`,
+	"services":                 `{apiVersion: v1, kind: Service, spec: {ports: [{port: 80}]}}`,
+	"serviceaccounts":          `{apiVersion: v1, kind: ServiceAccount}`,
+	"serviceaccounts/token":    `{apiVersion: authentication.k8s.io/v1, kind: TokenRequest, spec: {audiences: []}}`,
+	"pods":                     `{apiVersion: v1, kind: Pod, spec: ` + leastPod + `}`,
+	"pods/eviction":            `{apiVersion: policy/v1, kind: Eviction}`,
+	"persistentvolumeclaims":   `{apiVersion: v1, kind: PersistentVolumeClaim, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`,
+	"deployments":              `{apiVersion: apps/v1, kind: Deployment, spec: ` + leastWorkload + `}`,
+	"daemonsets":               `{apiVersion: apps/v1, kind: DaemonSet, spec: ` + leastWorkload + `}`,
+	"statefulsets":             `{apiVersion: apps/v1, kind: StatefulSet, spec: ` + leastWorkload + `}`,
+	"jobs":                     `{apiVersion: batch/v1, kind: Job, spec: {template: {spec: ` + leastPod + `}}}`,
+	"cronjobs":                 `{apiVersion: batch/v1, kind: CronJob, spec: {schedule: "0 3 1 1 *", jobTemplate: {spec: {template: {spec: ` + leastPod + `}}}}}`,
+	"horizontalpodautoscalers": `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}`,
+	"poddisruptionbudgets":     `{apiVersion: policy/v1, kind: PodDisruptionBudget, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}`,
+	"ingresses":                `{apiVersion: networking.k8s.io/v1, kind: Ingress, spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}}`,
+	"networkpolicies":          `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {podSelector: {}}}`,
+	"roles":                    `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]}`,
+	"rolebindings":             `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {kind: Role, name: web}}`,
+	"kustomizations":           `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, spec: {interval: 1h, prune: true, serviceAccountName: ACCOUNT, sourceRef: {kind: GitRepository, name: web}}}`,
+	"helmreleases":             `{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, spec: {interval: 1h, serviceAccountName: ACCOUNT, chartRef: {kind: OCIRepository, name: web}}}`,
+	"gitrepositories":          `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, spec: {interval: 1h, url: "https://git.example.com/anybody/anything"}}`,
+	"ocirepositories":          `{apiVersion: source.toolkit.fluxcd.io/v1, kind: OCIRepository, spec: {interval: 1h, url: "oci://registry.example.com/anybody/anything"}}`,
+	"helmrepositories":         `{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmRepository, spec: {interval: 1h, url: "https://charts.example.com"}}`,
+	"buckets":                  `{apiVersion: source.toolkit.fluxcd.io/v1, kind: Bucket, spec: {interval: 1h, endpoint: s3.example.com, bucketName: anybody}}`,
+	"selfsubjectaccessreviews": `{apiVersion: authorization.k8s.io/v1, kind: SelfSubjectAccessReview, spec: {nonResourceAttributes: {verb: get, path: /version}}}`,
+	"selfsubjectreviews":       `{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview}`,
+
+	"status":   `{status: {observedGeneration: 7}}`,
+	"bind":     `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}`,
+	"escalate": `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`,
+}
+
+// Pods that every pod security level takes.
+const (
+	leastPod = `{restartPolicy: Never, securityContext: {runAsNonRoot: true, runAsUser: 10001, seccompProfile: {type: RuntimeDefault}}, ` +
+		`containers: [{name: web, image: "example.com/web:1.0.0", securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}`
+	leastTemplate = `{metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: "example.com/web:1.0.0"}]}}`
+	leastWorkload = `{selector: {matchLabels: {app: web}}, template: ` + leastTemplate + `}`
+)

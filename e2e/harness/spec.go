@@ -1,0 +1,47 @@
+package harness
+
+import (
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// A TenantSpec is what the specification says of a tenant and the cluster must hold it to.
+type TenantSpec struct {
+	Access struct {
+		Profile string
+		Rules   []rbacv1.PolicyRule
+	}
+	Namespaces     []string
+	PodSecurity    string
+	Limits         struct{ Default, DefaultRequest map[string]string }
+	AllowedSources []string
+	Source         struct{ URL string }
+}
+
+// TenantSpec is the tenant's specification. What it doesn't say is as docs/specification.md
+// has it.
+func (f *Fleet) TenantSpec(name string) TenantSpec {
+	f.t.Helper()
+	text, err := yaml.Marshal(f.document("Tenant", name).get("spec"))
+	must(f.t, err)
+	var spec TenantSpec
+	spec.Access.Profile, spec.PodSecurity = "restricted", "restricted"
+	spec.Limits.Default = map[string]string{"cpu": "500m", "memory": "512Mi"}
+	spec.Limits.DefaultRequest = map[string]string{"cpu": "50m", "memory": "128Mi"}
+	spec.Namespaces, spec.Source.URL = []string{name}, f.PlatformURL()
+	must(f.t, yaml.Unmarshal(text, &spec))
+	return spec
+}
+
+// Grants reports whether the specification grants the action beside the profile.
+func (s TenantSpec) Grants(a Action) bool {
+	for _, rule := range s.Access.Rules {
+		if a.Subresource == "" && slices.Contains(rule.Verbs, a.Verb) &&
+			slices.Contains(rule.APIGroups, a.Resource.Group) && slices.Contains(rule.Resources, a.Resource.Resource) {
+			return true
+		}
+	}
+	return false
+}
