@@ -6,6 +6,7 @@ package rule
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -21,6 +22,9 @@ type Rule struct {
 	// Title says in one line what is wrong, without a full stop.
 	Title    string
 	Severity finding.Severity
+	// Profile that the rule belongs to. A rule that has one is off unless the
+	// profile, or the rule itself, is asked for.
+	Profile string
 	// Why it matters: what Flux does when it is so. Fix: how to mend it. Both
 	// are plain text in paragraphs.
 	Why string
@@ -62,6 +66,7 @@ type Pass struct {
 	mu     sync.Mutex
 	report finding.Report
 	read   []string
+	built  map[sharedPlace][]builtFinding
 }
 
 // NewPass prepares a rule's look at a repository. Passes of the same repository
@@ -107,7 +112,7 @@ func (p *Pass) Checked(file string) {
 func (p *Pass) Results() (findings []finding.Finding, unresolved []finding.Unresolved, checked []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.report.Findings, p.report.Unresolved, p.read
+	return slices.Concat(p.report.Findings, p.ofClusters()), p.report.Unresolved, p.read
 }
 
 // Built names an object that Flux would apply in a finding.
@@ -181,6 +186,10 @@ type Shared struct {
 	mu      sync.Mutex
 	results map[any]*result
 	fleets  fleets
+	plain   struct {
+		once    sync.Once
+		objects []*reconcile.Object
+	}
 }
 
 type result struct {

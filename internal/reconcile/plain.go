@@ -1,0 +1,26 @@
+package reconcile
+
+import "github.com/fleetwright/fleetwright/internal/repository"
+
+// Plain returns the objects of a repository's files as they stand, without those that are
+// patches, parts of charts or read by a kustomization only. They belong to no Kustomization.
+// It is for repositories that no cluster's root is in, such as a tenant's: what their
+// Kustomizations would make of the objects is not known.
+func Plain(repo *repository.Repository) []*Object {
+	var objects []*Object
+	for source := range repo.Objects() {
+		if use := repo.Use(source.File()); use != repository.Resource && use != repository.Plain {
+			continue
+		}
+		value, err := source.Value()
+		fields, isMap := value.(map[string]any)
+		if err != nil || !isMap {
+			continue
+		}
+		o := &Object{Value: fields, Source: source, File: source.File(), Encrypted: source.Document.Encrypted}
+		o.Line, o.Column = source.Position()
+		o.identify()
+		objects = append(objects, o)
+	}
+	return objects
+}
