@@ -38,6 +38,9 @@ type Budget struct{ spent atomic.Int64 }
 // Exhausted says whether the rules cost more than is allowed.
 func (b *Budget) Exhausted() bool { return b != nil && b.spent.Load() > runCost }
 
+// Foreign says whether the schema is none of the embedded ones.
+func (s *Schema) Foreign() bool { return s.foreign }
+
 func (b *Budget) spend(cost int64) {
 	if b != nil {
 		b.spent.Add(cost)

@@ -21,9 +21,11 @@ type crd struct {
 			Kind string `json:"kind"`
 		} `json:"names"`
 		Versions []struct {
-			Name   string `json:"name"`
-			Served bool   `json:"served"`
-			Schema struct {
+			Name       string `json:"name"`
+			Served     bool   `json:"served"`
+			Storage    bool   `json:"storage"`
+			Deprecated bool   `json:"deprecated"`
+			Schema     struct {
 				OpenAPIV3Schema map[string]any `json:"openAPIV3Schema"`
 			} `json:"schema"`
 		} `json:"versions"`

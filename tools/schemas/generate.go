@@ -42,7 +42,11 @@ const metadataKind = "ObjectMeta"
 func generate() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	origin := map[string]provenance{}
-	for _, src := range sources() {
+	all, err := sources()
+	if err != nil {
+		return nil, err
+	}
+	for _, src := range all {
 		dir, err := download(src.Module, src.Version)
 		if err != nil {
 			return nil, err
@@ -68,7 +72,8 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	files["PROVENANCE.json"] = append(text, '\n')
-	return files, nil
+	files["versions.json"], err = versionsFile()
+	return files, err
 }
 
 func addFile(files map[string][]byte, origin map[string]provenance, input string, src source, from provenance) error {

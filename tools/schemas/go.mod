@@ -4,4 +4,7 @@ go 1.26.0
 
 require sigs.k8s.io/yaml v1.6.0
 
-require go.yaml.in/yaml/v2 v2.4.2 // indirect
+require (
+	github.com/Masterminds/semver/v3 v3.5.0 // indirect
+	go.yaml.in/yaml/v2 v2.4.2 // indirect
+)

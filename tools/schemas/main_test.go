@@ -12,7 +12,7 @@ import (
 // TestEmbeddedSetIsWhatTheGeneratorGives compares the content, not the
 // compressed bytes, which may differ between versions of Go.
 func TestEmbeddedSetIsWhatTheGeneratorGives(t *testing.T) {
-	if _, err := download("k8s.io/kubernetes", sources()[2].Version); err != nil {
+	if _, err := download(kubernetes, kubernetesVersion); err != nil {
 		t.Skipf("the modules cannot be had: %v", err)
 	}
 	want, err := generate()

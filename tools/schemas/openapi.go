@@ -140,12 +140,36 @@ func (c *converter) convert(s map[string]any, stack []string) (map[string]any, e
 	if err := c.children(s, out, stack); err != nil {
 		return nil, err
 	}
+	keepKeyDefaults(s, out, c.schemas)
 	_, props := out["properties"]
 	_, additional := out["additionalProperties"]
 	if (out["type"] == "object" || out["type"] == nil) && !props && !additional {
 		return preserve(), nil
 	}
 	return out, nil
+}
+
+// keepKeyDefaults gives the keys of a list's entries their defaults: a
+// server-side apply tells the entries apart by them (a port without a protocol is
+// a TCP port). The API server sets the other defaults in code that is not in its
+// OpenAPI document, and none of them makes an object invalid.
+func keepKeyDefaults(s, out map[string]any, schemas map[string]map[string]any) {
+	keys, _ := s["x-kubernetes-list-map-keys"].([]any)
+	items, _ := s["items"].(map[string]any)
+	if ref := refOf(items); ref != "" {
+		items = schemas[ref]
+	}
+	from, _ := items["properties"].(map[string]any)
+	converted, _ := out["items"].(map[string]any)
+	to, _ := converted["properties"].(map[string]any)
+	for _, key := range keys {
+		name, _ := key.(string)
+		original, _ := from[name].(map[string]any)
+		target, _ := to[name].(map[string]any)
+		if value, ok := original["default"]; ok && target != nil {
+			target["default"] = value
+		}
+	}
 }
 
 func (c *converter) inline(ref string, stack []string) (map[string]any, error) {

@@ -6,7 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 )
+
+// The modules that schemas are taken from.
+const (
+	operator, operatorVersion     = "github.com/controlplaneio-fluxcd/flux-operator", "v0.58.0"
+	kubernetes, kubernetesVersion = "k8s.io/kubernetes", "v1.36.3"
+)
+
+// lifecycleReleases of k8s.io/api: the newest that still has the versions that
+// Kubernetes removed last, and the one of kubernetesVersion.
+var lifecycleReleases = []string{"v0.35.4", "v0.36.3"}
 
 // source is a module that schemas are taken from.
 type source struct {
@@ -19,15 +30,18 @@ type source struct {
 }
 
 // sources are all of them. The API servers that Flux supports are served by the
-// newest Kubernetes' schemas; the CRDs are those that the Flux Operator ships.
-func sources() []source {
-	const operator, operatorVersion = "github.com/controlplaneio-fluxcd/flux-operator", "v0.58.0"
-	const kubernetes, kubernetesVersion = "k8s.io/kubernetes", "v1.36.3"
-	return []source{
-		{operator, operatorVersion, "config/crd/bases/*.yaml", readCRDs},
-		{operator, operatorVersion, "config/data/flux/v2.9.4/*.yaml", readCRDs},
-		{kubernetes, kubernetesVersion, "api/openapi-spec/v3/*_openapi.json", readOpenAPI},
+// newest Kubernetes' schemas; the CRDs are those that the Flux Operator ships:
+// of a version that Flux no longer has, those of the last release that had it.
+func sources() ([]source, error) {
+	all := []source{{operator, operatorVersion, "config/crd/bases/*.yaml", readCRDs}}
+	releases, err := fluxReleases()
+	if err != nil {
+		return nil, err
 	}
+	for _, folder := range releases {
+		all = append(all, source{operator, operatorVersion, "config/data/flux/" + filepath.Base(folder) + "/*.yaml", readCRDs})
+	}
+	return append(all, source{kubernetes, kubernetesVersion, "api/openapi-spec/v3/*_openapi.json", readOpenAPI}), nil
 }
 
 // download fetches a module and returns its folder in the module cache.

@@ -12,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // Rule is one thing that can be wrong with a repository.
@@ -120,6 +121,9 @@ func Built(o *reconcile.Object) finding.Object {
 	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
+// SchemaFolders are the folders of schemas that the run was given.
+func (p *Pass) SchemaFolders() []*schemas.Folder { return p.shared.Schemas }
+
 // ObjectOf names an object in a finding.
 func ObjectOf(o *repository.Object) finding.Object {
 	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
@@ -133,12 +137,21 @@ func ObjectOf(o *repository.Object) finding.Object {
 type Analysis[T any] struct {
 	Name string
 	Run  func(context.Context, *repository.Repository) T
+	// RunPass is in place of Run where the computation needs what another
+	// analysis gave, or the options of the run. It must not ask for the cluster.
+	RunPass func(*Pass) T
 }
 
 // Of returns the analysis of the pass's repository.
 func (a *Analysis[T]) Of(p *Pass) T {
 	once := p.shared.once(a)
-	once.do.Do(func() { once.value = a.Run(p.Context, p.Repo) })
+	once.do.Do(func() {
+		if a.RunPass != nil {
+			once.value = a.RunPass(p)
+			return
+		}
+		once.value = a.Run(p.Context, p.Repo)
+	})
 	value, _ := once.value.(T)
 	return value
 }
@@ -182,6 +195,9 @@ func (s *Shared) Err() error { return s.fleets.err }
 type Shared struct {
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
+	// Schemas are folders of schemas beside those that are known and those of
+	// the repository.
+	Schemas []*schemas.Folder
 
 	mu      sync.Mutex
 	results map[any]*result

@@ -22,17 +22,21 @@ import (
 
 // problems are what the schemas say about a repository; all rules of this
 // package draw from it.
-var problems = &rule.Analysis[[]checked]{Name: "schema", Run: check}
+var problems = &rule.Analysis[[]checked]{Name: "schema", RunPass: check}
+
+// patched are the kinds that some patch changes.
+var patched = &rule.Analysis[patches]{Name: "patches", Run: func(_ context.Context, repo *repository.Repository) patches { return findPatches(repo) }}
 
 // checked is an object with problems, or a file that cannot be read.
 type checked struct {
 	file   string
 	object finding.Object
 	found  []located
-	// noSchema says why nothing is known of the object's kind, "" where it is;
-	// line is then the object's.
+	// noSchema says why nothing is known of the object's kind, "" where it is.
 	noSchema string
 	line     int
+	// foreign says that the schema is none of ours.
+	foreign bool
 }
 
 // located is a problem with its position.
@@ -125,10 +129,10 @@ func (l *lack) String() string {
 }
 
 // check validates everything that Flux would apply as it stands.
-func check(ctx context.Context, repo *repository.Repository) []checked {
+func check(p *rule.Pass) []checked {
+	repo := p.Repo
 	all := unreadable(repo)
-	patches := findPatches(repo)
-	kinds := findKinds(repo, patches)
+	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
 	var jobs []func() checked
 	for _, f := range repo.Files() {
 		use := repo.Use(f.Path)
@@ -137,7 +141,7 @@ func check(ctx context.Context, repo *repository.Repository) []checked {
 		}
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
-				jobs = append(jobs, func() checked { return checkObject(o, kinds, patches, use) })
+				jobs = append(jobs, func() checked { return w.object(o, use) })
 			}
 		}
 	}
@@ -147,8 +151,32 @@ func check(ctx context.Context, repo *repository.Repository) []checked {
 		}
 	}
 	results := make([]checked, len(jobs))
-	parallel(ctx, len(jobs), func(i int) { results[i] = jobs[i]() })
+	parallel(p.Context, len(jobs), func(i int) { results[i] = jobs[i]() })
+	if w.budget.Exhausted() {
+		dropViolations(results)
+	}
 	return append(all, results...)
+}
+
+// work is what checking an object needs.
+type work struct {
+	kinds   *schemas.Set
+	patches patches
+	budget  *schemas.Budget
+}
+
+// dropViolations makes what the rules of the repository's own definitions say
+// unresolved: not all of them could be evaluated.
+func dropViolations(all []checked) {
+	for i := range all {
+		c := &all[i]
+		if !c.foreign {
+			continue
+		}
+		c.found = slices.DeleteFunc(c.found, func(l located) bool { return l.Rule })
+		c.found = append(c.found, located{line: c.line, Problem: schemas.Problem{Kind: schemas.Unresolved, Rule: true,
+			Message: "the rules of " + c.object.Kind + " are not checked: those of the repository's definitions cost too much together"}})
+	}
 }
 
 // parallel runs work for 0…n-1 on all processors, until the context ends.
@@ -172,28 +200,29 @@ func parallel(ctx context.Context, n int, work func(int)) {
 	wg.Wait()
 }
 
-func checkObject(o *repository.Object, kinds kinds, patches patches, use repository.Use) checked {
+func (w work) object(o *repository.Object, use repository.Use) checked {
 	c := checked{file: o.File(), object: rule.ObjectOf(o)}
+	c.line, _ = o.Position()
 	if use == repository.Plain && isFragment(o) {
 		return c
 	}
-	found, why := kinds.lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
-	if len(found) == 0 {
+	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	if err != nil {
 		if !isLocal(o) {
-			c.noSchema = why
-			c.line, _ = o.Position()
+			c.noSchema = schemas.Reason(err)
 		}
 		return c
 	}
+	c.foreign = found[0].Foreign()
 	value, err := o.Value()
 	object, isMap := value.(map[string]any)
 	if err != nil || !isMap {
 		c.found = append(c.found, malformed(err))
 		return c
 	}
-	for _, p := range validate(found, object) {
+	for _, p := range validate(found, object, w.budget) {
 		l := locate(o, p)
-		if (p.Required || p.Rule) && patches.mayChange(o) {
+		if (p.Required || p.Rule) && w.patches.mayChange(o) {
 			l.Kind = schemas.Unresolved
 			if p.Rule {
 				l.Message += ", unless a patch mends it"

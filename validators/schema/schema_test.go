@@ -114,8 +114,8 @@ func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
 		"-- flux.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v2\nkind: Kustomization\n" +
 		"-- z.yaml --\n" + strings.Replace(fooDefinition, "name: v1\n", "name: v3\n", 1)
 	found, unresolved := ruletest.Run(t, Missing, files)
-	const known, anew = "of this kind %s is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository",
-		"add the CustomResourceDefinition that serves it to the repository to have it checked"
+	const known, anew = "of this kind %s is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository or to --schemas",
+		"add the CustomResourceDefinition that serves it to the repository or to --schemas to have it checked"
 	want := []string{
 		"a.yaml:4: no schema for example.com/v1 Foo (3 objects): " + fmt.Sprintf(known, "v3"),
 		"b.yaml:5: no schema for example.com/v1 Bar (1 object): " + anew,

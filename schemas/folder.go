@@ -1,0 +1,243 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// What of a folder is read at most.
+const (
+	mostEntries   = 200_000
+	largestSchema = 16 << 20
+	mostYAML      = 256 << 20
+)
+
+// Folder is a folder of schemas: CustomResourceDefinitions in YAML, and JSON
+// Schemas in the layouts of catalogs:
+//
+//	GROUP/KIND_VERSION.json           github.com/datreeio/CRDs-catalog
+//	KIND_VERSION.json                 kubeconform's openapi2jsonschema.py
+//	KIND-GROUP-VERSION.json           kubeconform's own, Flux's crd-schemas.tar.gz;
+//	                                  GROUP may be its first label
+//
+// all names in lower case, in folders of any depth (but KIND_VERSION.json only at
+// the top: it doesn't say which group it is of). Links that lead out of the
+// folder are not followed. It is safe for concurrent use.
+type Folder struct {
+	name  string
+	files fs.FS
+	index func() folderIndex
+
+	mu      sync.Mutex
+	schemas map[schema.GroupVersionKind]func() (*Schema, error)
+}
+
+// folderIndex is what a folder holds.
+type folderIndex struct {
+	// json are the files by their name in lower case.
+	json        map[string][]string
+	definitions map[schema.GroupKind][]*Definition
+	err         error
+}
+
+// OpenFolder opens a folder. It is read when the first kind is looked up that is
+// not known otherwise.
+func OpenFolder(dir string) (*Folder, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return NewFolder(dir, root.FS()), nil
+}
+
+// NewFolder returns a folder of files that has a name in messages.
+func NewFolder(name string, files fs.FS) *Folder {
+	f := &Folder{name: name, files: files, schemas: map[schema.GroupVersionKind]func() (*Schema, error){}}
+	f.index = sync.OnceValue(f.read)
+	return f
+}
+
+// read walks the folder: JSON files are found by their names, YAML files are
+// read where they hold a definition.
+func (f *Folder) read() folderIndex {
+	found := folderIndex{json: map[string][]string{}, definitions: map[schema.GroupKind][]*Definition{}}
+	definitions := map[string][]byte{}
+	entries, size := 0, 0
+	found.err = fs.WalkDir(f.files, ".", func(name string, d fs.DirEntry, err error) error {
+		if entries++; entries > mostEntries {
+			return fmt.Errorf("%q has more than %d entries", f.name, mostEntries)
+		}
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			return nil // what cannot be read is not there
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != ".":
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		switch strings.ToLower(path.Ext(name)) {
+		case ".json":
+			base := strings.ToLower(path.Base(name))
+			found.json[base] = append(found.json[base], name)
+		case ".yaml", ".yml":
+			text, err := readFile(f.files, name)
+			if err != nil || !bytes.Contains(text, []byte(definitionKind)) {
+				return nil
+			}
+			if size += len(text); size > mostYAML {
+				return fmt.Errorf("the definitions in %q are larger than %d MB", f.name, mostYAML>>20)
+			}
+			definitions[name] = text
+		}
+		return nil
+	})
+	if found.err == nil {
+		found.err = f.define(found.definitions, definitions)
+	}
+	return found
+}
+
+// define adds the definitions in YAML files.
+func (f *Folder) define(all map[schema.GroupKind][]*Definition, files map[string][]byte) error {
+	if len(files) == 0 {
+		return nil
+	}
+	repo, err := repository.FromFiles(maps.All(files), repository.Options{})
+	if err != nil {
+		return fmt.Errorf("%q cannot be read: %w", f.name, err)
+	}
+	for o := range repo.Objects() {
+		if d, ok := DefinitionIn(o); ok {
+			d.Place = path.Join(f.name, d.Place)
+			of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
+			all[of] = append(all[of], d.compilable())
+		}
+	}
+	return nil
+}
+
+// DefinitionIn reads a CustomResourceDefinition of a repository.
+func DefinitionIn(o *repository.Object) (Definition, bool) {
+	if o.Kind != definitionKind || o.Group() != "apiextensions.k8s.io" {
+		return Definition{}, false
+	}
+	d := Definition{Place: o.File(), Versions: map[string]func() (map[string]any, error){}}
+	if line, _ := o.Position(); line > 0 {
+		d.Place = fmt.Sprintf("%s:%d", o.File(), line)
+	}
+	d.Group, _ = o.Text("spec", "group")
+	d.Kind, _ = o.Text("spec", "names", "kind")
+	scope, _ := o.Text("spec", "scope")
+	d.Namespaced = scope == "Namespaced"
+	list := o.Lookup("spec", "versions")
+	if list == nil {
+		return d, true
+	}
+	for i := range list.Content {
+		name, _ := o.Text("spec", "versions", i, "name")
+		if served, _ := o.Text("spec", "versions", i, "served"); name == "" || served != "true" {
+			continue
+		}
+		d.Versions[name] = func() (map[string]any, error) {
+			value, err := o.Value("spec", "versions", i, "schema", "openAPIV3Schema")
+			props, _ := value.(map[string]any)
+			return props, err
+		}
+	}
+	return d, true
+}
+
+// defined are the folder's definitions of a kind.
+func (f *Folder) defined(of schema.GroupKind) []*Definition { return f.index().definitions[of] }
+
+// lookup returns the schemas of a kind in the folder; none where it has none.
+func (f *Folder) lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
+	index := f.index()
+	if index.err != nil {
+		return nil, &MissingError{GVK: gvk, Reason: index.err.Error()}
+	}
+	if found, err := compiled(index.definitions[gvk.GroupKind()], gvk); err != nil || len(found) > 0 {
+		return found, err
+	}
+	name, ok := index.find(gvk)
+	if !ok {
+		return nil, nil
+	}
+	f.mu.Lock()
+	read := f.schemas[gvk]
+	if read == nil {
+		read = sync.OnceValues(func() (*Schema, error) { return f.schemaIn(name, gvk) })
+		f.schemas[gvk] = read
+	}
+	f.mu.Unlock()
+	s, err := read()
+	if err != nil {
+		return nil, &MissingError{GVK: gvk, Reason: fmt.Sprintf("the JSON Schema in %s cannot be used: %v", path.Join(f.name, name), err)}
+	}
+	return []*Schema{s}, nil
+}
+
+// find returns the file of a kind's JSON Schema.
+func (index folderIndex) find(gvk schema.GroupVersionKind) (string, bool) {
+	kind, version, group := strings.ToLower(gvk.Kind), strings.ToLower(gvk.Version), strings.ToLower(gvk.Group)
+	label, _, _ := strings.Cut(group, ".")
+	for _, candidate := range []struct {
+		base string
+		fits func(name string) bool
+	}{
+		{kind + "_" + version + ".json", func(name string) bool { return strings.EqualFold(path.Base(path.Dir(name)), group) }},
+		{kind + "-" + group + "-" + version + ".json", func(string) bool { return true }},
+		{kind + "-" + label + "-" + version + ".json", func(string) bool { return true }},
+		{kind + "_" + version + ".json", func(name string) bool { return path.Dir(name) == "." }},
+	} {
+		files := index.json[candidate.base]
+		slices.Sort(files)
+		for _, name := range files {
+			if candidate.fits(name) {
+				return name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// schemaIn reads a JSON Schema.
+func (f *Folder) schemaIn(name string, gvk schema.GroupVersionKind) (*Schema, error) {
+	text, err := readFile(f.files, name)
+	if err != nil {
+		return nil, err
+	}
+	var m map[string]any
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("it is no JSON object: %w", err)
+	}
+	return FromJSONSchema(gvk, m)
+}
+
+func readFile(files fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", name)
+	}
+	if info.Size() > largestSchema {
+		return nil, fmt.Errorf("%s is larger than %d MB", name, largestSchema>>20)
+	}
+	return fs.ReadFile(files, name)
+}

@@ -1,0 +1,395 @@
+package schemas
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	openapi "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+)
+
+// FromJSONSchema compiles a JSON Schema, as catalogs for validators have them,
+// given as decoded by encoding/json. One that was made of a
+// CustomResourceDefinition becomes what it was made of; of others the values are
+// validated as they say, with the validator of the API server. One that this
+// validator would not judge in full gives an error.
+//
+// A JSON Schema doesn't say whether objects stand in a namespace: Namespaced is
+// true.
+func FromJSONSchema(gvk schema.GroupVersionKind, jsonSchema map[string]any) (s *Schema, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s, err = nil, fmt.Errorf("it cannot be compiled: %v", v)
+		}
+	}()
+	if !isOf(jsonSchema, gvk) {
+		return nil, fmt.Errorf("it is of another kind (x-kubernetes-group-version-kind)")
+	}
+	r := resolver{root: jsonSchema}
+	whole, err := r.resolve(jsonSchema, nil)
+	if err != nil {
+		return nil, err
+	}
+	c := structuralizer{closed: r.closed}
+	if converted, ok := c.convert(whole, true); ok {
+		if s, err := FromDefinition(gvk, true, converted); err == nil {
+			return s, nil
+		}
+	}
+	return plainFrom(gvk, whole, r.rules)
+}
+
+// isOf says whether a schema is of a kind, where it tells.
+func isOf(m map[string]any, gvk schema.GroupVersionKind) bool {
+	list, ok := m["x-kubernetes-group-version-kind"].([]any)
+	return !ok || slices.ContainsFunc(list, func(item any) bool {
+		k, _ := item.(map[string]any)
+		return k["group"] == gvk.Group && k["version"] == gvk.Version && k["kind"] == gvk.Kind
+	})
+}
+
+// resolver puts what a schema refers to in the place of the reference.
+type resolver struct {
+	root  map[string]any
+	nodes int
+	// closed is set where some object says that it has no other fields, rules
+	// where there are rules in CEL.
+	closed, rules bool
+}
+
+// mostNodes bounds what a schema may grow to.
+const mostNodes = 200_000
+
+// unjudged are the keywords that the API server's validator doesn't know.
+var unjudged = []string{"if", "then", "else", "contains", "propertyNames", "dependentRequired", "dependentSchemas",
+	"prefixItems", "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"}
+
+func (r *resolver) resolve(m map[string]any, stack []string) (map[string]any, error) {
+	if r.nodes++; r.nodes > mostNodes {
+		return nil, fmt.Errorf("it has more than %d parts", mostNodes)
+	}
+	for _, k := range unjudged {
+		if _, ok := m[k]; ok {
+			return nil, fmt.Errorf("the keyword %q is not known to the API server's validator", k)
+		}
+	}
+	if ref, ok := m["$ref"].(string); ok {
+		return r.follow(ref, stack)
+	}
+	out := make(map[string]any, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		v := m[k]
+		switch k {
+		case "$schema", "$id", "id", "$comment", "title", "description", "examples", "example", "externalDocs", "definitions", "$defs", "x-kubernetes-group-version-kind":
+			continue
+		case "const":
+			out["enum"] = []any{v}
+			continue
+		case "default", "enum", "required":
+			out[k] = v
+			continue
+		case "x-kubernetes-validations":
+			out[k], r.rules = v, true
+			continue
+		}
+		resolved, err := r.value(k, v, stack)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = resolved
+	}
+	r.closed = r.closed || out["additionalProperties"] == false
+	return out, nil
+}
+
+// value resolves the schemas that a keyword holds.
+func (r *resolver) value(k string, v any, stack []string) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		if k != "properties" && k != "patternProperties" && k != "dependencies" {
+			return r.resolve(v, stack)
+		}
+		out := make(map[string]any, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			resolved, err := r.value("", v[name], stack)
+			if err != nil {
+				return nil, err
+			}
+			out[name] = resolved
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			resolved, err := r.value("", item, stack)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = resolved
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// follow resolves a reference into the same schema; a schema that contains itself
+// ends in one that allows anything.
+func (r *resolver) follow(ref string, stack []string) (map[string]any, error) {
+	pointer, local := strings.CutPrefix(ref, "#")
+	if !local {
+		return nil, fmt.Errorf("it refers to another file (%q)", ref)
+	}
+	if slices.Contains(stack, ref) {
+		return map[string]any{"x-kubernetes-preserve-unknown-fields": true}, nil
+	}
+	var at any = r.root
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if step == "" {
+			continue
+		}
+		m, _ := at.(map[string]any)
+		at = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	target, ok := at.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("the reference %q leads nowhere", ref)
+	}
+	return r.resolve(target, append(slices.Clone(stack), ref))
+}
+
+// structuralizer turns a JSON Schema back into the structural schema that it was
+// made of.
+type structuralizer struct{ closed bool }
+
+// convert returns false where that cannot be done.
+func (c structuralizer) convert(m map[string]any, root bool) (map[string]any, bool) {
+	out := maps.Clone(m)
+	if _, ok := m["patternProperties"]; ok {
+		return nil, false
+	}
+	if isIntOrString(m) {
+		delete(out, "type")
+		delete(out, "format")
+		delete(out, "oneOf")
+		out["x-kubernetes-int-or-string"] = true
+		return out, true
+	}
+	if types, ok := m["type"].([]any); ok {
+		if len(types) != 2 || !slices.Contains(types, any("null")) {
+			return nil, false
+		}
+		out["nullable"] = true
+		for _, t := range types {
+			if t != "null" {
+				out["type"] = t
+			}
+		}
+	}
+	if !c.children(m, out) {
+		return nil, false
+	}
+	c.openness(out, root)
+	for _, k := range []string{"exclusiveMinimum", "exclusiveMaximum"} {
+		if _, isNumber := m[k].(float64); isNumber {
+			return nil, false // of a later draft
+		}
+	}
+	return out, true
+}
+
+// openness says by the structural schema's means whether other fields are
+// allowed. Where the tool that made the schema closed the objects, it left the
+// root open only for what it doesn't know of metadata.
+func (c structuralizer) openness(out map[string]any, root bool) {
+	additional, given := out["additionalProperties"]
+	if isBool(additional) {
+		delete(out, "additionalProperties")
+	}
+	_, typed := out["type"]
+	open := additional == true || !typed || !given && out["type"] == "object"
+	if open && (!root || !c.closed) {
+		out["x-kubernetes-preserve-unknown-fields"] = true
+	}
+	if !root {
+		return
+	}
+	// Of these the structural schema says nothing: every object has them.
+	out["type"] = "object"
+	props, _ := out["properties"].(map[string]any)
+	for name, kind := range map[string]string{"apiVersion": "string", "kind": "string", "metadata": "object"} {
+		if _, ok := props[name]; ok {
+			props[name] = map[string]any{"type": kind}
+		}
+	}
+}
+
+func isBool(v any) bool { _, ok := v.(bool); return ok }
+
+// children converts the schemas inside of one.
+func (c structuralizer) children(m, out map[string]any) bool {
+	if props, ok := m["properties"].(map[string]any); ok {
+		converted := make(map[string]any, len(props))
+		for name, p := range props {
+			inner, ok := p.(map[string]any)
+			if !ok {
+				return false
+			}
+			if converted[name], ok = c.convert(inner, false); !ok {
+				return false
+			}
+		}
+		out["properties"] = converted
+	}
+	for _, k := range []string{"items", "additionalProperties"} {
+		switch inner := m[k].(type) {
+		case nil, bool:
+		case map[string]any:
+			converted, ok := c.convert(inner, false)
+			if !ok {
+				return false
+			}
+			out[k] = converted
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isIntOrString recognises what catalogs make of int-or-string.
+func isIntOrString(m map[string]any) bool {
+	if m["format"] == "int-or-string" || m["x-kubernetes-int-or-string"] == true {
+		return true
+	}
+	one, _ := m["oneOf"].([]any)
+	if len(one) != 2 || m["type"] != nil {
+		return false
+	}
+	var types []any
+	for _, alternative := range one {
+		a, _ := alternative.(map[string]any)
+		if len(a) != 1 {
+			return false
+		}
+		types = append(types, a["type"])
+	}
+	return slices.Contains(types, any("string")) && slices.Contains(types, any("integer"))
+}
+
+// plainSchema is a JSON Schema that is not structural.
+type plainSchema struct {
+	validator *validate.SchemaValidator
+	kind      string
+	meta      *Schema
+	// rules says that it has rules in CEL, which need a structural schema.
+	rules bool
+}
+
+func plainFrom(gvk schema.GroupVersionKind, whole map[string]any, rules bool) (*Schema, error) {
+	if err := checkPatterns(whole); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return nil, err
+	}
+	var s spec.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("it is no schema: %w", err)
+	}
+	meta, err := metadata()
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{GVK: gvk, Namespaced: true, foreign: true, plain: &plainSchema{
+		validator: validate.NewSchemaValidator(&s, nil, "", formats()), kind: gvk.Kind, meta: meta, rules: rules,
+	}}, nil
+}
+
+// checkPatterns refuses patterns that Go's regular expressions don't know.
+func checkPatterns(v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		if pattern, ok := v["pattern"].(string); ok {
+			if _, err := regexp.Compile(pattern); err != nil {
+				return fmt.Errorf("the pattern %q is not known to the API server's validator", pattern)
+			}
+		}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if err := checkPatterns(v[k]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if err := checkPatterns(item); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *plainSchema) problems(object map[string]any) []Problem {
+	clean, _ := withoutNulls(object).(map[string]any)
+	delete(clean, "status")
+	delete(clean, "sops")
+	describe := describer{object: object}
+	var found []Problem
+	if p.rules {
+		found = append(found, Problem{Kind: Unresolved, Rule: true,
+			Message: "the rules of " + p.kind + " are not checked: its JSON Schema is not structural"})
+	}
+	for _, err := range p.validator.Validate(clean).Errors {
+		var failed *openapi.Validation
+		if errors.As(err, &failed) && failed.Code() == openapi.UnallowedPropertyCode {
+			name, _ := failed.Value.(string)
+			found = append(found, p.unknown(append(pathOf(object, failed.Name), name)))
+			continue
+		}
+		found = append(found, describe.problem(err))
+	}
+	if meta, ok := clean["metadata"].(map[string]any); ok {
+		original, _ := object["metadata"].(map[string]any)
+		found = append(found, p.meta.problems(original, meta, []any{"metadata"})...)
+	}
+	return found
+}
+
+func (p *plainSchema) unknown(path []any) Problem {
+	name, _ := path[len(path)-1].(string)
+	in := "in " + Field(path[:len(path)-1])
+	if len(path) == 1 {
+		in = "at the top of " + p.kind
+	}
+	return Problem{Kind: UnknownField, Path: path, Message: fmt.Sprintf("unknown field %q %s", name, in)}
+}
+
+// withoutNulls copies a value and leaves out map fields that are null: the API
+// server prunes them.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, item := range v {
+			if item != nil {
+				m[k] = withoutNulls(item)
+			}
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = withoutNulls(item)
+		}
+		return list
+	}
+	return v
+}

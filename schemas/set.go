@@ -1,0 +1,216 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// definitionKind is the kind of a CustomResourceDefinition.
+const definitionKind = "CustomResourceDefinition"
+
+// Set finds the schemas of kinds. The first source that has one is taken:
+//
+//  1. the embedded schemas, of the kinds of Kubernetes, Flux and the Flux
+//     Operator: what a repository or a folder holds of these is often a copy of
+//     another age than the cluster's;
+//  2. the definitions that were added, those of the repository itself;
+//  3. the folders, in the order in which they were given.
+//
+// It is safe for concurrent use once all definitions are added.
+type Set struct {
+	folders     []*Folder
+	definitions map[schema.GroupKind][]*Definition
+}
+
+// Definition is a CustomResourceDefinition.
+type Definition struct {
+	Group, Kind string
+	Namespaced  bool
+	// Place says where it stands, in messages: FILE:LINE.
+	Place string
+	// Versions that are served. Each function gives the version's
+	// openAPIV3Schema as plain values; it is called once, when the first object
+	// of the version comes.
+	Versions map[string]func() (map[string]any, error)
+
+	compiled map[string]func() (*Schema, error)
+}
+
+// NewSet returns a set of the embedded schemas and those of some folders.
+func NewSet(folders ...*Folder) *Set {
+	return &Set{folders: folders, definitions: map[schema.GroupKind][]*Definition{}}
+}
+
+// Add adds a definition. A kind may be defined more than once, for clusters of
+// different age.
+func (s *Set) Add(d Definition) {
+	of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
+	s.definitions[of] = append(s.definitions[of], d.compilable())
+}
+
+// compilable gives each version its schema on first use.
+func (d Definition) compilable() *Definition {
+	d.compiled = map[string]func() (*Schema, error){}
+	for name, read := range d.Versions {
+		d.compiled[name] = sync.OnceValues(func() (*Schema, error) {
+			props, err := read()
+			if err != nil {
+				return nil, err
+			}
+			return FromDefinition(schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Kind}, d.Namespaced, props)
+		})
+	}
+	return &d
+}
+
+// DefinitionOf reads a CustomResourceDefinition that is given as plain values,
+// such as one that was built. The object must not be changed afterwards.
+func DefinitionOf(object map[string]any, place string) (Definition, bool) {
+	apiVersion, _ := object["apiVersion"].(string)
+	if !strings.HasPrefix(apiVersion, "apiextensions.k8s.io/") || object["kind"] != definitionKind {
+		return Definition{}, false
+	}
+	spec, _ := object["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	d := Definition{Place: place, Namespaced: spec["scope"] == "Namespaced", Versions: map[string]func() (map[string]any, error){}}
+	d.Group, _ = spec["group"].(string)
+	d.Kind, _ = names["kind"].(string)
+	versions, _ := spec["versions"].([]any)
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		name, _ := version["name"].(string)
+		if name == "" || version["served"] != true {
+			continue
+		}
+		d.Versions[name] = func() (map[string]any, error) {
+			holder, _ := version["schema"].(map[string]any)
+			props, _ := holder["openAPIV3Schema"].(map[string]any)
+			return props, nil
+		}
+	}
+	return d, d.Group != "" && d.Kind != ""
+}
+
+// MissingError says why there is no schema of a kind.
+type MissingError struct {
+	GVK schema.GroupVersionKind
+	// Reason follows "no schema for KIND: " and says what to do about it.
+	Reason string
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("no schema for %s %s: %s", e.GVK.GroupVersion(), e.GVK.Kind, e.Reason)
+}
+
+// Lookup returns the schemas of a kind: one, or those of all definitions where
+// the kind is defined more than once. Where there is none the error is a
+// *MissingError.
+func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
+	if found, ok := Lookup(gvk); ok {
+		return []*Schema{found}, nil
+	}
+	found, err := compiled(s.definitions[gvk.GroupKind()], gvk)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	for _, f := range s.folders {
+		found, err := f.lookup(gvk)
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	return nil, &MissingError{GVK: gvk, Reason: s.advice(gvk)}
+}
+
+// compiled are the schemas of the definitions that serve a version.
+func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema, error) {
+	var found []*Schema
+	for _, d := range definitions {
+		compile, ok := d.compiled[gvk.Version]
+		if !ok {
+			continue
+		}
+		one, err := compile()
+		if err != nil {
+			return nil, &MissingError{GVK: gvk, Reason: fmt.Sprintf("the %s in %s cannot be used: %v", definitionKind, d.Place, err)}
+		}
+		found = append(found, one)
+	}
+	return found, nil
+}
+
+// Namespaced says whether objects of a kind stand in a namespace, and whether
+// that is known.
+func (s *Set) Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool) {
+	if found, ok := Lookup(gvk); ok {
+		return found.Namespaced, true
+	}
+	definitions := slices.Clone(s.definitions[gvk.GroupKind()])
+	for _, f := range s.folders {
+		definitions = append(definitions, f.defined(gvk.GroupKind())...)
+	}
+	for _, d := range definitions {
+		return d.Namespaced, true
+	}
+	return false, false
+}
+
+// advice says what to do about a kind without a schema.
+func (s *Set) advice(gvk schema.GroupVersionKind) string {
+	if v, ok := VersionOf(gvk); ok && !v.Served && v.Replacement.Kind != "" {
+		return fmt.Sprintf("it was removed in %s %s; move to %s %s", Product(gvk.Group), v.RemovedIn, v.Replacement.GroupVersion(), v.Replacement.Kind)
+	}
+	const definition = "the " + definitionKind + " that serves it"
+	if known := s.Versions(gvk.GroupKind()); len(known) > 0 {
+		verb := "are"
+		if len(known) == 1 {
+			verb = "is"
+		}
+		return fmt.Sprintf("of this kind %s %s known; move to a known version, or add %s to the repository or to --schemas",
+			strings.Join(known, " and "), verb, definition)
+	}
+	return "add " + definition + " to the repository or to --schemas to have it checked"
+}
+
+// Versions of a kind with a schema that are served, sorted.
+func (s *Set) Versions(of schema.GroupKind) []string {
+	known := map[string]bool{}
+	for _, v := range Versions(of) {
+		if _, ok := Lookup(of.WithVersion(v.Name)); ok && v.Served {
+			known[v.Name] = true
+		}
+	}
+	definitions := slices.Clone(s.definitions[of])
+	for _, f := range s.folders {
+		definitions = append(definitions, f.defined(of)...)
+	}
+	for _, d := range definitions {
+		for name := range d.Versions {
+			known[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// Product is whose releases the versions of a group's kinds are told in.
+func Product(group string) string {
+	if strings.HasSuffix(group, ".toolkit.fluxcd.io") || strings.HasSuffix(group, ".extensions.fluxcd.io") {
+		return "Flux"
+	}
+	return "Kubernetes"
+}
+
+// Reason is a MissingError's, or the error's own words.
+func Reason(err error) string {
+	var missing *MissingError
+	if errors.As(err, &missing) {
+		return missing.Reason
+	}
+	return err.Error()
+}
