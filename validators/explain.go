@@ -22,7 +22,7 @@ func Find(id string) (rule.Rule, bool) {
 // and how to mend it.
 func Explain(w io.Writer, r rule.Rule) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s): %s\n\n%s\n", r.ID, r.Severity, r.Title, r.Why)
+	fmt.Fprintf(&b, "%s (%s): %s\n\n%s%s\n", r.ID, r.Severity, r.Title, profileOf(r, "%s\n\n"), r.Why)
 	for _, group := range exampleGroups(r) {
 		for _, e := range group.examples {
 			fmt.Fprintf(&b, "\n%s:\n\n", group.title)
@@ -39,8 +39,8 @@ func Explain(w io.Writer, r rule.Rule) error {
 // Markdown is a rule's page in docs/rules.
 func Markdown(r rule.Rule) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s%s. Severity: %s.\n\n## Why\n\n%s\n", r.ID,
-		strings.ToUpper(r.Title[:1]), r.Title[1:], r.Severity, r.Why)
+	fmt.Fprintf(&b, "# %s\n\n%s%s. Severity: %s.%s\n\n## Why\n\n%s\n", r.ID,
+		strings.ToUpper(r.Title[:1]), r.Title[1:], r.Severity, profileOf(r, " %s"), r.Why)
 	for _, group := range exampleGroups(r) {
 		for _, e := range group.examples {
 			fmt.Fprintf(&b, "\n## %s example\n\n```\n%s```\n", group.title, e.Files)
@@ -48,6 +48,15 @@ func Markdown(r rule.Rule) string {
 	}
 	fmt.Fprintf(&b, "\n## Fix\n\n%s\n", r.Fix)
 	return b.String()
+}
+
+// profileOf says in a format how a rule is switched on that is off; "" for one
+// that is always on.
+func profileOf(r rule.Rule, format string) string {
+	if r.Profile == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, "It is off unless --profile "+r.Profile+" asks for it.")
 }
 
 type exampleGroup struct {

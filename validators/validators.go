@@ -39,14 +39,23 @@ func All() []rule.Rule {
 }
 
 // Select returns the rules of some ids, sorted; a "*" at an id's end stands for
-// any end. No ids select all rules. An id that selects nothing is an
-// *UnknownRule.
-func Select(ids []string) ([]rule.Rule, error) {
+// any end. No ids select all rules that belong to no profile. Those of the
+// profiles come on top. An id that selects nothing is an *UnknownRule, a profile
+// without rules an *UnknownProfile.
+func Select(ids []string, profiles ...string) ([]rule.Rule, error) {
 	all := All()
-	if len(ids) == 0 {
-		return all, nil
-	}
 	chosen := map[string]bool{}
+	names := Profiles()
+	for _, name := range profiles {
+		if !slices.Contains(names, name) {
+			return nil, &UnknownProfile{Name: name}
+		}
+	}
+	for _, r := range all {
+		if len(ids) == 0 && r.Profile == "" || r.Profile != "" && slices.Contains(profiles, r.Profile) {
+			chosen[r.ID] = true
+		}
+	}
 	for _, id := range ids {
 		prefix, isPrefix := strings.CutSuffix(id, "*")
 		before := len(chosen)
@@ -62,6 +71,26 @@ func Select(ids []string) ([]rule.Rule, error) {
 	}
 	return slices.DeleteFunc(all, func(r rule.Rule) bool { return !chosen[r.ID] }), nil
 }
+
+// Profiles are the names of the profiles that rules belong to, sorted.
+func Profiles() []string {
+	var names []string
+	for _, r := range All() {
+		if r.Profile != "" {
+			names = append(names, r.Profile)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// UnknownProfile is the error of a profile that no rule belongs to.
+type UnknownProfile struct{ Name string }
+
+func (e *UnknownProfile) Error() string { return fmt.Sprintf("%q is no profile", e.Name) }
+
+// Hint names the profiles that there are.
+func (e *UnknownProfile) Hint() string { return "the profiles are " + strings.Join(Profiles(), ", ") }
 
 // UnknownRule is the error of an id that no rule has.
 type UnknownRule struct{ ID string }
@@ -87,7 +116,7 @@ func idsOf(all []rule.Rule) []string {
 
 // Options of a run.
 type Options struct {
-	// Rules to run; none is all of them.
+	// Rules to run; none is all that belong to no profile.
 	Rules []rule.Rule
 	// Cluster to validate, "" for all.
 	Cluster string
@@ -116,7 +145,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 	all := All()
 	rules := opts.Rules
 	if len(rules) == 0 {
-		rules = all
+		rules = slices.DeleteFunc(All(), func(r rule.Rule) bool { return r.Profile != "" })
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
 		Cluster: opts.Cluster, Reconcile: opts.Reconcile, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write docs/rules")
 
 // domains are the first words that a rule's id may have.
-var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source", "ignore"}
+var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source", "audit", "ignore"}
 
 func TestRulesAreDocumented(t *testing.T) {
 	kebab := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
@@ -44,8 +44,16 @@ func TestRulesAreDocumented(t *testing.T) {
 }
 
 func TestExamples(t *testing.T) {
+	always, err := Select(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range All() {
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, All()) })
+		rules := slices.Clone(always)
+		if r.Profile != "" {
+			rules = append(rules, r)
+		}
+		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, rules) })
 	}
 }
 
