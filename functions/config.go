@@ -10,6 +10,8 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // settings are the fields of a function's spec, each with what decodes it. kyaml's
@@ -46,11 +48,22 @@ func listSetting(to *[]string) func(*kyaml.Node) error {
 			return errors.New("want a list of strings")
 		}
 		for i, item := range n.Content {
-			if item.Kind != kyaml.ScalarNode {
+			if item = repository.Lookup(item); item.Kind != kyaml.ScalarNode {
 				return fmt.Errorf("[%d]: want a string", i)
 			}
 			*to = append(*to, item.Value)
 		}
+		return nil
+	}
+}
+
+// boolSetting decodes true or false; in a ConfigMap it is a string.
+func boolSetting(to *bool) func(*kyaml.Node) error {
+	return func(n *kyaml.Node) error {
+		if n.Kind != kyaml.ScalarNode || n.Value != "true" && n.Value != "false" {
+			return errors.New("want true or false")
+		}
+		*to = n.Value == "true"
 		return nil
 	}
 }
@@ -128,35 +141,97 @@ func kindOf(config *kyaml.RNode, kinds []string) (kind string, spec *kyaml.Node,
 	return kind, lookup(root, "spec"), "spec", nil
 }
 
+// problem is what is wrong with a configuration, and at which node.
+type problem struct {
+	node *kyaml.Node
+	text string
+	hint string
+}
+
+// fieldError is a setting's error with its place in the setting.
+type fieldError struct {
+	node *kyaml.Node
+	// path of the place below the setting, such as [2].reason.
+	path    string
+	message string
+	hint    string
+}
+
+func (e *fieldError) Error() string {
+	if e.path == "" {
+		return e.message
+	}
+	return e.path + ": " + e.message
+}
+
 // decode reads the settings of a function's configuration strictly.
 func (s settings) decode(kind string, spec *kyaml.Node, path string) error {
+	var errs []error
+	for _, p := range s.problems(spec, path) {
+		text := p.text
+		if p.hint != "" {
+			text += "\n  hint: " + p.hint
+		}
+		errs = append(errs, fmt.Errorf("functionConfig %s: %s", kind, text))
+	}
+	return errors.Join(errs...)
+}
+
+// problems reads the settings and returns what is wrong with them.
+func (s settings) problems(spec *kyaml.Node, path string) []problem {
 	if spec == nil || spec.ShortTag() == "!!null" {
 		return nil
 	}
 	if spec.Kind != kyaml.MappingNode {
-		return fmt.Errorf("functionConfig %s: %s: want a map", kind, path)
+		return []problem{{node: spec, text: path + ": want a map"}}
 	}
-	var errs []error
+	var all []problem
 	seen := map[string]bool{}
+	names := slices.Sorted(maps.Keys(s))
 	for i := 0; i+1 < len(spec.Content); i += 2 {
-		name, value := spec.Content[i].Value, spec.Content[i+1]
+		key, value := spec.Content[i], repository.Lookup(spec.Content[i+1])
+		name := key.Value
 		if path == "data" && name == functionKey {
 			continue
 		}
 		set, known := s[name]
 		switch {
 		case !known:
-			errs = append(errs, fmt.Errorf("functionConfig %s: field %q of %s is unknown: want %s", kind, name, path, alternatives(slices.Sorted(maps.Keys(s)))))
+			all = append(all, problem{key, fmt.Sprintf("field %q of %s is unknown: want %s", name, path, alternatives(names)), didYouMean(name, names)})
 		case seen[name]:
-			errs = append(errs, fmt.Errorf("functionConfig %s: field %q of %s is given twice", kind, name, path))
+			all = append(all, problem{node: key, text: fmt.Sprintf("field %q of %s is given twice", name, path)})
 		default:
-			if err := set(value); err != nil {
-				errs = append(errs, fmt.Errorf("functionConfig %s: %s.%s: %w", kind, path, name, err))
-			}
+			all = append(all, problemsOf(set(value), value, path+"."+name)...)
 		}
 		seen[name] = true
 	}
-	return errors.Join(errs...)
+	return all
+}
+
+// problemsOf takes a setting's error apart.
+func problemsOf(err error, value *kyaml.Node, path string) []problem {
+	if err == nil {
+		return nil
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // what errors.Join joined, one by one
+		var all []problem
+		for _, one := range several.Unwrap() {
+			all = append(all, problemsOf(one, value, path)...)
+		}
+		return all
+	}
+	if f := (*fieldError)(nil); errors.As(err, &f) {
+		return []problem{{node: f.node, text: path + f.path + ": " + f.message, hint: f.hint}}
+	}
+	return []problem{{node: value, text: path + ": " + err.Error()}}
+}
+
+// didYouMean is the hint of a name that nearly is one of some.
+func didYouMean(name string, names []string) string {
+	if near, ok := schemas.Nearest(name, names); ok {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
 }
 
 // alternatives lists allowed values: a, b or c.

@@ -54,7 +54,7 @@ type Decision struct {
 // By names the place of a decision: FILE:LINE.
 func (d *Decision) By() string {
 	if d.Line == 0 {
-		return d.File
+		return cmp.Or(d.File, "the configuration")
 	}
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }

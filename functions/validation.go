@@ -1,0 +1,252 @@
+package functions
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ValidationKind is the kind of the functionConfig, and of the configuration file.
+const ValidationKind = "ValidateFleet"
+
+// ValidationFile is the configuration file at a repository's root.
+const ValidationFile = ".fleetwright.yaml"
+
+// Validation is how a repository is validated: the spec of a ValidateFleet, as
+// functionConfig or as configuration file.
+type Validation struct {
+	// Rules that run, by id or with a * at the end; none is all of them. Disable
+	// are rules that don't.
+	Rules, Disable []string
+	// Severities that findings of some rules, by id, have in place of their own.
+	Severities map[string]finding.Severity
+	// Ignore is what is not reported, with reasons.
+	Ignore []finding.Selector
+	// FailOn is the severity of findings from which on a validation fails;
+	// FailOnUnresolved lets it fail on what is unresolved too.
+	FailOn           finding.Severity
+	FailOnUnresolved bool
+	// Baseline is the path of a baseline from the repository's root, "" for none.
+	Baseline string
+}
+
+// settings decode the spec.
+func (v *Validation) settings() settings {
+	v.FailOn = finding.Error
+	return settings{
+		"rules":            ruleList(&v.Rules),
+		"disable":          ruleList(&v.Disable),
+		"severities":       v.severities,
+		"ignore":           v.ignore,
+		"failOn":           textSetting((*string)(&v.FailOn), string(finding.Error), string(finding.Warning), string(finding.Info)),
+		"failOnUnresolved": boolSetting(&v.FailOnUnresolved),
+		"baseline":         textSetting(&v.Baseline),
+	}
+}
+
+// Options are those of a run. The rules are all where none are chosen; an error
+// means that none are left.
+func (v Validation) Options() (validators.Options, error) {
+	rules, err := validators.Select(v.Rules)
+	if err != nil {
+		return validators.Options{}, err
+	}
+	rules = slices.DeleteFunc(rules, func(r rule.Rule) bool {
+		return slices.ContainsFunc(v.Disable, func(pattern string) bool { return finding.MatchesID(pattern, r.ID) })
+	})
+	if len(rules) == 0 {
+		return validators.Options{}, errors.New("no rule is left to check: all that are chosen are disabled")
+	}
+	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore}, nil
+}
+
+// ReadValidation reads a configuration file: one ValidateFleet. Name is what errors
+// call the file. The error is a v1alpha1.Errors.
+func ReadValidation(name string, content []byte) (Validation, error) {
+	var v Validation
+	fail := func(all ...problem) (Validation, error) {
+		errs := make(v1alpha1.Errors, 0, len(all))
+		for _, p := range all {
+			e := &v1alpha1.Error{File: name, Message: p.text, Hint: p.hint}
+			if p.node != nil {
+				e.Line, e.Column = p.node.Line, p.node.Column
+			}
+			errs = append(errs, e)
+		}
+		return Validation{}, errs
+	}
+	const only = "config.yaml"
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(only, content) }, repository.Options{})
+	if err != nil {
+		return Validation{}, err
+	}
+	file, _ := repo.File(only)
+	if e := file.Err; e != nil {
+		return Validation{}, v1alpha1.Errors{{File: name, Line: e.Line, Column: e.Column, Message: e.Message}}
+	}
+	if len(file.Documents) != 1 {
+		return fail(problem{text: fmt.Sprintf("has %d YAML documents: want one, a %s of %s", len(file.Documents), ValidationKind, v1alpha1.APIVersion)})
+	}
+	root := file.Documents[0].Node
+	all := headProblems(root)
+	if len(all) == 0 {
+		all = v.settings().problems(repository.Lookup(root, "spec"), "spec")
+	}
+	if len(all) > 0 {
+		return fail(all...)
+	}
+	for i := range v.Ignore {
+		v.Ignore[i].File = name
+	}
+	return v, nil
+}
+
+// headProblems checks all of a configuration file but its spec.
+func headProblems(root *kyaml.Node) []problem {
+	if root.Kind != kyaml.MappingNode {
+		return []problem{{node: root, text: fmt.Sprintf("want an object: a %s of %s", ValidationKind, v1alpha1.APIVersion)}}
+	}
+	var all []problem
+	for _, want := range [][2]string{{"apiVersion", v1alpha1.APIVersion}, {"kind", ValidationKind}} {
+		switch n := repository.Lookup(root, want[0]); {
+		case n == nil:
+			all = append(all, problem{root, fmt.Sprintf("%s is missing", want[0]), fmt.Sprintf("write %s: %s", want[0], want[1])})
+		case n.Value != want[1]:
+			all = append(all, problem{n, fmt.Sprintf("%s %q is unknown", want[0], n.Value), fmt.Sprintf("write %s: %s", want[0], want[1])})
+		}
+	}
+	fields := []string{"apiVersion", "kind", "metadata", "spec"}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key := root.Content[i]
+		if !slices.Contains(fields, key.Value) {
+			all = append(all, problem{key, fmt.Sprintf("field %q is unknown: want %s", key.Value, alternatives(fields)), didYouMean(key.Value, fields)})
+		} else if seen[key.Value] {
+			all = append(all, problem{node: key, text: fmt.Sprintf("field %q is given twice", key.Value)})
+		}
+		seen[key.Value] = true
+	}
+	return all
+}
+
+// ruleList decodes a list of rules, all of which there are.
+func ruleList(to *[]string) func(*kyaml.Node) error {
+	return func(n *kyaml.Node) error {
+		var ids []string
+		if err := listSetting(&ids)(n); err != nil {
+			return err
+		}
+		var errs []error
+		for i, id := range ids {
+			if err := checkRule(id); err != nil {
+				at := n
+				if n.Kind == kyaml.SequenceNode {
+					at = n.Content[i]
+				}
+				errs = append(errs, &fieldError{node: at, message: err.Error(), hint: err.Hint()})
+			}
+		}
+		*to = ids
+		return errors.Join(errs...)
+	}
+}
+
+// checkRule says whether there is a rule of an id or pattern.
+func checkRule(id string) *validators.UnknownRule {
+	var unknown *validators.UnknownRule
+	if _, err := validators.Select([]string{id}); errors.As(err, &unknown) {
+		return unknown
+	}
+	return nil
+}
+
+// severities decodes a map of rules to severities.
+func (v *Validation) severities(n *kyaml.Node) error {
+	if n.Kind != kyaml.MappingNode {
+		return errors.New("want a map of rules to severities")
+	}
+	v.Severities = map[string]finding.Severity{}
+	var errs []error
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], repository.Lookup(n.Content[i+1])
+		if _, found := validators.Find(key.Value); !found {
+			unknown := validators.UnknownRule{ID: key.Value}
+			errs = append(errs, &fieldError{node: key, message: unknown.Error(), hint: unknown.Hint()})
+			continue
+		}
+		severity, err := finding.ParseSeverity(value.Value)
+		if err != nil {
+			errs = append(errs, &fieldError{node: value, path: "." + key.Value, message: err.Error(), hint: "turn a rule off with disable"})
+			continue
+		}
+		if _, twice := v.Severities[key.Value]; twice {
+			errs = append(errs, &fieldError{node: key, path: "." + key.Value, message: "is given twice"})
+		}
+		v.Severities[key.Value] = severity
+	}
+	return errors.Join(errs...)
+}
+
+// mostGlobs bounds the paths of all entries: each is tried on each finding.
+const mostGlobs = 500
+
+// ignore decodes the list of what is ignored.
+func (v *Validation) ignore(n *kyaml.Node) error {
+	if n.Kind != kyaml.SequenceNode {
+		return errors.New("want a list of entries with rules, paths or kinds, and a reason")
+	}
+	var errs []error
+	globs := 0
+	for i, item := range n.Content {
+		s := finding.Selector{Line: item.Line, Column: item.Column}
+		item = repository.Lookup(item)
+		at := fmt.Sprintf("[%d]", i)
+		if item.Kind != kyaml.MappingNode {
+			errs = append(errs, &fieldError{node: item, path: at, message: "want a map with rules, paths or kinds, and a reason"})
+			continue
+		}
+		fields := settings{"rules": ruleList(&s.Rules), "paths": globList(&s.Paths), "kinds": listSetting(&s.Kinds), "reason": textSetting(&s.Reason)}
+		for _, p := range fields.problems(item, at) {
+			e := &fieldError{node: p.node, message: p.text, hint: p.hint}
+			if place, message, ok := strings.Cut(p.text, ": "); ok && strings.HasPrefix(place, at) {
+				e.path, e.message = place, message
+			}
+			errs = append(errs, e)
+		}
+		switch {
+		case strings.TrimSpace(s.Reason) == "":
+			errs = append(errs, &fieldError{node: item, path: at, message: "reason is missing", hint: "say why, for whoever reads it later"})
+		case len(s.Rules)+len(s.Paths)+len(s.Kinds) == 0:
+			errs = append(errs, &fieldError{node: item, path: at, message: "want rules, paths or kinds", hint: "an entry with none of them would ignore everything"})
+		}
+		if globs += len(s.Paths); globs > mostGlobs {
+			return errors.Join(append(errs, &fieldError{node: item, path: at, message: fmt.Sprintf("there are more than %d paths", mostGlobs), hint: "a folder stands for all that is in it"})...)
+		}
+		v.Ignore = append(v.Ignore, s)
+	}
+	return errors.Join(errs...)
+}
+
+// globList decodes a list of globs.
+func globList(to *[]string) func(*kyaml.Node) error {
+	return func(n *kyaml.Node) error {
+		if err := listSetting(to)(n); err != nil {
+			return err
+		}
+		for _, glob := range *to {
+			if err := finding.CheckPath(glob); err != nil || glob == "" || len(glob) > 1000 {
+				return fmt.Errorf("%q is no path with wildcards: want such as apps/legacy, apps/*/values.yaml or **/test", glob)
+			}
+		}
+		return nil
+	}
+}
