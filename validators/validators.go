@@ -120,6 +120,8 @@ type Options struct {
 	Rules []rule.Rule
 	// Cluster to validate, "" for all.
 	Cluster string
+	// Schemas are folders of schemas beside those that are known.
+	Schemas []*schemas.Folder
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
 	// Severities that findings of some rules, by id, have in place of their own.
@@ -148,7 +150,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		rules = slices.DeleteFunc(All(), func(r rule.Rule) bool { return r.Profile != "" })
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
-		Cluster: opts.Cluster, Reconcile: opts.Reconcile, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
+		Cluster: opts.Cluster, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
 		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Progress: opts.Progress,
 	})
 	if err != nil {

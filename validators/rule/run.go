@@ -12,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // RunOptions say how rules are run over a repository, and what is not reported.
@@ -20,6 +21,8 @@ type RunOptions struct {
 	Cluster string
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
+	// Schemas are folders of schemas beside those that are known.
+	Schemas []*schemas.Folder
 	// Known are the ids of all rules that there are, whether they run or not.
 	Known []string
 	// Severities that findings of some rules, by id, have in place of their own.
@@ -50,7 +53,7 @@ type Outcome struct {
 // then runs the rules that judge the ignoring. An error means that the repository
 // could not be validated, because the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOptions) (Outcome, error) {
-	shared := Shared{Reconcile: o.Reconcile}
+	shared := Shared{Reconcile: o.Reconcile, Schemas: o.Schemas}
 	passes := make([]*Pass, len(rules))
 	failed := make([]error, len(rules), len(rules)+2)
 	var done atomic.Int64
