@@ -3,8 +3,11 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -16,5 +19,24 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
+	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
+	quietLibraries()
+	tuneMemory()
+	return execute(ctx, os.Args[1:], s)
+}
+
+// quietLibraries keeps libraries from printing: kustomize warns on the standard error of each
+// deprecated field, once for each build, where there is a finding or nothing to tell.
+func quietLibraries() {
+	log.SetOutput(io.Discard)
+	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = null
+	}
+}
+
+// tuneMemory trades memory for time, up to what a hostile repository may take: a command
+// lives for a second, and most of what it allocates until its end.
+func tuneMemory() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(400 << 20)
 }

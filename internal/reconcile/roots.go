@@ -221,10 +221,13 @@ func folderRoots(repo *repository.Repository) []Root {
 // folderRoot syncs a folder that nothing in the repository says to sync. Its source is the
 // one that most of the Kustomizations below name, and none of its objects defines.
 func folderRoot(repo *repository.Repository, dir string) Root {
-	counts := map[sourceKey]int{}
+	unknown, defined := map[sourceKey]int{}, map[sourceKey]int{}
 	add := func(key sourceKey) {
-		if key.kind == "GitRepository" || len(repo.Find(sourceGroup, key.kind, key.namespace, key.name)) == 0 {
-			counts[key]++
+		switch known := len(repo.Find(sourceGroup, key.kind, key.namespace, key.name)) > 0; {
+		case !known:
+			unknown[key]++
+		case key.kind == "GitRepository":
+			defined[key]++
 		}
 	}
 	for _, o := range candidates(repo) {
@@ -242,7 +245,10 @@ func folderRoot(repo *repository.Repository, dir string) Root {
 			}
 		}
 	}
-	source := mostNamed(counts)
+	source := mostNamed(unknown)
+	if len(unknown) == 0 {
+		source = mostNamed(defined)
+	}
 	r := Root{Path: dir, Base: ".", File: dir, namespace: "flux-system", name: "flux-system", source: source}
 	r.spec.Path = dir
 	r.spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: source.kind, Name: source.name, Namespace: source.namespace}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+)
+
+func newBuild(s streams) *cobra.Command {
+	var graph graphFlags
+	var cluster, format string
+	c := &cobra.Command{
+		Use:   "build [DIR]",
+		Short: "Print the objects that Flux would apply",
+		Long: `Print what Flux would apply to a cluster from the repository in DIR (by default the
+working directory): each Kustomization is built, patched and substituted as
+kustomize-controller does, following the graph from the cluster's root. Nothing is
+executed or fetched; what SOPS encrypts stays encrypted.
+
+With --format json each object is a line, with its origin in the field _origin.
+
+Exit status 1 when a Kustomization cannot be built; the others are printed.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runBuild(c.Context(), s, folderArgument(args), cluster, format, graph)
+		},
+	}
+	format = formatYAML
+	c.Flags().StringVar(&cluster, "cluster", "", "the `CLUSTER` to build: its name or its path (may be left out when there is one)")
+	c.Flags().Var(oneOf(&format, formatYAML, formatJSON), "format", "print `FORMAT`: yaml or json")
+	graph.register(c)
+	return c
+}
+
+func runBuild(ctx context.Context, s streams, dir, name, format string, graph graphFlags) error {
+	repo, err := loadRepository(dir)
+	if err != nil {
+		return err
+	}
+	fleet, err := graph.reconcileAll(ctx, repo)
+	if err != nil {
+		return err
+	}
+	cluster, err := oneCluster(fleet, name)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(s.out)
+	write := writeObjectYAML
+	if format == formatJSON {
+		write = writeObjectJSON
+	}
+	for _, o := range cluster.Objects() {
+		if err := write(out, o); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if tellProblems(s.err, cluster) {
+		return found()
+	}
+	return nil
+}
+
+func writeObjectYAML(w io.Writer, o *reconcile.Object) error {
+	text, err := yaml.Marshal(o.Value)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "---\n%s", text)
+	return err
+}
+
+// origin is where an object comes from.
+type origin struct {
+	File           string   `json:"file"`
+	Line           int      `json:"line"`
+	Kustomizations []string `json:"kustomizations"`
+}
+
+func writeObjectJSON(w io.Writer, o *reconcile.Object) error {
+	line := maps.Clone(o.Value)
+	line["_origin"] = origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain()}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(line)
+}
+
+// tellProblems prints what could not be built and what is not known, and says whether a
+// Kustomization failed.
+func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
+	for _, k := range cluster.Kustomizations {
+		if f := k.Failure; f != nil {
+			failed = true
+			fmt.Fprintf(w, "%s: Kustomization %s: %s\n", position(f.File, f.Line, f.Column), k, f.Message)
+		}
+		for _, g := range k.Gaps {
+			fmt.Fprintf(w, "%s: unresolved: Kustomization %s: %s\n", position(g.File, g.Line, g.Column), k, g.Message)
+		}
+	}
+	return failed
+}
+
+// position gives file:line:column, leaving out what is 0.
+func position(file string, line, column int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, line, max(column, 1))
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+func newDiff(s streams) *cobra.Command {
+	var graph graphFlags
+	var from, to, format string
+	c := &cobra.Command{
+		Use:   "diff [DIR] --from REV",
+		Short: "Tell what a change does to each cluster",
+		Long: `Compare what Flux would apply at two revisions of the repository in DIR (by default the
+working directory), object by object, for each cluster. Without --to the second one is
+the folder as it is. Values of Secrets are hidden.
+
+Exit status 1 when something differs.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if from == "" {
+				return usage(c, errors.New("--from is missing: the revision to compare with, such as HEAD or main"))
+			}
+			return runDiff(c.Context(), s, folderArgument(args), from, to, format, graph)
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "the `REV` to compare with: a commit, branch, tag, or one such as HEAD~1")
+	c.Flags().StringVar(&to, "to", "", "the `REV` that changes it (default: the folder as it is)")
+	formatFlag(c, &format)
+	graph.register(c)
+	return c
+}
+
+func runDiff(ctx context.Context, s streams, dir, from, to, format string, graph graphFlags) error {
+	before, err := graph.at(ctx, dir, from)
+	if err != nil {
+		return err
+	}
+	after, err := graph.at(ctx, dir, to)
+	if err != nil {
+		return err
+	}
+	if len(before.Clusters)+len(after.Clusters) == 0 {
+		_, err := oneCluster(after, "")
+		return err
+	}
+	diffs := reconcile.Compare(before, after)
+	if format == formatJSON {
+		err = writeJSON(s.out, newDiffReport(diffs, from, to))
+	} else {
+		err = writeDiff(s, diffs)
+	}
+	if err != nil {
+		return err
+	}
+	if len(diffs) > 0 {
+		return found()
+	}
+	return nil
+}
+
+// at computes the clusters at a revision; "" is the folder as it is.
+func (g *graphFlags) at(ctx context.Context, dir, revision string) (*reconcile.Fleet, error) {
+	repo, err := repositoryAt(ctx, dir, revision)
+	if err != nil {
+		return nil, err
+	}
+	return g.reconcileAll(ctx, repo)
+}
+
+// repositoryAt loads a folder as it was at a revision; "" is the folder as it is.
+func repositoryAt(ctx context.Context, dir, revision string) (*repository.Repository, error) {
+	if revision == "" {
+		return loadRepository(dir)
+	}
+	files, err := gitrepo.ReadRevision(ctx, dir, revision)
+	if err == nil {
+		var repo *repository.Repository
+		if repo, err = repository.FromFiles(maps.All(files), repository.Options{}); err == nil {
+			return repo, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return nil, &render.BadInput{Err: err, Hint: "name a revision of the repository that the folder is in; a shallow clone may lack it (git fetch --unshallow)"}
+}
+
+// diffReport is what diff prints with --format json. Fields may be added and are never
+// renamed; lists are never null.
+type diffReport struct {
+	APIVersion string        `json:"apiVersion"`
+	Kind       string        `json:"kind"`
+	From       string        `json:"from"`
+	To         string        `json:"to"`
+	Clusters   []clusterDiff `json:"clusters"`
+	Summary    diffSummary   `json:"summary"`
+}
+
+type diffSummary struct {
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	Changed int `json:"changed"`
+}
+
+type clusterDiff struct {
+	Name       string       `json:"name"`
+	Incomplete bool         `json:"incomplete"`
+	Added      []objectDiff `json:"added"`
+	Removed    []objectDiff `json:"removed"`
+	Changed    []objectDiff `json:"changed"`
+}
+
+type objectDiff struct {
+	Object finding.Object `json:"object"`
+	Origin origin         `json:"origin"`
+	Fields []fieldDiff    `json:"fields"`
+}
+
+type fieldDiff struct {
+	Path string `json:"path"`
+	From any    `json:"from"`
+	To   any    `json:"to"`
+}
+
+func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
+	report := diffReport{APIVersion: "fleetwright.dev/v1alpha1", Kind: "DiffReport", From: from, To: to, Clusters: []clusterDiff{}}
+	for _, d := range diffs {
+		c := clusterDiff{Name: d.Name, Incomplete: d.Incomplete, Added: []objectDiff{}, Removed: []objectDiff{}, Changed: []objectDiff{}}
+		for _, o := range d.Added {
+			c.Added = append(c.Added, newObjectDiff(o, nil))
+		}
+		for _, o := range d.Removed {
+			c.Removed = append(c.Removed, newObjectDiff(o, nil))
+		}
+		for _, changed := range d.Changed {
+			c.Changed = append(c.Changed, newObjectDiff(changed.To, changed.Fields))
+		}
+		report.Clusters = append(report.Clusters, c)
+		report.Summary.Added += len(c.Added)
+		report.Summary.Removed += len(c.Removed)
+		report.Summary.Changed += len(c.Changed)
+	}
+	return report
+}
+
+func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff) objectDiff {
+	d := objectDiff{
+		Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
+		Origin: origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain()},
+		Fields: []fieldDiff{},
+	}
+	for _, f := range fields {
+		d.Fields = append(d.Fields, fieldDiff{Path: schemas.Field(f.Path), From: f.From, To: f.To})
+	}
+	return d
+}
+
+// The colours of a diff.
+const (
+	red   = "31"
+	green = "32"
+	bold  = "1"
+)
+
+// writeDiff prints the differences for people.
+func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
+	w := bufio.NewWriter(s.out)
+	paint := func(color, text string) string {
+		if !s.colour() {
+			return text
+		}
+		return "\x1b[" + color + "m" + text + "\x1b[0m"
+	}
+	for _, d := range diffs {
+		fmt.Fprintf(w, "%s: %d added, %d removed, %d changed\n", paint(bold, d.Name), len(d.Added), len(d.Removed), len(d.Changed))
+		if d.Incomplete {
+			fmt.Fprintln(w, "  not all objects are known; fleetwright validate tells why")
+		}
+		for _, o := range d.Added {
+			fmt.Fprintf(w, "  %s  %s\n", paint(green, "+ "+o.String()), position(o.File, o.Line, o.Column))
+		}
+		for _, o := range d.Removed {
+			fmt.Fprintf(w, "  %s  %s\n", paint(red, "- "+o.String()), position(o.File, o.Line, o.Column))
+		}
+		for _, c := range d.Changed {
+			fmt.Fprintf(w, "  ~ %s  %s\n", c.To, position(c.To.File, c.To.Line, c.To.Column))
+			for _, f := range c.Fields {
+				fmt.Fprintf(w, "      %s: %s → %s\n", schemas.Field(f.Path), paint(red, shown(f.From)), paint(green, shown(f.To)))
+			}
+		}
+	}
+	if len(diffs) == 0 {
+		fmt.Fprintln(w, "nothing changes on any cluster")
+	}
+	return w.Flush()
+}
+
+// shown is a value on one line, cut where it is long, without what could steer a terminal.
+func shown(value any) string {
+	const most = 100
+	if value == nil {
+		return "(none)"
+	}
+	if text, ok := value.(reconcile.Masked); ok {
+		return string(text)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	text := []rune(strings.TrimSpace(b.String()))
+	if len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(text)
+}

@@ -1,0 +1,121 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// What ReadRevision reads at most: a file above the first is passed to the caller without
+// content, a revision above the others is an error.
+const (
+	mostFileBytes  = 10 << 20
+	mostTotalBytes = 512 << 20
+	mostFiles      = 200_000
+)
+
+// ErrNoRevision says that a repository has no such revision.
+var ErrNoRevision = errors.New("no such revision")
+
+// ReadRevision reads the files of a folder as they were at a revision of the repository that
+// the folder is in: a commit, branch, tag or what git rev-parse takes besides, such as
+// HEAD~1. The paths are relative to the folder, with forward slashes. Symlinks and submodules
+// are left out, and files above 10 MB. Nothing of the repository's configuration is run.
+func ReadRevision(ctx context.Context, dir, revision string) (map[string][]byte, error) {
+	root, ok := Root(dir)
+	if !ok {
+		return nil, fmt.Errorf("%q is in no git repository: %w", dir, ErrNotRepository)
+	}
+	below, err := belowRoot(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := gogit.PlainOpenWithOptions(root, &gogit.PlainOpenOptions{EnableDotGitCommonDir: true})
+	if err != nil {
+		return nil, fmt.Errorf("opening the repository of %q: %w", dir, err)
+	}
+	hash, err := repo.ResolveRevision(plumbing.Revision(revision))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q: %w", ErrNoRevision, revision, err)
+	}
+	commit, err := repo.CommitObject(*hash)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q is no commit", ErrNoRevision, revision)
+	}
+	tree, err := commit.Tree()
+	if err == nil && below != "" {
+		if tree, err = tree.Tree(below); errors.Is(err, object.ErrDirectoryNotFound) {
+			return map[string][]byte{}, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading revision %q: %w", revision, err)
+	}
+	return readTree(ctx, tree)
+}
+
+// belowRoot is the path of a folder from the repository's root, "" for the root.
+func belowRoot(root, dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if absolute, err = filepath.EvalSymlinks(absolute); err != nil {
+		return "", err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", err
+	}
+	below, err := filepath.Rel(root, absolute)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(filepath.ToSlash(below), "."), nil
+}
+
+func readTree(ctx context.Context, tree *object.Tree) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	total := 0
+	all := tree.Files()
+	defer all.Close()
+	for {
+		f, err := all.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if f.Mode != filemode.Regular && f.Mode != filemode.Executable && f.Mode != filemode.Deprecated || f.Size > mostFileBytes {
+			continue
+		}
+		if total += int(f.Size); total > mostTotalBytes || len(files) >= mostFiles {
+			return nil, fmt.Errorf("the revision has more than %d files or %d MB", mostFiles, mostTotalBytes>>20)
+		}
+		data, err := contents(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		files[f.Name] = data
+	}
+}
+
+func contents(f *object.File) (data []byte, err error) {
+	r, err := f.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return io.ReadAll(io.LimitReader(r, mostFileBytes+1))
+}

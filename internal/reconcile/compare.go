@@ -1,0 +1,180 @@
+package reconcile
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// ClusterDiff is what differs between two states of a cluster. A cluster that is in one state
+// only has all its objects added or removed.
+type ClusterDiff struct {
+	Name    string
+	Added   []*Object
+	Removed []*Object
+	Changed []ObjectDiff
+	// Incomplete says that not all objects are known in one of the states.
+	Incomplete bool
+}
+
+// Empty says whether nothing differs.
+func (d ClusterDiff) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+
+// ObjectDiff is an object that is in both states and differs.
+type ObjectDiff struct {
+	From, To *Object
+	Fields   []FieldDiff
+}
+
+// FieldDiff is a field that differs.
+type FieldDiff struct {
+	// Path of field names (string) and list indexes (int).
+	Path []any
+	// From and To are the values, nil where there is none. Values of Secrets are masked:
+	// what was masked is a Masked.
+	From, To any
+}
+
+// Masked stands for a secret value.
+type Masked string
+
+const (
+	masked    Masked = "<hidden>"
+	encrypted Masked = "<encrypted>"
+)
+
+// Compare tells what the second state of the clusters changes, cluster by cluster in the
+// order of their names; clusters without a difference are left out.
+func Compare(from, to *Fleet) []ClusterDiff {
+	names := map[string][2]*Cluster{}
+	for _, c := range from.Clusters {
+		names[c.Name] = [2]*Cluster{c, nil}
+	}
+	for _, c := range to.Clusters {
+		names[c.Name] = [2]*Cluster{names[c.Name][0], c}
+	}
+	var all []ClusterDiff
+	for _, name := range keys(names) {
+		if d := compareClusters(name, names[name][0], names[name][1]); !d.Empty() {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func compareClusters(name string, from, to *Cluster) ClusterDiff {
+	d := ClusterDiff{Name: name}
+	before, after := byIdentity(from), byIdentity(to)
+	for id, o := range after {
+		old, known := before[id]
+		if !known {
+			d.Added = append(d.Added, o)
+			continue
+		}
+		if fields := compareValues(secretOf(o), nil, old.Value, o.Value); len(fields) > 0 {
+			d.Changed = append(d.Changed, ObjectDiff{From: old, To: o, Fields: fields})
+		}
+	}
+	for id, o := range before {
+		if _, kept := after[id]; !kept {
+			d.Removed = append(d.Removed, o)
+		}
+	}
+	for _, c := range []*Cluster{from, to} {
+		d.Incomplete = d.Incomplete || c != nil && !c.Complete()
+	}
+	slices.SortFunc(d.Added, compareObjects)
+	slices.SortFunc(d.Removed, compareObjects)
+	slices.SortFunc(d.Changed, func(a, b ObjectDiff) int { return compareObjects(a.To, b.To) })
+	return d
+}
+
+// byIdentity takes the last of several objects of an identity, as the cluster would in the
+// end.
+func byIdentity(c *Cluster) map[Identity]*Object {
+	all := map[Identity]*Object{}
+	if c != nil {
+		for _, o := range c.Objects() {
+			all[o.Identity] = o
+		}
+	}
+	return all
+}
+
+func compareObjects(a, b *Object) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// secretOf says how values at a path of an object are shown.
+func secretOf(o *Object) func(path []any, value any) any {
+	inSecret := func(path []any) bool {
+		return o.Group == "" && o.Kind == "Secret" && len(path) > 0 && (path[0] == "data" || path[0] == "stringData")
+	}
+	return func(path []any, value any) any {
+		text, isText := value.(string)
+		switch {
+		case isText && strings.HasPrefix(text, "ENC["):
+			return encrypted
+		case value != nil && inSecret(path):
+			return masked
+		}
+		return value
+	}
+}
+
+// compareValues lists the fields that differ, in the order of their paths.
+func compareValues(show func([]any, any) any, path []any, from, to any) []FieldDiff {
+	if reflect.DeepEqual(from, to) {
+		return nil
+	}
+	var fields []FieldDiff
+	switch a := from.(type) {
+	case map[string]any:
+		b, ok := to.(map[string]any)
+		if !ok {
+			break
+		}
+		names := slices.Sorted(maps.Keys(a))
+		for name := range b {
+			if _, known := a[name]; !known {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			fields = append(fields, compareValues(show, append(slices.Clone(path), name), a[name], b[name])...)
+		}
+		return fields
+	case []any:
+		b, ok := to.([]any)
+		if !ok || len(a) != len(b) {
+			break
+		}
+		for i := range a {
+			fields = append(fields, compareValues(show, append(slices.Clone(path), i), a[i], b[i])...)
+		}
+		return fields
+	}
+	return []FieldDiff{{Path: path, From: maskAll(show, path, from), To: maskAll(show, path, to)}}
+}
+
+// maskAll masks a value and, where it is a map or a list, all in it.
+func maskAll(show func([]any, any) any, path []any, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for name, item := range v {
+			m[name] = maskAll(show, append(slices.Clone(path), name), item)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = maskAll(show, append(slices.Clone(path), i), item)
+		}
+		return list
+	}
+	return show(path, value)
+}
