@@ -59,6 +59,12 @@ e2e: build ## the examples on real API servers with real Flux controllers, all i
 bench: build ## the benchmarks, as ratios against an empty program and against ten times less work
 	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright
 
+.PHONY: field
+field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=DIR
+	@mkdir -p $(TOOLS)
+	@$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
+	@$(GO) run ./tools/field -repos "$(REPOS)" -kustomize $(TOOLS)/kustomize
+
 .PHONY: golden
 golden: ## rewrite the golden files, schemas and docs from the code
 	$(GO) -C tools/schemas run .

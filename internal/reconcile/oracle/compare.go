@@ -1,0 +1,376 @@
+package oracle
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Verdict is what became of one Kustomization on both sides.
+type Verdict struct {
+	Kustomization *reconcile.Kustomization
+	// Objects that Flux's side made.
+	Objects int
+	// Unresolved says that the Kustomization has gaps, so that there is nothing to compare.
+	Unresolved bool
+	// Failed is why Flux's side failed, nil where it did not.
+	Failed error
+	// Differences in words; none says that both sides agree, be it to fail.
+	Differences []string
+}
+
+// Comparer compares what the reconciliation of a repository gave with Flux's side.
+type Comparer struct {
+	// Repository that was reconciled, and Artifact, a copy of its folder made by [Copy].
+	Repository *repository.Repository
+	Artifact   string
+	// Scratch is a folder for what else is copied.
+	Scratch string
+	Build   Build
+
+	copies map[*repository.Repository]string
+}
+
+// Compare compares each Kustomization of a cluster. The objects of Flux's side are made from
+// each Kustomization as it was built, with the ConfigMaps and Secrets of the whole cluster:
+// since the Kustomizations are objects of their parents, which are compared, too, all of the
+// graph follows.
+func (c *Comparer) Compare(ctx context.Context, cluster *reconcile.Cluster) ([]Verdict, error) {
+	verdicts := make([]Verdict, 0, len(cluster.Kustomizations))
+	for _, k := range cluster.Kustomizations {
+		v := Verdict{Kustomization: k, Unresolved: len(k.Gaps) > 0}
+		if !v.Unresolved {
+			if err := c.compare(ctx, k, &v); err != nil {
+				return nil, err
+			}
+		}
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, nil
+}
+
+func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *Verdict) error {
+	root, dir, err := c.folder(k)
+	if err != nil {
+		return err
+	}
+	ks, err := object(k)
+	if err != nil {
+		return err
+	}
+	values := valuesOf(k.Cluster)
+	objects, failed := Reconcile(ctx, root, dir, ks, values, c.Build)
+	v.Failed = failed
+	ours := whyFailed(k)
+	switch {
+	case failed != nil && ours == "":
+		v.Differences = []string{fmt.Sprintf("only Flux fails: %v", failed)}
+		return nil
+	case failed == nil && ours != "":
+		v.Differences = []string{"only Fleetwright fails: " + ours}
+	case failed != nil && k.Failure == nil:
+		// What is undefined may be defined by hand on the cluster: then it stands as ${NAME}.
+		define(ks, k)
+		if objects, failed = Reconcile(ctx, root, dir, ks, lenient(values), c.Build); failed != nil {
+			v.Differences = []string{fmt.Sprintf("only Flux fails, with all variables defined: %v", failed)}
+			return nil
+		}
+	case failed != nil:
+		return nil
+	}
+	v.Objects = len(objects)
+	v.Differences = append(v.Differences, differences(k, objects)...)
+	return nil
+}
+
+// folder is the root of the source and the path in it on disk.
+func (c *Comparer) folder(k *reconcile.Kustomization) (root, dir string, err error) {
+	if k.Repo == c.Repository {
+		base := k.Cluster.Root.Base
+		dir, err := filepath.Rel(filepath.FromSlash(base), filepath.FromSlash(k.Dir))
+		return filepath.Join(c.Artifact, base), dir, err
+	}
+	if copied, ok := c.copies[k.Repo]; ok {
+		return copied, k.Dir, nil
+	}
+	if root, err = os.MkdirTemp(c.Scratch, "source"); err != nil {
+		return "", "", err
+	}
+	for _, file := range k.Repo.Paths() {
+		if !k.Repo.Visible(file) {
+			continue
+		}
+		data, err := k.Repo.ReadFile(file)
+		if err != nil {
+			return "", "", err
+		}
+		to := filepath.Join(root, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return "", "", err
+		}
+		if err := os.WriteFile(to, data, 0o644); err != nil {
+			return "", "", err
+		}
+	}
+	if c.copies == nil {
+		c.copies = map[*repository.Repository]string{}
+	}
+	c.copies[k.Repo] = root
+	return root, k.Dir, nil
+}
+
+// object is the Kustomization as the API server has it.
+func object(k *reconcile.Kustomization) (unstructured.Unstructured, error) {
+	if k.Object != nil {
+		u := unstructured.Unstructured{Object: k.Object.Value}
+		return *u.DeepCopy(), nil
+	}
+	ks := kustomizev1.Kustomization{Spec: k.Spec}
+	ks.Namespace, ks.Name = k.Namespace, k.Name
+	value, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&ks)
+	return unstructured.Unstructured{Object: value}, err
+}
+
+// whyFailed says why Flux would fail by our account, "" if it would not.
+func whyFailed(k *reconcile.Kustomization) string {
+	if k.Failure != nil {
+		return string(k.Failure.Reason) + ": " + k.Failure.Message
+	}
+	for _, r := range k.References {
+		if r.Found == nil && !r.Optional {
+			return fmt.Sprintf("no %s %s for its variables", r.Kind, r.Name)
+		}
+	}
+	for name, v := range k.Variables {
+		if v.Undefined {
+			return fmt.Sprintf("the variable %s is undefined", name)
+		}
+	}
+	return ""
+}
+
+// define defines the variables of a Kustomization that nothing defines.
+func define(ks unstructured.Unstructured, k *reconcile.Kustomization) {
+	for name, v := range k.Variables {
+		if v.Undefined {
+			_ = unstructured.SetNestedField(ks.Object, "${"+name+"}", "spec", "postBuild", "substitute", name)
+		}
+	}
+}
+
+func lenient(values Values) Values {
+	return func(kind, namespace, name string) (map[string]string, bool) {
+		data, _ := values(kind, namespace, name)
+		return data, true
+	}
+}
+
+// valuesOf are the ConfigMaps and Secrets of a cluster. What is encrypted, or has a variable
+// in it whose value is not known, has the name of its variable for a value.
+func valuesOf(cluster *reconcile.Cluster) Values {
+	return func(kind, namespace, name string) (map[string]string, bool) {
+		found := cluster.Find(reconcile.Identity{Kind: kind, Namespace: namespace, Name: name})
+		if len(found) == 0 {
+			return nil, false
+		}
+		o, values := found[0], map[string]string{}
+		for _, field := range []string{"data", "stringData"} {
+			data, _ := o.Value[field].(map[string]any)
+			for key, value := range data {
+				text, _ := value.(string)
+				switch {
+				case o.Encrypted && strings.HasPrefix(text, "ENC["), len(o.Unknown) > 0 && strings.Contains(text, "${"):
+					text = "${" + key + "}"
+				case kind == "Secret" && field == "data":
+					decoded, _ := base64.StdEncoding.DecodeString(text)
+					text = string(decoded)
+				}
+				values[key] = text
+			}
+		}
+		return values, true
+	}
+}
+
+// differences compares the objects of both sides, one by one and in their order.
+func differences(k *reconcile.Kustomization, theirs []*unstructured.Unstructured) []string {
+	found := unpaired(k.Objects, theirs)
+	if len(found) > 0 {
+		return found
+	}
+	for i, ours := range k.Objects {
+		normalize(k, ours, theirs[i])
+		for _, d := range diff("", plain(ours.Value), plain(theirs[i].Object)) {
+			found = append(found, ours.String()+": "+d)
+		}
+	}
+	for _, o := range theirs {
+		if o.GroupVersionKind().Group != kustomizev1.GroupVersion.Group || o.GetKind() != kustomizev1.KustomizationKind || k.Spec.KubeConfig != nil {
+			continue
+		}
+		known, ok := k.Cluster.Kustomization(o.GetNamespace(), o.GetName())
+		switch {
+		case !ok:
+			found = append(found, fmt.Sprintf("the Kustomization %s/%s is not followed", o.GetNamespace(), o.GetName()))
+		case known == k:
+			// A root that its own build changes has to be built as it is changed.
+			for _, d := range diff("", plain(k.Object.Value["spec"]), plain(o.Object["spec"])) {
+				found = append(found, "its own spec: "+d)
+			}
+		}
+	}
+	return found
+}
+
+// unpaired says which objects only one side has, or that their orders differ.
+func unpaired(ours []*reconcile.Object, theirs []*unstructured.Unstructured) []string {
+	var left, right, found []string
+	for _, o := range ours {
+		left = append(left, o.APIVersion+" "+o.String())
+	}
+	for _, u := range theirs {
+		o := reconcile.Object{Identity: reconcile.Identity{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}}
+		right = append(right, u.GetAPIVersion()+" "+o.String())
+	}
+	if slices.Equal(left, right) {
+		return nil
+	}
+	count := map[string]int{}
+	for _, id := range left {
+		count[id]++
+	}
+	for _, id := range right {
+		if count[id]--; count[id] < 0 {
+			found = append(found, id+": only Flux has it")
+		}
+	}
+	for _, id := range left {
+		if count[id] > 0 {
+			count[id]--
+			found = append(found, id+": only Fleetwright has it")
+		}
+	}
+	if len(found) == 0 {
+		found = append(found, "the objects are the same, in another order")
+	}
+	return found
+}
+
+// normalize does to an object what follows in kustomize-controller after the build: common
+// metadata, and the removal of what SOPS leaves, which comes with the decryption.
+func normalize(k *reconcile.Kustomization, ours *reconcile.Object, theirs *unstructured.Unstructured) {
+	if ours.Encrypted {
+		delete(theirs.Object, "sops")
+	}
+	meta := k.Spec.CommonMetadata
+	if meta == nil {
+		return
+	}
+	if len(meta.Labels) > 0 {
+		all := theirs.GetLabels()
+		if all == nil {
+			all = map[string]string{}
+		}
+		for name, value := range meta.Labels {
+			all[name] = value
+		}
+		theirs.SetLabels(all)
+	}
+	if len(meta.Annotations) > 0 {
+		all := theirs.GetAnnotations()
+		if all == nil {
+			all = map[string]string{}
+		}
+		for name, value := range meta.Annotations {
+			all[name] = value
+		}
+		theirs.SetAnnotations(all)
+	}
+}
+
+// plain gives a value the types that JSON has, its numbers as they are written.
+func plain(value any) any {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.UseNumber()
+	var out any
+	if err := decoder.Decode(&out); err != nil {
+		return err.Error()
+	}
+	return out
+}
+
+// diff says where two plain values differ.
+func diff(at string, ours, theirs any) []string {
+	switch ours := ours.(type) {
+	case map[string]any:
+		theirs, ok := theirs.(map[string]any)
+		if !ok {
+			break
+		}
+		var names []string
+		for name := range ours {
+			names = append(names, name)
+		}
+		for name := range theirs {
+			if _, both := ours[name]; !both {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		var found []string
+		for _, name := range names {
+			mine, here := ours[name]
+			other, there := theirs[name]
+			switch field := path.Join(at, name); {
+			case !here:
+				found = append(found, field+": only Flux has it: "+show(other))
+			case !there:
+				found = append(found, field+": only Fleetwright has it: "+show(mine))
+			default:
+				found = append(found, diff(field, mine, other)...)
+			}
+		}
+		return found
+	case []any:
+		theirs, ok := theirs.([]any)
+		if !ok || len(ours) != len(theirs) {
+			break
+		}
+		var found []string
+		for i := range ours {
+			found = append(found, diff(fmt.Sprintf("%s[%d]", at, i), ours[i], theirs[i])...)
+		}
+		return found
+	}
+	if mine, other := show(ours), show(theirs); mine != other {
+		return []string{fmt.Sprintf("%s: %s, and Flux has %s", at, mine, other)}
+	}
+	return nil
+}
+
+// show gives a value in short. The values of secrets are no concern of the one who looks for
+// differences: a repository that is compared is a public one.
+func show(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
