@@ -17,6 +17,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/ignore"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
+	"github.com/fleetwright/fleetwright/validators/source"
 )
 
 // All returns every rule, sorted by id.
@@ -33,6 +34,10 @@ func All() []rule.Rule {
 		schema.Missing,
 		schema.UnknownField,
 		schema.Violation,
+		source.HelmRepositoryOCI,
+		source.Insecure,
+		source.MutableRef,
+		source.Unverified,
 	}
 	slices.SortFunc(all, func(a, b rule.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
@@ -114,6 +119,10 @@ func idsOf(all []rule.Rule) []string {
 	return ids
 }
 
+// ConfigurationFile is the file at a repository's root with the configuration of
+// its validation.
+const ConfigurationFile = ".fleetwright.yaml"
+
 // Options of a run.
 type Options struct {
 	// Rules to run; none is all that belong to no profile.
@@ -145,9 +154,10 @@ type Options struct {
 // failed.
 func Run(ctx context.Context, repo *repository.Repository, opts Options) (finding.Report, error) {
 	all := All()
+	always := slices.DeleteFunc(All(), func(r rule.Rule) bool { return r.Profile != "" })
 	rules := opts.Rules
 	if len(rules) == 0 {
-		rules = slices.DeleteFunc(All(), func(r rule.Rule) bool { return r.Profile != "" })
+		rules = always
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
 		Cluster: opts.Cluster, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
@@ -157,8 +167,20 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		return finding.Report{}, err
 	}
 	checked := count(repo, out.Checked)
-	checked.RulesOff = len(all) - len(rules)
+	checked.RulesOff = countOff(all, rules)
 	return finding.NewReport(out.Findings, out.Unresolved, checked).WithIgnored(out.Ignored), nil
+}
+
+// countOff counts the rules that belong to no profile and do not run.
+func countOff(all, rules []rule.Rule) int {
+	running := idsOf(rules)
+	n := 0
+	for _, r := range all {
+		if r.Profile == "" && !slices.Contains(running, r.ID) {
+			n++
+		}
+	}
+	return n
 }
 
 // count counts what there is to check: files with objects or a kustomization,
@@ -170,7 +192,7 @@ func count(repo *repository.Repository, read []string) finding.Summary {
 	}
 	documents := map[string]int{}
 	for _, f := range repo.Files() {
-		if f.Excluded || repo.Use(f.Path) == repository.Chart {
+		if f.Excluded || repo.Use(f.Path) == repository.Chart || f.Path == ConfigurationFile {
 			continue
 		}
 		n := 0

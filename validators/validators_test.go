@@ -120,8 +120,18 @@ func TestSelect(t *testing.T) {
 			t.Errorf("Select(%v) = %s, %v; want %s", c.ids, got, err, c.want)
 		}
 	}
-	if rules, err := Select(nil); err != nil || len(rules) != len(All()) {
-		t.Errorf("no ids select %d rules, %v", len(rules), err)
+	always, err := Select(nil)
+	if err != nil || len(always) == 0 || slices.ContainsFunc(always, func(r rule.Rule) bool { return r.Profile != "" }) {
+		t.Errorf("no ids select %v, %v", idsOf(always), err)
+	}
+	if rules, err := Select(nil, Profiles()...); err != nil || len(rules) != len(All()) || len(rules) == len(always) {
+		t.Errorf("all profiles select %d rules, %v", len(rules), err)
+	}
+	if rules, err := Select([]string{"schema-invalid", "source-unverified"}); err != nil || len(rules) != 2 {
+		t.Errorf("a rule of a profile is not selected by its id: %v, %v", idsOf(rules), err)
+	}
+	if _, err := Select(nil, "nothing"); err == nil || !strings.Contains(err.Error(), `"nothing"`) {
+		t.Errorf("a profile that isn't there gives %v", err)
 	}
 	if _, err := Select([]string{"schema-invalid", "nothing"}); err == nil || !strings.Contains(err.Error(), `"nothing"`) {
 		t.Errorf("an id that selects nothing gives %v", err)

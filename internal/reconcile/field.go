@@ -1,0 +1,38 @@
+package reconcile
+
+// Field returns what is at a path (field names and list indexes) of the object, nil where
+// there is nothing.
+func (o *Object) Field(path ...any) any {
+	var at any = o.Value
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			fields, _ := at.(map[string]any)
+			at = fields[step]
+		case int:
+			list, _ := at.([]any)
+			if step < 0 || step >= len(list) {
+				return nil
+			}
+			at = list[step]
+		default:
+			return nil
+		}
+	}
+	return at
+}
+
+// Text returns the text at a path of the object, "" where there is none.
+func (o *Object) Text(path ...any) string {
+	text, _ := o.Field(path...).(string)
+	return text
+}
+
+// List returns the list at a path of the object, nil where there is none.
+func (o *Object) List(path ...any) []any {
+	list, _ := o.Field(path...).([]any)
+	return list
+}
+
+// Label returns the value of one of the object's labels, "" where it has none.
+func (o *Object) Label(name string) string { return o.Text("metadata", "labels", name) }

@@ -1,0 +1,84 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// HelmRepositoryOCI is the rule source-helmrepository-oci.
+var HelmRepositoryOCI = rule.Rule{
+	ID:       "source-helmrepository-oci",
+	Title:    "a HelmRepository of type oci, where an OCIRepository does more",
+	Severity: finding.Info,
+	Why: `A HelmRepository of type oci is no source: it holds an address, makes no artifact, and is never ready
+or not ready, so that an expired credential or a wrong address shows only in each HelmRelease. An OCIRepository
+takes part in reconciliation, pins by digest, selects by semver, and its chart is shared by the releases that
+name it. Flux's documentation of HelmRepository points to it for charts in registries.`,
+	Fix: `Write an OCIRepository for each chart, with the chart's name at the end of the URL and its version in
+ref.tag, and name it in the HelmRelease's spec.chartRef in place of spec.chart. The release is upgraded in
+place: its name and its history stay.`,
+	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  type: oci # <-- here
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: podinfo
+      version: 6.14.0
+      sourceRef:
+        kind: HelmRepository
+        name: podinfo
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    tag: 6.14.0
+  layerSelector:
+    mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip
+    operation: copy
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+`}},
+	Run: func(p *rule.Pass) {
+		for _, o := range p.Applied() {
+			if isSource(o, helmRepository) && o.Text("spec", "type") == "oci" {
+				p.ReportBuilt(o, finding.Finding{
+					Message: fmt.Sprintf("%s is of type oci, which makes no artifact and is never not ready", o),
+					Hint:    "write an OCIRepository for the chart and name it in the HelmRelease's spec.chartRef",
+				}, "spec", "type")
+			}
+		}
+	},
+}

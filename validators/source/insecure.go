@@ -1,0 +1,131 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Insecure is the rule source-insecure.
+var Insecure = rule.Rule{
+	ID:       "source-insecure",
+	Title:    "a source that is read over a connection that anybody on the way can change",
+	Severity: finding.Error,
+	Why: `Flux applies what the source gives it, mostly as cluster-admin. Without TLS everybody on the way between
+the cluster and the source can replace it, and reads the credentials of its secretRef.
+
+Judged are the URLs of GitRepositories, HelmRepositories, OCIRepositories, Buckets, ImageRepositories and a
+FluxInstance's sync, and their field insecure. A service of the cluster itself is not reported; a host of a
+private network (192.168.0.0/16, .local, .internal and the like) is an info, since whether that network can be
+trusted is yours to say.`,
+	Fix: `Use https:// or ssh://, and leave insecure out. A certificate of an authority of your own goes into
+spec.certSecretRef.`,
+	Bad: []rule.Example{{Files: `-- apps/sources.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: http://charts.example.com # <-- here
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: oci://registry.example.com/charts/podinfo
+  insecure: true # <-- here
+  ref:
+    tag: 6.14.0
+`}},
+	Good: []rule.Example{{Files: `-- apps/sources.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: https://charts.example.com
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: oci://registry.registry.svc.cluster.local:5000/charts/podinfo
+  insecure: true
+  ref:
+    tag: 6.14.0
+`}},
+	Run: func(p *rule.Pass) {
+		objects := p.Applied()
+		namespaces := map[string]bool{}
+		for _, o := range objects {
+			namespaces[o.Namespace] = true
+		}
+		for _, o := range objects {
+			insecure(p, o, namespaces)
+		}
+	},
+}
+
+// location is the field that says where a kind of source is.
+var location = map[string][]any{
+	sourceGroup + "/" + gitRepository:  {"spec", "url"},
+	sourceGroup + "/" + helmRepository: {"spec", "url"},
+	sourceGroup + "/" + ociRepository:  {"spec", "url"},
+	sourceGroup + "/" + bucket:         {"spec", "endpoint"},
+	imageGroup + "/ImageRepository":    {"spec", "image"},
+	operatorGroup + "/FluxInstance":    {"spec", "sync", "url"},
+}
+
+func insecure(p *rule.Pass, o *reconcile.Object, namespaces map[string]bool) {
+	path, ok := location[o.Group+"/"+o.Kind]
+	text := o.Text(path...)
+	if !ok || text == "" {
+		return
+	}
+	flagged, _ := o.Field("spec", "insecure").(bool)
+	plain := slices.ContainsFunc([]string{"http://", "git://", "${"}, func(s string) bool { return strings.HasPrefix(text, s) })
+	if !flagged && !plain {
+		return
+	}
+	if isUnknown(text) {
+		file, line, _ := o.Position(path...)
+		p.Unresolved(file, line, fmt.Sprintf("%s: where it is depends on a variable whose value is not known", o))
+		return
+	}
+	a, ok := parseAddress(text)
+	if !ok {
+		return
+	}
+	f := finding.Finding{Hint: "use https:// or ssh://"}
+	switch {
+	case a.scheme == "http" || a.scheme == "git":
+		f.Message = fmt.Sprintf("%s is read from %q, without encryption or proof of whom it is from", o, a)
+	case flagged:
+		path = []any{"spec", "insecure"}
+		f.Message = fmt.Sprintf("%s may read %q without TLS", o, a)
+		f.Hint = "leave insecure out; a certificate of an authority of your own goes into spec.certSecretRef"
+	default:
+		return
+	}
+	switch reachOf(a.host, namespaces) {
+	case inCluster:
+		return
+	case nearby:
+		f.Severity = finding.Info
+	}
+	p.ReportBuilt(o, f, path...)
+}

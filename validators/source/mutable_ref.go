@@ -1,0 +1,248 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// MutableRef is the rule source-mutable-ref.
+var MutableRef = rule.Rule{
+	ID:       "source-mutable-ref",
+	Title:    "a version that changes without a commit",
+	Severity: finding.Warning,
+	Why: `What the cluster runs changes when somebody else publishes something, not when you commit: a new major
+version at night, a cluster that comes back from its bootstrap with other versions than it had, no commit to
+revert. What is published may also be an attacker's.
+
+Reported are a chart without a version, with the range * or with a tag such as latest; and a Git repository or
+an artifact of manifests that is followed by branch or by such a tag, where it is somebody else's: on a public
+host, read without credentials, of another owner than the repository that the cluster syncs. To follow a branch
+of a repository of your own is what Flux is for.
+
+A range without an upper end (>=1.0.0), which lets any major version in, is an info. A range within a major
+version (1.x) is a decision, and not reported.`,
+	Fix: `Write the version, and let a bot (Renovate, Dependabot, Flux's image automation) propose the next in a
+commit. A digest beside the tag (ref.digest) also holds against a tag that is moved.`,
+	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    semver: "*" # <-- here
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: redis
+  namespace: apps
+spec:
+  interval: 1h
+  chart:
+    spec: # <-- here
+      chart: redis
+      sourceRef:
+        kind: HelmRepository
+        name: charts
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    tag: 6.14.0
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: redis
+  namespace: apps
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: redis
+      version: 23.x
+      sourceRef:
+        kind: HelmRepository
+        name: charts
+`}},
+	Run: func(p *rule.Pass) {
+		objects := p.Applied()
+		m := mutable{Pass: p, charts: usedAs(objects, "HelmRelease"), manifests: usedAs(objects, "Kustomization"), strangers: strangers{}}
+		for _, o := range objects {
+			m.judge(o)
+		}
+	},
+}
+
+// mutable judges the versions of sources.
+type mutable struct {
+	*rule.Pass
+	// charts and manifests are the sources that releases and Kustomizations name.
+	charts, manifests map[use]bool
+	strangers         strangers
+}
+
+// use is a source that something of a cluster names.
+type use struct {
+	cluster               *reconcile.Cluster
+	kind, namespace, name string
+}
+
+func clusterOf(o *reconcile.Object) *reconcile.Cluster {
+	if o.Kustomization == nil {
+		return nil
+	}
+	return o.Kustomization.Cluster
+}
+
+// usedAs are the sources that the objects of a kind name.
+func usedAs(objects []*reconcile.Object, kind string) map[use]bool {
+	used := map[use]bool{}
+	for _, o := range objects {
+		if o.Kind != kind || o.Group != helmGroup && o.Group != kustomizeGroup {
+			continue
+		}
+		for _, path := range [][]any{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
+			if ref, ok := o.Field(path...).(map[string]any); ok {
+				kind, _ := ref["kind"].(string)
+				name, _ := ref["name"].(string)
+				namespace, _ := ref["namespace"].(string)
+				used[use{clusterOf(o), kind, cmp.Or(namespace, o.Namespace), name}] = true
+			}
+		}
+	}
+	return used
+}
+
+func (m *mutable) judge(o *reconcile.Object) {
+	switch {
+	case o.Group == helmGroup && o.Kind == helmRelease && o.Field("spec", "chart", "spec") != nil:
+		m.chart(o, "spec", "chart", "spec")
+	case isSource(o, helmChart):
+		m.chart(o, "spec")
+	case isSource(o, ociRepository):
+		m.artifact(o)
+	case isSource(o, gitRepository):
+		m.git(o)
+	}
+}
+
+// chart judges the version of a chart from a HelmRepository; in other sources a
+// chart has the version that it has there.
+func (m *mutable) chart(o *reconcile.Object, at ...any) {
+	path := func(field ...any) []any { return append(slices.Clone(at), field...) }
+	if o.Text(path("sourceRef", "kind")...) != helmRepository {
+		return
+	}
+	version := o.Text(path("version")...)
+	name := o.Text(path("chart")...)
+	switch {
+	case version == "" && o.Field(path("version")...) == nil:
+		m.report(o, fmt.Sprintf("the chart %q has no version, so that the newest is installed, whatever it is", name), "", path("version")...)
+	default:
+		m.reportRange(o, version, fmt.Sprintf("the chart %q", name), "", path("version")...)
+	}
+}
+
+// artifact judges the reference of an OCIRepository.
+func (m *mutable) artifact(o *reconcile.Object) {
+	this := use{clusterOf(o), ociRepository, o.Namespace, o.Name}
+	if !m.charts[this] && (!m.manifests[this] || !m.strangers.isStranger(o)) {
+		return
+	}
+	switch semverRange, tag := o.Text("spec", "ref", "semver"), o.Text("spec", "ref", "tag"); {
+	case o.Text("spec", "ref", "digest") != "":
+	case semverRange != "":
+		m.reportRange(o, semverRange, o.String(), "", "spec", "ref", "semver")
+	case tag == "":
+		m.report(o, fmt.Sprintf("%s has neither tag nor digest, so that the tag latest is followed", o), "", "spec", "ref")
+	case isMoving(tag):
+		m.report(o, fmt.Sprintf("%s follows the tag %q, which moves", o, tag), "", "spec", "ref", "tag")
+	}
+}
+
+// git judges the reference of somebody else's repository.
+func (m *mutable) git(o *reconcile.Object) {
+	this := use{clusterOf(o), gitRepository, o.Namespace, o.Name}
+	if !m.charts[this] && !m.manifests[this] || !m.strangers.isStranger(o) {
+		return
+	}
+	const hint = "follow a tag (ref.tag) or a commit (ref.commit), and let a bot propose the next"
+	ref := func(field string) string { return o.Text("spec", "ref", field) }
+	switch {
+	case ref("commit") != "" || strings.HasPrefix(ref("name"), "refs/tags/"):
+	case ref("name") != "":
+		m.report(o, fmt.Sprintf("%s follows %q of a repository of somebody else", o, ref("name")), hint, "spec", "ref", "name")
+	case ref("semver") != "":
+		m.reportRange(o, ref("semver"), o.String(), hint, "spec", "ref", "semver")
+	case ref("tag") != "":
+	default:
+		m.report(o, fmt.Sprintf("%s follows the branch %q of a repository of somebody else", o, cmp.Or(ref("branch"), "master")), hint, "spec", "ref", "branch")
+	}
+}
+
+// reportRange reports a range without an upper end.
+func (m *mutable) reportRange(o *reconcile.Object, text, what, hint string, path ...any) {
+	constraint, err := semver.NewConstraint(text)
+	if err != nil || isUnknown(text) || !constraint.Check(semver.New(999_999, 0, 0, "", "")) {
+		return
+	}
+	f := finding.Finding{
+		Message: fmt.Sprintf("%s: the range %q has no upper end: any major version is let in", what, text),
+		Hint:    cmp.Or(hint, "write the version, and let a bot propose the next"),
+	}
+	if !constraint.Check(semver.New(0, 0, 1, "", "")) {
+		f.Severity = finding.Info
+	}
+	m.ReportBuilt(o, f, path...)
+}
+
+func (m *mutable) report(o *reconcile.Object, message, hint string, path ...any) {
+	m.ReportBuilt(o, finding.Finding{Message: message, Hint: cmp.Or(hint, "write the version, and let a bot propose the next")}, path...)
+}
+
+// isMoving recognises tags that stand for whatever was built last.
+func isMoving(tag string) bool {
+	return slices.Contains([]string{"latest", "stable", "edge", "nightly", "main", "master", "dev", "develop", "canary", "head"}, strings.ToLower(tag))
+}

@@ -1,0 +1,92 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Unverified is the rule source-unverified.
+var Unverified = rule.Rule{
+	ID:       "source-unverified",
+	Title:    "an artifact whose signature is not verified",
+	Severity: finding.Info,
+	Profile:  "audit",
+	Why: `Whoever can push to the registry, or has stolen the right to, deploys to the cluster. With spec.verify
+source-controller takes an artifact only when it carries a signature of the identity or key that you name. It can
+verify what an OCIRepository pulls, and charts of a HelmRepository of type oci.
+
+Many publishers sign their charts, and many don't: this is advice, and the place to start with is what runs with
+the most rights.`,
+	Fix: `Where the publisher signs, say how:
+
+    verify:
+      provider: cosign
+      matchOIDCIdentity:
+        - issuer: ^https://token\.actions\.githubusercontent\.com$
+          subject: ^https://github\.com/stefanprodan/podinfo.*$`,
+	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec: # <-- here
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    tag: 6.14.0
+`}},
+	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    tag: 6.14.0
+  verify:
+    provider: cosign
+    matchOIDCIdentity:
+      - issuer: ^https://token\.actions\.githubusercontent\.com$
+        subject: ^https://github\.com/stefanprodan/podinfo.*$
+`}},
+	Run: func(p *rule.Pass) {
+		objects := p.Applied()
+		registries := map[use]bool{}
+		for _, o := range objects {
+			if isSource(o, helmRepository) && o.Text("spec", "type") == "oci" {
+				registries[use{clusterOf(o), helmRepository, o.Namespace, o.Name}] = true
+			}
+		}
+		for _, o := range objects {
+			unverified(p, o, registries)
+		}
+	},
+}
+
+func unverified(p *rule.Pass, o *reconcile.Object, registries map[use]bool) {
+	var at []any
+	switch {
+	case isSource(o, ociRepository):
+		at = []any{"spec"}
+	case o.Group == helmGroup && o.Kind == helmRelease:
+		at = []any{"spec", "chart", "spec"}
+		namespace := cmp.Or(o.Text("spec", "chart", "spec", "sourceRef", "namespace"), o.Namespace)
+		if !registries[use{clusterOf(o), helmRepository, namespace, o.Text("spec", "chart", "spec", "sourceRef", "name")}] {
+			return
+		}
+	default:
+		return
+	}
+	if o.Field(append(at, "verify")...) == nil {
+		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: whatever the registry gives is taken, signed or not", o),
+			Hint: "add verify where the publisher signs"}, append(at, "verify")...)
+	}
+}
