@@ -154,7 +154,7 @@ func run(v *view, dir string, own bool) (results []result, err error) {
 		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
 			return nil, errors.New("an object has no apiVersion, kind or name")
 		}
-		value, err := r.Map()
+		value, err := valueOf(&r.RNode)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.GetKind(), r.GetName(), err)
 		}

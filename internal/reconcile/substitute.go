@@ -10,6 +10,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/envsubst"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -105,12 +106,27 @@ func (vars Variables) substitute(r result, o *Object, always bool) error {
 	if err != nil {
 		return err
 	}
-	var value map[string]any
-	if err := yaml.Unmarshal([]byte(result), &value); err != nil {
+	value, err := reread(result)
+	if err != nil {
 		return fmt.Errorf("the object is no YAML once its variables are replaced: %w", err)
 	}
-	o.Value, o.Substituted = value, true
+	if o.Value, o.Substituted = value, true; o.Encrypted {
+		delete(value, "sops")
+	}
 	return nil
+}
+
+// reread reads the text of an object as kustomize does.
+func reread(text string) (map[string]any, error) {
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	node := &kyaml.RNode{}
+	if err := node.UnmarshalJSON(data); err != nil {
+		return nil, err
+	}
+	return valueOf(node)
 }
 
 // evaluate runs the substitution, again for each variable that it finds undefined.

@@ -73,27 +73,25 @@ func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *V
 	}
 	values := valuesOf(k.Cluster)
 	objects, failed := Reconcile(ctx, root, dir, ks, values, c.Build)
-	v.Failed = failed
 	ours := whyFailed(k)
-	switch {
-	case failed != nil && ours == "":
+	if v.Failed = failed; failed != nil && ours == "" {
 		v.Differences = []string{fmt.Sprintf("only Flux fails: %v", failed)}
-		return nil
-	case failed == nil && ours != "":
+	}
+	if failed == nil && ours != "" {
 		v.Differences = []string{"only Fleetwright fails: " + ours}
-	case failed != nil && k.Failure == nil:
+	}
+	if failed != nil && ours != "" && k.Failure == nil {
 		// What is undefined may be defined by hand on the cluster: then it stands as ${NAME}.
 		define(ks, k)
 		if objects, failed = Reconcile(ctx, root, dir, ks, lenient(values), c.Build); failed != nil {
 			v.Differences = []string{fmt.Sprintf("only Flux fails, with all variables defined: %v", failed)}
-			return nil
 		}
-	case failed != nil:
-		return nil
 	}
-	v.Objects = len(objects)
-	v.Differences = append(v.Differences, differences(k, objects)...)
-	return nil
+	if failed == nil {
+		v.Objects = len(objects)
+		v.Differences = append(v.Differences, differences(k, objects)...)
+	}
+	return nil //nolint:nilerr // that Flux's side fails is a verdict
 }
 
 // folder is the root of the source and the path in it on disk.

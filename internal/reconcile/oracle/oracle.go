@@ -7,6 +7,7 @@ package oracle
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -172,7 +173,7 @@ func read(text []byte) ([]*unstructured.Unstructured, error) {
 	decoder := yamlutil.NewYAMLOrJSONDecoder(bytes.NewReader(text), 2048)
 	for {
 		o := &unstructured.Unstructured{}
-		if err := decoder.Decode(o); err == io.EOF {
+		if err := decoder.Decode(o); errors.Is(err, io.EOF) {
 			return objects, nil
 		} else if err != nil {
 			return nil, err
