@@ -17,8 +17,9 @@ import (
 type describer struct {
 	object map[string]any
 	at     []any
-	// secret says that no value may be told.
-	secret bool
+	// secret says that no value may be told, literal that ${VAR} is a value like
+	// others.
+	secret, literal bool
 }
 
 // quotedPath is how the validator names the field in errors about allOf, anyOf,
@@ -72,7 +73,7 @@ func (d describer) unlessUnknown(p Problem, name string, value any) Problem {
 	switch {
 	case isEncrypted(text):
 		p.Kind = ""
-	case isSubstituted(text), isSubstituted(key):
+	case !d.literal && (isSubstituted(text) || isSubstituted(key)):
 		p.Kind, p.Hint = Unresolved, ""
 		p.Message = name + " is substituted by Flux: its value isn't known here"
 	}

@@ -337,11 +337,11 @@ func checkPatterns(v any) error {
 	return nil
 }
 
-func (p *plainSchema) problems(object map[string]any) []Problem {
+func (p *plainSchema) problems(object map[string]any, opts Options) []Problem {
 	clean, _ := withoutNulls(object).(map[string]any)
 	delete(clean, "status")
 	delete(clean, "sops")
-	describe := describer{object: object}
+	describe := describer{object: object, literal: opts.Literal}
 	var found []Problem
 	if p.rules {
 		found = append(found, Problem{Kind: Unresolved, Rule: true,
@@ -358,7 +358,7 @@ func (p *plainSchema) problems(object map[string]any) []Problem {
 	}
 	if meta, ok := clean["metadata"].(map[string]any); ok {
 		original, _ := object["metadata"].(map[string]any)
-		found = append(found, p.meta.problems(original, meta, []any{"metadata"})...)
+		found = append(found, p.meta.problems(original, meta, []any{"metadata"}, opts)...)
 	}
 	return found
 }

@@ -43,8 +43,8 @@ func (s *Schema) nameCheck() validation.ValidateNameFunc {
 // metadataProblems checks the names, labels and annotations of an object whose
 // metadata fits the schema. A name or namespace that is missing is not told: a
 // kustomization may give the one, and without the other nothing can be built.
-func (s *Schema) metadataProblems(original, clean map[string]any) []Problem {
-	describe := describer{object: original, at: []any{"metadata"}}
+func (s *Schema) metadataProblems(original, clean map[string]any, o Options) []Problem {
+	describe := describer{object: original, at: []any{"metadata"}, literal: o.Literal}
 	var found []Problem
 	add := func(errs field.ErrorList, path ...any) {
 		for _, err := range errs {

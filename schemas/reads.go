@@ -8,9 +8,10 @@ import (
 )
 
 // unknown says whether some of the rules read a part of a value that Flux
-// substitutes or decrypts. Without rules it is the whole value that counts.
-func unknown(value any, rules []apiextensionsv1.ValidationRule) bool {
-	if !hasUnknown(value) {
+// substitutes or decrypts; literal says that it substitutes nothing. Without
+// rules it is the whole value that counts.
+func unknown(value any, rules []apiextensionsv1.ValidationRule, literal bool) bool {
+	if !hasUnknown(value, literal) {
 		return false
 	}
 	if len(rules) == 0 {
@@ -18,7 +19,7 @@ func unknown(value any, rules []apiextensionsv1.ValidationRule) bool {
 	}
 	for _, r := range rules {
 		for _, path := range reads(r.Rule) {
-			if hasUnknown(valueAt(value, path)) {
+			if hasUnknown(valueAt(value, path), literal) {
 				return true
 			}
 		}
@@ -27,19 +28,19 @@ func unknown(value any, rules []apiextensionsv1.ValidationRule) bool {
 }
 
 // hasUnknown says whether there is substituted or encrypted text in a value.
-func hasUnknown(value any) bool {
+func hasUnknown(value any, literal bool) bool {
 	switch v := value.(type) {
 	case string:
-		return isSubstituted(v) || isEncrypted(v)
+		return !literal && isSubstituted(v) || isEncrypted(v)
 	case map[string]any:
 		for k, item := range v {
-			if isSubstituted(k) || hasUnknown(item) {
+			if !literal && isSubstituted(k) || hasUnknown(item, literal) {
 				return true
 			}
 		}
 	case []any:
 		for _, item := range v {
-			if hasUnknown(item) {
+			if hasUnknown(item, literal) {
 				return true
 			}
 		}

@@ -86,10 +86,11 @@ func compileRules(s *structural.Structural, count int) func() rules {
 }
 
 // violations evaluates the rules of a kind on an object that has its defaults.
-func (s *Schema) violations(object, clean map[string]any, budget *Budget) []Problem {
+func (s *Schema) violations(object, clean map[string]any, opts Options) []Problem {
 	if s.ruleCount == 0 {
 		return nil
 	}
+	budget := opts.Budget
 	if !s.foreign {
 		budget = nil
 	}
@@ -105,13 +106,13 @@ func (s *Schema) violations(object, clean map[string]any, budget *Budget) []Prob
 	budget.spend(objectCost - max(left, 0))
 	found := make([]Problem, 0, len(errs))
 	for _, err := range errs {
-		found = append(found, s.violation(object, clean, err))
+		found = append(found, s.violation(object, clean, err, opts))
 	}
 	return found
 }
 
 // violation describes the failure of a rule.
-func (s *Schema) violation(object, clean map[string]any, err *field.Error) Problem {
+func (s *Schema) violation(object, clean map[string]any, err *field.Error, opts Options) Problem {
 	path := pathOf(object, fieldName(err))
 	name := Field(path)
 	if name == "" {
@@ -137,7 +138,7 @@ func (s *Schema) violation(object, clean map[string]any, err *field.Error) Probl
 	}
 	node, candidates := s.broken(path, detail)
 	value := valueAt(clean, node)
-	if unknown(value, candidates) {
+	if unknown(value, candidates, opts.Literal) {
 		p.Kind = Unresolved
 		p.Message = fmt.Sprintf("%s: whether %q holds depends on what Flux substitutes or decrypts", name, detail)
 		return p

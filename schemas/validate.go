@@ -84,17 +84,25 @@ func Field(path []any) string {
 // field sops) and the values that it encrypts. Values with ${VAR} are unresolved
 // instead of invalid. No message holds a value of a Secret.
 func (s *Schema) Validate(object map[string]any) []Problem {
-	return s.ValidateWithin(object, nil)
+	return s.ValidateWith(object, Options{})
 }
 
-// ValidateWithin is Validate with a budget that the rules of many objects share;
-// nil is one of its own for this object.
-func (s *Schema) ValidateWithin(object map[string]any, budget *Budget) []Problem {
+// Options of a validation.
+type Options struct {
+	// Budget that the rules of many objects share; nil is one for this object.
+	Budget *Budget
+	// Literal says that Flux substitutes nothing in the object any more: ${VAR}
+	// is a value like others.
+	Literal bool
+}
+
+// ValidateWith is Validate with options.
+func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	if s.kustomize {
 		return sorted(kustomizeProblems(object))
 	}
 	if s.plain != nil {
-		return sorted(s.plain.problems(object))
+		return sorted(s.plain.problems(object, opts))
 	}
 	if s.quick(object) {
 		if s.ruleCount == 0 {
@@ -102,21 +110,21 @@ func (s *Schema) ValidateWithin(object map[string]any, budget *Budget) []Problem
 		}
 		clean := s.copy(object)
 		defaulting.Default(clean, s.structure)
-		return sorted(s.violations(object, clean, budget))
+		return sorted(s.violations(object, clean, opts))
 	}
 	clean := s.copy(object)
-	problems := s.problems(object, clean, nil)
+	problems := s.problems(object, clean, nil, opts)
 	if meta, isMap := clean["metadata"].(map[string]any); isMap && s.meta != nil {
 		original, _ := object["metadata"].(map[string]any)
 		at := []any{"metadata"}
-		found := s.meta.problems(original, meta, at)
+		found := s.meta.problems(original, meta, at, opts)
 		if len(found) == 0 {
-			found = s.metadataProblems(original, meta)
+			found = s.metadataProblems(original, meta, opts)
 		}
 		problems = append(problems, found...)
 	}
 	if !blocking(problems) {
-		problems = append(problems, s.violations(object, clean, budget)...)
+		problems = append(problems, s.violations(object, clean, opts)...)
 	}
 	return sorted(problems)
 }
@@ -172,12 +180,12 @@ func sorted(problems []Problem) []Problem {
 // problems of a part of an object, at a path from its root. Clean is pruned and
 // given the defaults, in the order of the API server
 // (apiextensions-apiserver, customresource_handler.go and strategy.go).
-func (s *Schema) problems(object, clean map[string]any, at []any) []Problem {
+func (s *Schema) problems(object, clean map[string]any, at []any, o Options) []Problem {
 	root := s.meta != nil
 	opts := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	pruned := pruning.PruneWithOptions(clean, s.structure, root, opts)
 	defaulting.PruneNonNullableNullsWithoutDefaults(clean, s.structure)
-	describe := describer{object: object, at: at, secret: s.GVK.Group == "" && s.GVK.Kind == "Secret"}
+	describe := describer{object: object, at: at, literal: o.Literal, secret: s.GVK.Group == "" && s.GVK.Kind == "Secret"}
 	var found []Problem
 	if s.embedded {
 		err, unknown := objectmeta.CoerceWithOptions(nil, clean, s.structure, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
@@ -187,7 +195,7 @@ func (s *Schema) problems(object, clean map[string]any, at []any) []Problem {
 		}
 	}
 	for _, field := range pruned {
-		found = append(found, s.unknown(at, pathOf(object, field)))
+		found = append(found, s.unknown(at, pathOf(object, field), o))
 	}
 	defaulting.Default(clean, s.structure)
 	for _, err := range s.validator.Validate(clean).Errors {
@@ -207,11 +215,11 @@ func (s *Schema) problems(object, clean map[string]any, at []any) []Problem {
 }
 
 // unknown describes a field that the schema doesn't have.
-func (s *Schema) unknown(at, path []any) Problem {
+func (s *Schema) unknown(at, path []any, o Options) Problem {
 	full := slices.Concat(at, path)
 	name, _ := path[len(path)-1].(string)
 	p := Problem{Kind: UnknownField, Path: full}
-	if isSubstituted(name) {
+	if isSubstituted(name) && !o.Literal {
 		p.Kind = Unresolved
 		p.Message = fmt.Sprintf("the field name %q is substituted by Flux", name)
 		return p

@@ -19,41 +19,39 @@ var Kinds = &rule.Analysis[*schemas.Set]{Name: "kinds", RunPass: findKinds}
 
 func findKinds(p *rule.Pass) *schemas.Set {
 	set := schemas.NewSet(p.SchemaFolders()...)
-	mayChange := patched.Of(p).kinds[definitionKind]
-	for _, f := range p.Repo.Files() {
-		if f.Excluded || !slices.Contains([]repository.Use{repository.Chart, repository.Input, repository.Plain, repository.Resource}, p.Repo.Use(f.Path)) {
-			continue
-		}
-		for _, d := range f.Documents {
-			for _, o := range d.Objects {
-				definition, ok := schemas.DefinitionIn(o)
-				if !ok {
-					continue
-				}
-				if mayChange {
-					for name := range definition.Versions {
-						definition.Versions[name] = func() (map[string]any, error) { return nil, errors.New("a patch may change it") }
-					}
-				}
-				set.Add(definition)
-			}
+	definitions(p, set.Add)
+	return set
+}
+
+// unlessPatched makes a definition unusable that some patch may change.
+func unlessPatched(d schemas.Definition, mayChange bool) schemas.Definition {
+	for name := range d.Versions {
+		if mayChange {
+			d.Versions[name] = func() (map[string]any, error) { return nil, errors.New("a patch may change it") }
 		}
 	}
-	return set
+	return d
 }
 
 // validate checks an object against the schemas of its kind, and returns the
 // fewest problems that one of them gives.
-func validate(found []*schemas.Schema, object map[string]any, budget *schemas.Budget) []schemas.Problem {
+func validate(found []*schemas.Schema, object map[string]any, opts schemas.Options) []schemas.Problem {
 	all := make([][]schemas.Problem, 0, len(found))
 	for _, s := range found {
-		all = append(all, s.ValidateWithin(object, budget))
+		all = append(all, s.ValidateWith(object, opts))
 	}
 	return slices.MinFunc(all, func(a, b []schemas.Problem) int { return cmp.Compare(len(a), len(b)) })
 }
 
-// isLocal recognises an object that kustomize leaves out of what it builds.
+// ownKinds are those that only Fleetwright and the tools that call it read.
+var ownKinds = []string{"EncryptSecrets", "File", "Inventory", "RenderFleet", "ValidateFleet", "VerifyBootstrap"}
+
+// isLocal recognises an object that kustomize leaves out of what it builds, and
+// Fleetwright's own, which no cluster serves.
 func isLocal(o *repository.Object) bool {
+	if o.Group() == "fleetwright.dev" && slices.Contains(ownKinds, o.Kind) {
+		return true
+	}
 	local, ok := o.Text("metadata", "annotations", "config.kubernetes.io/local-config")
 	return ok && local != "false"
 }
@@ -61,7 +59,14 @@ func isLocal(o *repository.Object) bool {
 // gap gathers the objects of one kind that has no schema.
 type gap struct {
 	kind, why, file string
-	line, objects   int
+	line            int
+	// objects are counted by their places: clusters share bases.
+	objects map[place]bool
+}
+
+type place struct {
+	file string
+	line int
 }
 
 func addGap(all []*gap, c checked) []*gap {
@@ -69,16 +74,16 @@ func addGap(all []*gap, c checked) []*gap {
 	at := slices.IndexFunc(all, func(g *gap) bool { return g.kind == kind })
 	if at < 0 {
 		at = len(all)
-		all = append(all, &gap{kind: kind, why: c.noSchema, file: c.file, line: c.line})
+		all = append(all, &gap{kind: kind, why: c.noSchema, file: c.file, line: c.line, objects: map[place]bool{}})
 	}
-	all[at].objects++
+	all[at].objects[place{c.file, c.line}] = true
 	return all
 }
 
 func (g *gap) String() string {
 	objects := "1 object"
-	if g.objects != 1 {
-		objects = fmt.Sprintf("%d objects", g.objects)
+	if n := len(g.objects); n != 1 {
+		objects = fmt.Sprintf("%d objects", n)
 	}
 	return fmt.Sprintf("no schema for %s (%s): %s", g.kind, objects, g.why)
 }

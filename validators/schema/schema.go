@@ -15,6 +15,7 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -37,6 +38,9 @@ type checked struct {
 	line     int
 	// foreign says that the schema is none of ours.
 	foreign bool
+	// built is the object as Flux would apply it, nil where it was validated as
+	// it stands in its file.
+	built *reconcile.Object
 }
 
 // located is a problem with its position.
@@ -47,13 +51,10 @@ type located struct {
 
 // report reports the problems of one kind.
 func report(p *rule.Pass, kind schemas.ProblemKind) {
-	for _, c := range problems.Of(p) {
+	for _, c := range chosen(p) {
 		for _, f := range c.found {
 			if f.Kind == kind {
-				p.Report(finding.Finding{
-					File: c.file, Line: f.line, Column: f.column, Object: c.object,
-					Message: f.Message, Hint: f.Hint,
-				})
+				c.tell(p, f)
 			}
 		}
 	}
@@ -63,7 +64,8 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 // object, and fields that a patch may set once for each kind.
 func unresolved(p *rule.Pass) {
 	var lacking []*lack
-	for _, c := range problems.Of(p) {
+	told := map[finding.Unresolved]bool{}
+	for _, c := range chosen(p) {
 		var first *located
 		more := 0
 		for i := range c.found {
@@ -85,7 +87,10 @@ func unresolved(p *rule.Pass) {
 		if more > 0 {
 			reason += fmt.Sprintf(" (and %d more)", more)
 		}
-		p.Unresolved(c.file, first.line, reason)
+		if u := (finding.Unresolved{File: c.file, Line: first.line, Reason: reason}); !told[u] {
+			told[u] = true // clusters share bases
+			p.Unresolved(c.file, first.line, reason)
+		}
 	}
 	for _, l := range lacking {
 		p.Unresolved(l.file, l.line, l.String())
@@ -133,10 +138,16 @@ func check(p *rule.Pass) []checked {
 	repo := p.Repo
 	all := unreadable(repo)
 	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
+	r := reached(p.Fleet())
 	var jobs []func() checked
+	for _, c := range p.Fleet().Clusters {
+		for _, o := range c.Objects() {
+			jobs = append(jobs, func() checked { return w.built(o) })
+		}
+	}
 	for _, f := range repo.Files() {
 		use := repo.Use(f.Path)
-		if f.Excluded || use != repository.Plain && use != repository.Resource || repository.IsKustomization(f.Path) {
+		if f.Excluded || use != repository.Plain && use != repository.Resource || repository.IsKustomization(f.Path) || !r.asItStands(f.Path) {
 			continue
 		}
 		for _, d := range f.Documents {
@@ -146,7 +157,7 @@ func check(p *rule.Pass) []checked {
 		}
 	}
 	for _, k := range repo.Kustomizes() {
-		if k.Document != nil {
+		if k.Document != nil && r.reads(k.File.Path) {
 			jobs = append(jobs, func() checked { return checkKustomization(k) })
 		}
 	}
@@ -220,7 +231,7 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 		c.found = append(c.found, malformed(err))
 		return c
 	}
-	for _, p := range validate(found, object, w.budget) {
+	for _, p := range validate(found, object, schemas.Options{Budget: w.budget}) {
 		l := locate(o, p)
 		if (p.Required || p.Rule) && w.patches.mayChange(o) {
 			l.Kind = schemas.Unresolved

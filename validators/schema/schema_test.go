@@ -59,7 +59,7 @@ func TestWhatIsValidated(t *testing.T) {
 		{"required, and a patch to any kind", "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {name: x}}]\n-- a.yaml --\n" + chart, "", 1},
 		{"required, and a patch to another kind", "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: ConfigMap}}]\n-- a.yaml --\n" + chart, "a.yaml:4:1", 0},
 		{"required, and an inline patch", "-- kustomization.yaml --\nresources: [a.yaml]\npatches:\n- patch: |\n    kind: HelmRelease\n    spec: {interval: 1h}\n-- a.yaml --\n" + chart, "", 1},
-		{"required, and Flux's patch", "-- a.yaml --\n" + chart + "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b}\nspec:\n  interval: 1h\n  prune: true\n  sourceRef: {kind: GitRepository, name: a}\n  patches: [{patch: '[]', target: {kind: HelmRelease}}]\n", "", 1},
+		{"required, and a patch of Flux's that changes nothing", "-- a.yaml --\n" + chart + "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b}\nspec:\n  interval: 1h\n  prune: true\n  sourceRef: {kind: GitRepository, name: a}\n  patches: [{patch: '[]', target: {kind: HelmRelease}}]\n", "a.yaml:4:1", 0},
 		{"a key twice", "-- a.yaml --\n" + strings.Replace(badMap, "{b: 1}", "{b: x, b: y}", 1), "a.yaml:4:14", 0},
 		{"an unknown kind", "-- a.yaml --\n" + foo, "", 1},
 		{"an unknown kind that is a patch", "-- kustomization.yaml --\npatches: [{path: a.yaml}]\n-- a.yaml --\n" + foo, "", 0},

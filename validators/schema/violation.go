@@ -76,10 +76,13 @@ spec:
 `}},
 	Run: func(p *rule.Pass) {
 		report(p, schemas.Violation)
-		for _, c := range problems.Of(p) {
+		told := map[finding.Unresolved]bool{}
+		for _, c := range chosen(p) {
 			for _, f := range c.found {
-				if f.Kind == schemas.Unresolved && f.Rule {
-					p.Unresolved(c.file, f.line, f.Message)
+				u := finding.Unresolved{File: c.file, Line: f.line, Reason: f.Message}
+				if f.Kind == schemas.Unresolved && f.Rule && !told[u] {
+					told[u] = true // clusters share bases
+					p.Unresolved(u.File, u.Line, u.Reason)
 				}
 			}
 		}

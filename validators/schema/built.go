@@ -1,0 +1,163 @@
+package schema
+
+import (
+	"path"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// reach says which files what Flux would apply is built from. In a repository
+// with clusters the built objects are validated, not the files; the files of a
+// Kustomization that could not be built are validated as they stand, and what
+// nothing reads is not validated.
+type reach struct {
+	// all is set where no cluster is known: every file counts.
+	all bool
+	// built and failed are the files of Kustomizations that could be built, and
+	// of those that couldn't; failedDirs are the folders of the latter.
+	built, failed map[string]bool
+	failedDirs    []string
+}
+
+func reached(fleet *reconcile.Fleet) reach {
+	r := reach{all: len(fleet.Clusters) == 0, built: map[string]bool{}, failed: map[string]bool{}}
+	for _, c := range fleet.Clusters {
+		for _, k := range c.Kustomizations {
+			files := r.built
+			if k.Failure != nil {
+				files = r.failed
+				if k.Failure.Reason != reconcile.PathMissing {
+					r.failedDirs = append(r.failedDirs, k.Dir)
+				}
+			}
+			for _, f := range k.Files {
+				files[f] = true
+			}
+			for _, o := range k.Objects {
+				files[o.File] = true
+			}
+		}
+	}
+	return r
+}
+
+// asItStands says whether the objects in a file are validated as they stand.
+func (r reach) asItStands(file string) bool {
+	return r.all || !r.built[file] && r.mayFail(file)
+}
+
+// reads says whether a file is read by a build, or would be.
+func (r reach) reads(file string) bool { return r.all || r.built[file] || r.mayFail(file) }
+
+func (r reach) mayFail(file string) bool {
+	if r.failed[file] {
+		return true
+	}
+	for _, dir := range r.failedDirs {
+		if dir = path.Clean(dir); dir == "." || strings.HasPrefix(file, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// built validates an object as Flux would apply it.
+func (w work) built(o *reconcile.Object) checked {
+	c := checked{file: o.File, line: o.Line, object: rule.Built(o), built: o}
+	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	if err != nil {
+		c.noSchema = schemas.Reason(err)
+		return c
+	}
+	c.foreign = found[0].Foreign()
+	opts := schemas.Options{Budget: w.budget, Literal: len(o.Unknown) == 0}
+	for _, p := range validate(found, o.Value, opts) {
+		l := located{Problem: p, line: o.Line, column: o.Column}
+		switch {
+		case o.Source == nil:
+		case p.Kind == schemas.UnknownField:
+			l.line, l.column = o.Source.KeyPosition(p.Path...)
+		default:
+			l.line, l.column = o.Source.Position(p.Path...)
+		}
+		c.found = append(c.found, l)
+	}
+	return c
+}
+
+// chosen are the results that a pass looks at: those of its clusters, and those
+// of files.
+func chosen(p *rule.Pass) []checked {
+	clusters := map[*reconcile.Cluster]bool{}
+	for _, c := range p.Clusters() {
+		clusters[c] = true
+	}
+	var some []checked
+	for _, c := range problems.Of(p) {
+		if c.built == nil || c.built.Kustomization == nil || clusters[c.built.Kustomization.Cluster] {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// tell reports a problem.
+func (c checked) tell(p *rule.Pass, l located) {
+	f := finding.Finding{
+		File: c.file, Line: l.line, Column: l.column, Object: c.object, Message: l.Message, Hint: l.Hint,
+	}
+	if c.built != nil {
+		p.ReportBuilt(c.built, f, l.Path...)
+		return
+	}
+	p.Report(f)
+}
+
+// definitions are the CustomResourceDefinitions that Flux would apply, each once,
+// and those in files that no build reads: charts hold them, and other
+// repositories' parts.
+func definitions(p *rule.Pass, add func(schemas.Definition)) {
+	fleet := p.Fleet()
+	r := reached(fleet)
+	seen := map[place]bool{}
+	for _, c := range fleet.Clusters {
+		for _, o := range c.Objects() {
+			if o.Kind != definitionKind || seen[place{o.File, o.Line}] {
+				continue
+			}
+			if d, ok := schemas.DefinitionOf(o.Value, o.File); ok {
+				seen[place{o.File, o.Line}] = true
+				add(d)
+			}
+		}
+	}
+	mayChange := patched.Of(p).kinds[definitionKind]
+	for _, f := range p.Repo.Files() {
+		if f.Excluded || !holdsDefinitions(p.Repo.Use(f.Path)) {
+			continue
+		}
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				line, _ := o.Position()
+				if definition, ok := schemas.DefinitionIn(o); ok && !seen[place{f.Path, line}] {
+					add(unlessPatched(definition, mayChange && r.all))
+				}
+			}
+		}
+	}
+}
+
+func holdsDefinitions(use repository.Use) bool {
+	switch use {
+	case repository.Chart, repository.Input, repository.Plain, repository.Resource:
+		return true
+	}
+	return false
+}

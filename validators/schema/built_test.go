@@ -1,0 +1,70 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+// cluster is a cluster's root: a Kustomization that syncs a path of the repository.
+func cluster(name, path, more string) string {
+	return "-- clusters/" + name + "/flux-system/gotk-sync.yaml --\n" + `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: https://example.com/fleet, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 10m, prune: true, path: ./clusters/` + name + `, sourceRef: {kind: GitRepository, name: flux-system}}
+` + "-- clusters/" + name + "/apps.yaml --\n" + `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec:
+  interval: 10m
+  prune: true
+  path: ` + path + `
+  sourceRef: {kind: GitRepository, name: flux-system}
+` + more
+}
+
+// TestBuiltObjects are validated in place of the files that they are built from.
+func TestBuiltObjects(t *testing.T) {
+	const config = "-- apps/a.yaml --\n"
+	const release = config + "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: b}\nspec:\n  interval: ${INTERVAL}\n  chartRef: {kind: OCIRepository, name: a}\n"
+	for _, c := range []struct {
+		name, files string
+		want        string
+	}{
+		{"a finding in the file that the object is from", cluster("prod", "./apps", "") + config + badMap, "schema-invalid apps/a.yaml:4:11 prod"},
+		{"one finding of a base of two clusters", cluster("prod", "./apps", "") + cluster("test", "./apps", "") + config + badMap, "schema-invalid apps/a.yaml:4:11 "},
+		{"what nothing reads", cluster("prod", "./other", "") + "-- other/b.yaml --\n" + strings.Replace(badMap, "b: 1", "b: x", 1) + config + badMap, ""},
+		{"a value that is substituted by one that fits", cluster("prod", "./apps", "  postBuild: {substitute: {INTERVAL: 1h}}\n") + release, ""},
+		{"a value that is substituted by one that doesn't", cluster("prod", "./apps", "  postBuild: {substitute: {INTERVAL: hourly}}\n") + release, "schema-invalid apps/a.yaml:5:13 prod"},
+		{"a value that nothing substitutes", cluster("prod", "./apps", "") + release, "schema-invalid apps/a.yaml:5:13 prod"},
+		{"a value that a patch mends", cluster("prod", "./apps", "  patches: [{target: {kind: ConfigMap}, patch: '- {op: replace, path: /data/b, value: x}'}]\n") + config + badMap, ""},
+		{"a value that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: ConfigMap}, patch: '- {op: add, path: /dta, value: x}'}]\n") + config + strings.Replace(badMap, "b: 1", "b: x", 1), "schema-unknown-field apps/a.yaml:1:1 prod"},
+		{"a rule that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: HelmRelease}, patch: '- {op: remove, path: /spec/chartRef}'}]\n") + strings.Replace(release, "${INTERVAL}", "1h", 1), "schema-cel-violation apps/a.yaml:4:1 prod"},
+		{"a definition that a patch changes", cluster("prod", "./apps", "  patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: replace, path: /spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size/type, value: string}'}]\n") + config + foo + "metadata: {name: a}\n---\n" + fooDefinition, ""},
+		{"a kustomization", cluster("prod", "./apps", "") + "-- apps/kustomization.yaml --\nresources: [a.yaml]\nname-prefix: x\n" + config + badMap, "schema-invalid apps/a.yaml:4:11 prod schema-unknown-field apps/kustomization.yaml:2:1 "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, r := range []rule.Rule{Violation, Invalid, UnknownField} {
+				found, unresolved := ruletest.Run(t, r, c.files)
+				for _, f := range found {
+					got = append(got, fmt.Sprintf("%s %s:%d:%d %s", f.Rule, f.File, f.Line, f.Column, f.Cluster))
+				}
+				if len(unresolved) > 0 {
+					t.Errorf("unresolved are %v", unresolved)
+				}
+			}
+			if text := strings.Join(got, " "); text != c.want {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+		})
+	}
+}
