@@ -15,7 +15,7 @@ func (r *Repository) Visible(path string) bool {
 
 // ReadDir lists the names of the files and folders in a folder ("." for the
 // root) that Flux sees, sorted, and says whether there is such a folder. A
-// folder without a visible file is none: artifacts have no empty ones.
+// folder whose files are all left out is an empty one.
 func (r *Repository) ReadDir(dir string) (names []string, ok bool) {
 	r.listOnce.Do(r.list)
 	names, ok = r.folders[dir]
@@ -26,14 +26,22 @@ func (r *Repository) ReadDir(dir string) (names []string, ok bool) {
 func (r *Repository) list() {
 	r.folders = map[string][]string{".": nil}
 	seen := map[string]bool{}
-	for file := range r.paths {
-		if r.hidden[file] {
-			continue
-		}
-		for at := file; at != "." && !seen[at]; at = path.Dir(at) {
+	add := func(at string) {
+		for ; at != "." && !seen[at]; at = path.Dir(at) {
 			seen[at] = true
 			dir := path.Dir(at)
 			r.folders[dir] = append(r.folders[dir], path.Base(at))
+		}
+	}
+	for file := range r.paths {
+		if !r.hidden[file] {
+			add(file)
+		}
+	}
+	for dir := range r.bare {
+		add(dir)
+		if _, filled := r.folders[dir]; !filled {
+			r.folders[dir] = nil
 		}
 	}
 	for _, names := range r.folders {

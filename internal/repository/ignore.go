@@ -1,162 +1,108 @@
 package repository
 
 import (
+	"bytes"
 	"path"
-	"slices"
 	"strings"
+
+	"github.com/fluxcd/pkg/sourceignore"
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// ignore decides what source-controller leaves out of an artifact: its defaults
-// and the .sourceignore files, which have .gitignore's syntax. A pattern of a
-// deeper file, or a later one, wins.
+// ignore decides what source-controller leaves out of an artifact, by its own library: its
+// defaults and the .sourceignore files. They look like .gitignore's and differ: each path is
+// matched on its own, so that a later pattern takes a file back from an ignored folder.
 type ignore struct {
-	patterns []ignorePattern
-	// folders that were decided; steps is what deciding took.
-	folders map[string]bool
-	steps   int
+	// patterns of a deeper file, or a later one, win; the defaults come first.
+	patterns []gitignore.Pattern
+	// cost of trying all patterns on one path, and what deciding cost so far.
+	cost, spent int
+	// plain remembers the names that no default pattern matches.
+	plain map[string]bool
+	// defaults are the number of patterns that are source-controller's.
+	defaults int
 }
 
-type ignorePattern struct {
-	dir     string
-	parts   []string
-	negated bool
-	dirOnly bool
-}
-
-// Source: fluxcd/pkg/sourceignore v0.18, ExcludeCI and ExcludeExtra. What has
-// no documents (ExcludeVCS, ExcludeExt) needs no pattern here.
-const defaultIgnores = `.github/
-.circleci/
-.travis.yml
-.gitlab-ci.yml
-appveyor.yml
-.drone.yml
-cloudbuild.yaml
-codeship-services.yml
-codeship-steps.yml
-**/.goreleaser.yml
-**/.goreleaser.brew.yml
-**/.sops.yaml
-**/.flux.yaml
-`
+// What goes beyond these is no pattern, so that more is validated, not less: the files come
+// from a repository that nobody trusts, and each pattern is tried on each file.
+const (
+	mostPatterns = 500
+	mostPattern  = 1000
+	mostSpent    = 100_000_000
+)
 
 func newIgnore() *ignore {
-	i := &ignore{folders: map[string]bool{}}
-	i.add(".", []byte(defaultIgnores))
+	i := &ignore{plain: map[string]bool{}}
+	i.patterns = append(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)...)
+	i.defaults = len(i.patterns)
 	return i
 }
 
-// add adds the patterns of an ignore file in a folder. Folders come in the
-// order of their paths, a parent before its children.
+// add adds the patterns of a .sourceignore in a folder. Folders come in the order of their
+// paths, a parent before its children.
 func (i *ignore) add(dir string, data []byte) {
-	for line := range strings.SplitSeq(string(data), "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if !strings.HasSuffix(line, `\ `) {
-			line = strings.TrimRight(line, " ")
-		}
-		p := ignorePattern{dir: dir}
-		if rest, ok := strings.CutPrefix(line, "!"); ok {
-			p.negated, line = true, rest
-		}
-		line, p.dirOnly = strings.CutSuffix(line, "/")
-		// Without a slash in front or between, a pattern matches at any depth.
-		if !strings.Contains(line, "/") {
-			line = "**/" + line
-		}
-		p.parts = slices.CompactFunc(strings.Split(strings.TrimPrefix(line, "/"), "/"),
-			func(a, b string) bool { return a == "**" && b == "**" })
-		if line != "" && line != "**/" && len(p.parts) <= mostParts && len(i.patterns) < mostPatterns {
-			i.patterns = append(i.patterns, p)
+	var domain []string
+	if dir != "." {
+		domain = strings.Split(dir, "/")
+	}
+	var kept []byte
+	for line := range bytes.Lines(data) {
+		if len(line) <= mostPattern {
+			kept = append(kept, line...)
 		}
 	}
+	room := mostPatterns - (len(i.patterns) - i.defaults)
+	added := sourceignore.ReadPatterns(bytes.NewReader(kept), domain)
+	i.patterns = append(i.patterns, added[:min(len(added), room)]...)
+	i.cost += len(kept) + 10*len(added)
 }
 
-// What goes beyond these is no pattern, so that more is validated, not less:
-// the files come from a repository that nobody trusts, and each pattern is tried
-// on each file.
-const (
-	mostPatterns = 500
-	mostParts    = 32
-	mostSteps    = 50_000_000
-)
+// matches says whether source-controller leaves out a file.
+func (i *ignore) matches(file string) bool { return i.match(file, false) }
 
-// matches says whether a file, or one of the folders it is in, is ignored: a
-// file cannot be taken back from an ignored folder.
-func (i *ignore) matches(file string) bool {
-	for end := 0; end < len(file); {
-		next := strings.IndexByte(file[end:], '/')
-		if next < 0 {
-			return i.last(file, false)
-		}
-		dir := file[:end+next]
-		ignored, decided := i.folders[dir]
-		if !decided {
-			ignored = i.last(dir, true)
-			i.folders[dir] = ignored
-		}
-		if ignored {
-			return true
-		}
-		end += next + 1
-	}
-	return false
-}
+// matchesFolder says whether source-controller leaves out a folder, but for the files in it.
+func (i *ignore) matchesFolder(dir string) bool { return i.match(dir, true) }
 
-// last gives the verdict of the last pattern that matches.
-func (i *ignore) last(p string, isDir bool) bool {
-	for n := len(i.patterns) - 1; n >= 0; n-- {
-		pattern := i.patterns[n]
-		if pattern.dirOnly && !isDir {
-			continue
-		}
-		rel := p
-		if pattern.dir != "." {
-			var inside bool
-			if rel, inside = strings.CutPrefix(p, pattern.dir+"/"); !inside {
-				continue
-			}
-		}
-		elements := strings.Split(rel, "/")
-		if i.steps += len(elements) * len(pattern.parts); i.steps > mostSteps {
-			return false
-		}
-		if matchParts(pattern.parts, elements) {
-			return !pattern.negated
-		}
+func (i *ignore) match(name string, isDir bool) bool {
+	elements := strings.Split(name, "/")
+	patterns := i.patterns
+	if i.spent += i.cost * len(elements); i.spent > mostSpent {
+		patterns = patterns[:i.defaults]
 	}
-	return false
-}
-
-// matchParts matches path elements; "**" stands for any number of them, at
-// least one at the end. The table keeps the cost at the product of both lengths
-// whatever the pattern.
-func matchParts(pattern, elements []string) bool {
-	if len(pattern) == 2 && pattern[0] == "**" && pattern[1] != "**" {
-		ok, err := path.Match(pattern[1], elements[len(elements)-1])
-		return ok && err == nil
-	}
-	if ok, err := path.Match(pattern[0], elements[0]); pattern[0] != "**" && (!ok || err != nil) {
+	if len(patterns) == i.defaults && i.allPlain(elements) {
 		return false
 	}
-	reach := make([]bool, len(elements)+1)
-	reach[0] = true
-	for n, p := range pattern {
-		next := make([]bool, len(elements)+1)
-		for i := range reach {
-			switch {
-			case p == "**" && n == len(pattern)-1:
-				next[i] = i > 0 && (reach[i-1] || next[i-1])
-			case p == "**":
-				next[i] = reach[i] || i > 0 && next[i-1]
-			case i > 0 && reach[i-1]:
-				ok, err := path.Match(p, elements[i-1])
-				next[i] = ok && err == nil
+	return sourceignore.NewMatcher(patterns).Match(elements, isDir)
+}
+
+// allPlain says whether no default pattern can match a path: each is about a single name,
+// be it a file's or a folder's.
+func (i *ignore) allPlain(elements []string) bool {
+	for _, name := range elements {
+		plain, known := i.plain[name]
+		if !known {
+			defaults := sourceignore.NewMatcher(i.patterns[:i.defaults])
+			plain = !defaults.Match([]string{name}, true) && !defaults.Match([]string{name}, false)
+			i.plain[name] = plain
+		}
+		if !plain {
+			return false
+		}
+	}
+	return true
+}
+
+// bare returns the folders of some files that source-controller leaves out, and that
+// themselves it doesn't.
+func (i *ignore) bare(hidden map[string]bool) map[string]bool {
+	bare, seen := map[string]bool{}, map[string]bool{}
+	for file := range hidden {
+		for dir := path.Dir(file); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if !i.matchesFolder(dir) {
+				bare[dir] = true
 			}
 		}
-		reach = next
 	}
-	return reach[len(elements)]
+	return bare
 }

@@ -2,12 +2,11 @@ package repository
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fluxcd/pkg/sourceignore"
 )
 
 const kustomized = `-- app/kustomization.yaml --
@@ -69,42 +68,38 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestIgnoreAgreesWithGit asks git what a .gitignore of the same content
-// ignores.
-func TestIgnoreAgreesWithGit(t *testing.T) {
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Skip("git is not on PATH")
-	}
+// TestIgnoreAgreesWithFlux compares with source-controller's own way: all patterns, the
+// defaults first, on each path.
+func TestIgnoreAgreesWithFlux(t *testing.T) {
 	ignores := map[string]string{
-		".": "# comment\n\n*.bak.yaml\n/top.yaml\nbuild/\n!build/keep.yaml\ndocs/**/x.yaml\n**/deep/y.yaml\nall/**\n!all/a.yaml\n" +
-			"a/b\nq?.yaml\n[rs].yaml\n\\#hash.yaml\nspace.yaml   \nfoo/*\n!foo/keep.yaml\n*.tmp.yaml\n!good.tmp.yaml\n",
+		".": "# comment\n\n*.bak.yaml\r\n/top.yaml\nbuild/\n!build/keep.yaml\ndocs/**/x.yaml\n**/deep/y.yaml\nall/**\n!all/a.yaml\n" +
+			"a/b\nq?.yaml\n[rs].yaml\n\\#hash.yaml\nspace.yaml   \nfoo/*\n!foo/keep.yaml\n*.tmp.yaml\n!good.tmp.yaml\n!.github/\n[\n",
 		"sub": "local.yaml\n!good.bak.yaml\n/anchored.yaml\n",
 	}
 	paths := strings.Fields(`x.bak.yaml top.yaml sub/top.yaml build/a.yaml sub/build/a.yaml build/keep.yaml build.yaml
 		docs/x.yaml docs/a/b/x.yaml docs/a/y.yaml deep/y.yaml a/deep/y.yaml all/a.yaml all/b/c.yaml a/b/c.yaml z/a/b/c.yaml a/bc.yaml
 		q1.yaml q12.yaml r.yaml t.yaml #hash.yaml space.yaml sub/local.yaml local.yaml sub/x/local.yaml sub/good.bak.yaml
-		sub/anchored.yaml sub/x/anchored.yaml foo/a.yaml foo/keep.yaml foo/bar/keep.yaml z.tmp.yaml good.tmp.yaml sub/good.tmp.yaml`)
-	dir := t.TempDir()
-	if out, err := exec.Command(git, "init", "-q", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		sub/anchored.yaml sub/x/anchored.yaml foo/a.yaml foo/keep.yaml foo/bar/keep.yaml z.tmp.yaml good.tmp.yaml sub/good.tmp.yaml
+		.github/a.yaml x/.github/a.yaml .circleci/a.yaml .sops.yaml x/.sops.yaml a.png x/a.tar.gz .travis.yml x/cloudbuild.yaml .git/x`)
+	patterns := append(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)...)
+	bare, all := newIgnore(), newIgnore()
+	for _, dir := range []string{".", "sub"} {
+		all.add(dir, []byte(ignores[dir]))
+		domain := strings.Fields(strings.Trim(dir, "."))
+		patterns = append(patterns, sourceignore.ReadPatterns(strings.NewReader(ignores[dir]), domain)...)
 	}
-	i := &ignore{folders: map[string]bool{}}
-	for _, d := range []string{".", "sub"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, d, ".gitignore"), []byte(ignores[d]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		i.add(d, []byte(ignores[d]))
-	}
+	flux := sourceignore.NewMatcher(patterns)
+	defaults := sourceignore.NewDefaultMatcher(nil, nil)
 	for _, p := range paths {
-		cmd := exec.Command(git, "check-ignore", "-q", "--no-index", p)
-		cmd.Dir = dir
-		want := cmd.Run() == nil
-		if got := i.matches(p); got != want {
-			t.Errorf("%s: ignored is %v, git says %v", p, got, want)
+		elements := strings.Split(p, "/")
+		if got, want := all.matches(p), flux.Match(elements, false); got != want {
+			t.Errorf("%s: ignored is %v, Flux says %v", p, got, want)
+		}
+		if got, want := all.matchesFolder(p), flux.Match(elements, true); got != want {
+			t.Errorf("the folder %s: ignored is %v, Flux says %v", p, got, want)
+		}
+		if got, want := bare.matches(p), defaults.Match(elements, false); got != want {
+			t.Errorf("%s: ignored by default is %v, Flux says %v", p, got, want)
 		}
 	}
 }
@@ -119,17 +114,35 @@ func TestSourceIgnore(t *testing.T) {
 	}
 }
 
+// A later pattern takes files back from an ignored folder; a folder whose files are all
+// left out is still there.
+func TestSourceIgnoreTakesBack(t *testing.T) {
+	r := inMemory(t, "-- .sourceignore --\nsecrets/\n!secrets/kept.yaml\n*.txt\n-- secrets/kept.yaml --\napiVersion: v1\nkind: A\n"+
+		"-- secrets/other.yaml --\napiVersion: v1\nkind: B\n-- x/notes.txt --\n-- x/y/notes.txt --\n-- gone/secrets/a.yaml --\n", Limits{})
+	if !r.Visible("secrets/kept.yaml") || r.Visible("secrets/other.yaml") {
+		t.Error("the file is not taken back")
+	}
+	for dir, want := range map[string]string{".": ".sourceignore gone secrets x", "secrets": "kept.yaml", "x": "y", "x/y": "", "gone": ""} {
+		if names, ok := r.ReadDir(dir); !ok || strings.Join(names, " ") != want {
+			t.Errorf("%s holds %v, %v", dir, names, ok)
+		}
+	}
+	if _, ok := r.ReadDir("gone/secrets"); ok {
+		t.Error("the ignored folder is there")
+	}
+}
+
 func TestIgnorePatternsAreBounded(t *testing.T) {
 	i := newIgnore()
 	i.add(".", []byte(strings.Repeat("**/", 2000)+"x\n"+strings.Repeat("a*/**/", 40)+"x\n"+strings.Repeat(strings.Repeat("a*/**/", 15)+"x\n", 10000)))
-	if len(i.patterns) > mostPatterns {
+	if len(i.patterns) > mostPatterns+i.defaults {
 		t.Errorf("%d patterns are kept", len(i.patterns))
 	}
 	start := time.Now()
 	for n := range 10_000 {
 		i.matches(strings.Repeat("ab/", 30) + fmt.Sprint(n))
 	}
-	if took := time.Since(start); took > 30*time.Second || i.steps > 2*mostSteps {
-		t.Errorf("10,000 files took %s, %d steps", took, i.steps)
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("10,000 files took %s", took)
 	}
 }

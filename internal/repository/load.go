@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path"
 	"runtime"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/fluxcd/pkg/sourceignore"
 )
 
 // Options of a load.
@@ -120,26 +123,31 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 // read from, src what the load reads from.
 func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
 	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
-	ignore := newIgnore()
+	ignores := map[string][]byte{}
 	for _, e := range found {
 		if e.err != nil {
 			continue
 		}
 		r.paths[e.path] = e.size
 		switch path.Base(e.path) {
-		case ".sourceignore":
+		case sourceignore.IgnoreFile:
 			if data, err := src.read(e.path, 1<<20); err == nil {
-				ignore.add(path.Dir(e.path), data)
+				ignores[path.Dir(e.path)] = data
 			}
 		case "Chart.yaml":
 			r.charts[path.Dir(e.path)] = true
 		}
 	}
-	for file := range r.paths {
-		if ignore.matches(file) {
-			r.hidden[file] = true
+	ignore := newIgnore()
+	for _, dir := range slices.Sorted(maps.Keys(ignores)) {
+		ignore.add(dir, ignores[dir])
+	}
+	for _, e := range found {
+		if e.err == nil && ignore.matches(e.path) {
+			r.hidden[e.path] = true
 		}
 	}
+	r.bare = ignore.bare(r.hidden)
 	jobs := documents(found, limits)
 	budget := nodeBudget{left: limits.TotalNodes}
 	parallel(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })

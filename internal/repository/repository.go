@@ -36,7 +36,9 @@ type Repository struct {
 	src        source
 	limits     Limits
 	// hidden are the paths of files that Flux doesn't see.
-	hidden   map[string]bool
+	hidden map[string]bool
+	// bare are folders that Flux sees, and whose files it doesn't.
+	bare     map[string]bool
 	listOnce sync.Once
 	folders  map[string][]string
 }
