@@ -139,7 +139,7 @@ func TestConfigIsDecodedStrictly(t *testing.T) {
 		{"none", capture, "", "want kind RenderFleet, ValidateFleet or VerifyBootstrap"},
 		{"kind", capture, head + "RenderFlet\n", `kind "RenderFlet" is unknown`},
 		{"version", capture, "apiVersion: fleetwright.dev/v1\nkind: RenderFleet\n", `apiVersion "fleetwright.dev/v1" is unknown`},
-		{"field", capture, head + "ValidateFleet\nspec:\n  failon: error\n", `field "failon" of spec is unknown: want baseline, disable, failOn, failOnUnresolved, ignore, rules or severities`},
+		{"field", capture, head + "ValidateFleet\nspec:\n  failon: error\n", `field "failon" of spec is unknown: want baseline, disable, failOn, failOnUnresolved, ignore, profiles, rules or severities`},
 		{"top-level field", capture, head + "ValidateFleet\nsepc: {}\n", `field "sepc" is unknown`},
 		{"twice", capture, head + "ValidateFleet\nspec:\n  failOn: error\n  failOn: info\n", `"failOn" of spec is given twice`},
 		{"type", capture, head + "ValidateFleet\nspec:\n  failOn: [error]\n", "spec.failOn: want a string"},

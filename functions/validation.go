@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,15 +19,14 @@ import (
 // ValidationKind is the kind of the functionConfig, and of the configuration file.
 const ValidationKind = "ValidateFleet"
 
-// ValidationFile is the configuration file at a repository's root.
-const ValidationFile = ".fleetwright.yaml"
-
 // Validation is how a repository is validated: the spec of a ValidateFleet, as
 // functionConfig or as configuration file.
 type Validation struct {
 	// Rules that run, by id or with a * at the end; none is all of them. Disable
 	// are rules that don't.
 	Rules, Disable []string
+	// Profiles whose rules run too.
+	Profiles []string
 	// Severities that findings of some rules, by id, have in place of their own.
 	Severities map[string]finding.Severity
 	// Ignore is what is not reported, with reasons.
@@ -45,6 +45,7 @@ func (v *Validation) settings() settings {
 	return settings{
 		"rules":            ruleList(&v.Rules),
 		"disable":          ruleList(&v.Disable),
+		"profiles":         profileList(&v.Profiles),
 		"severities":       v.severities,
 		"ignore":           v.ignore,
 		"failOn":           textSetting((*string)(&v.FailOn), string(finding.Error), string(finding.Warning), string(finding.Info)),
@@ -56,7 +57,7 @@ func (v *Validation) settings() settings {
 // Options are those of a run. The rules are all where none are chosen; an error
 // means that none are left.
 func (v Validation) Options() (validators.Options, error) {
-	rules, err := validators.Select(v.Rules)
+	rules, err := validators.Select(v.Rules, v.Profiles...)
 	if err != nil {
 		return validators.Options{}, err
 	}
@@ -82,6 +83,9 @@ func ReadValidation(name string, content []byte) (Validation, error) {
 			}
 			errs = append(errs, e)
 		}
+		slices.SortStableFunc(errs, func(a, b *v1alpha1.Error) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
 		return Validation{}, errs
 	}
 	const only = "config.yaml"
@@ -157,6 +161,22 @@ func ruleList(to *[]string) func(*kyaml.Node) error {
 		}
 		*to = ids
 		return errors.Join(errs...)
+	}
+}
+
+// profileList decodes a list of profiles, all of which there are.
+func profileList(to *[]string) func(*kyaml.Node) error {
+	return func(n *kyaml.Node) error {
+		if err := listSetting(to)(n); err != nil {
+			return err
+		}
+		for _, name := range *to {
+			if !slices.Contains(validators.Profiles(), name) {
+				unknown := validators.UnknownProfile{Name: name}
+				return &fieldError{node: n, message: unknown.Error(), hint: unknown.Hint()}
+			}
+		}
+		return nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -57,6 +58,18 @@ func profileOf(r rule.Rule, format string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, "It is off unless --profile "+r.Profile+" asks for it.")
+}
+
+// pages is where the rules' pages are published.
+const pages = "https://github.com/fleetwright/fleetwright/blob/main/docs/rules/"
+
+// Describe describes rules to those who read a report.
+func Describe(rules []rule.Rule) []finding.Rule {
+	out := make([]finding.Rule, 0, len(rules))
+	for _, r := range rules {
+		out = append(out, finding.Rule{ID: r.ID, Title: r.Title, Why: r.Why, Fix: r.Fix, Severity: r.Severity, URI: pages + r.ID + ".md"})
+	}
+	return out
 }
 
 type exampleGroup struct {

@@ -15,9 +15,16 @@ import (
 
 // The formats of a report.
 const (
-	formatText = "text"
-	formatJSON = "json"
+	formatText   = "text"
+	formatJSON   = "json"
+	formatSARIF  = "sarif"
+	formatJUnit  = "junit"
+	formatGitHub = "github"
+	formatGitLab = "gitlab"
 )
+
+// reportFormats are those of a validation.
+var reportFormats = []string{formatText, formatJSON, formatSARIF, formatJUnit, formatGitHub, formatGitLab}
 
 // choice is a flag that takes one of a few values.
 type choice struct {

@@ -12,7 +12,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/validators"
 )
 
 // The exit statuses.
@@ -99,10 +98,10 @@ func explain(err error) (status int, text string) {
 	return statusStopped, err.Error()
 }
 
-// hintOf is the way out of an unknown rule.
+// hintOf is the way out of an unknown rule or profile.
 func hintOf(err error) string {
-	if unknown := (*validators.UnknownRule)(nil); errors.As(err, &unknown) {
-		return unknown.Hint()
+	if hinted := (interface{ Hint() string })(nil); errors.As(err, &hinted) {
+		return hinted.Hint()
 	}
 	return ""
 }

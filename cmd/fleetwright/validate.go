@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -15,74 +19,182 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
+// noConfig in place of a configuration file reads none.
+const noConfig = "none"
+
+// validateFlags are the flags of validate, and what belongs to one run of it.
+type validateFlags struct {
+	format           string
+	rules            []string
+	profiles         []string
+	schemas          []string
+	failOn           string
+	failOnUnresolved bool
+	config           string
+	baseline         string
+	writeBaseline    string
+	reportIgnored    bool
+
+	given func(flag string) bool // by a flag or the environment
+}
+
 func newValidate(s streams) *cobra.Command {
-	var format string
-	var rules, folders []string
-	failOn := string(finding.Error)
+	f := &validateFlags{failOn: string(finding.Error), format: formatText}
 	c := &cobra.Command{
 		Use:   "validate [DIR]",
 		Short: "Check a Flux repository",
 		Long: `Check every rule on the Flux repository in DIR (by default the working directory),
 whoever made it. No configuration is needed; nothing is executed or fetched.
 
+A finding is ignored, with a reason, by the annotation fleetwright.dev/ignore:
+"RULE: REASON" on its object, by the comment "# fleetwright:ignore RULE REASON" at
+its line, in the configuration, or by a baseline.
+
+The configuration is ` + validators.ConfigurationFile + ` in DIR: a ` + functions.ValidationKind + ` of fleetwright.dev/v1alpha1
+as the KRM function takes it. A flag wins over the environment (FLEETWRIGHT_FAIL_ON
+for --fail-on, and so on), which wins over the file.
+
 Exit status 1 when there are findings at or above --fail-on, and 2 when there is
-nothing to check.`,
+nothing to check. A report for machines is written whatever the exit status.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runValidate(c.Context(), s, folderArgument(args), rules, folders, finding.Severity(failOn), format)
+			if err := fromEnvironment(c, s.env, "write-baseline"); err != nil {
+				return err
+			}
+			f.given = c.Flags().Changed
+			return runValidate(c.Context(), s, folderArgument(args), f)
 		},
 	}
-	c.Flags().StringSliceVar(&rules, "rules", nil, "check only these `RULES` (comma-separated ids; a * at the end stands for any end)")
-	c.Flags().Var(oneOf(&failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
-	c.Flags().StringArrayVar(&folders, "schemas", nil, "take schemas from this `DIR` too: CustomResourceDefinitions in YAML, JSON Schemas as GROUP/KIND_VERSION.json; repeatable")
-	formatFlag(c, &format)
+	flags := c.Flags()
+	flags.Var(oneOf(&f.format, reportFormats...), "format", "print `FORMAT`: "+alternatives(reportFormats))
+	flags.StringSliceVar(&f.rules, "rules", nil, "check only these `RULES` (comma-separated ids; a * at the end stands for any end), whatever the configuration chooses or disables")
+	flags.StringSliceVar(&f.profiles, "profile", nil, "check the rules of a `PROFILE` too, which are off otherwise")
+	flags.StringArrayVar(&f.schemas, "schemas", nil, "take schemas from this `DIR` too: CustomResourceDefinitions in YAML, JSON Schemas as GROUP/KIND_VERSION.json; repeatable")
+	flags.Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
+	flags.BoolVar(&f.failOnUnresolved, "fail-on-unresolved", false, "exit with 1 on what cannot be decided too; it has no severity, so that --fail-on doesn't count it")
+	flags.StringVar(&f.config, "config", "", "read the configuration from `FILE` instead of "+validators.ConfigurationFile+" in DIR; \""+noConfig+"\" reads none")
+	flags.StringVar(&f.baseline, "baseline", "", "don't report the findings in `FILE`, which --write-baseline wrote")
+	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the findings to `FILE`, and report what is left: nothing but what is unresolved")
+	flags.BoolVar(&f.reportIgnored, "report-ignored", false, "report what annotations, comments, the configuration and a baseline ignore too")
 	return c
 }
 
-func runValidate(ctx context.Context, s streams, dir string, ids, folders []string, failOn finding.Severity, format string) error {
-	start := time.Now()
-	report := finding.NewReport(nil, nil, finding.Summary{})
-	repo, err := loadRepository(dir)
-	if err == nil {
-		var made finding.Report
-		if made, err = check(ctx, repo, ids, folders); err == nil {
-			report = made
-			if report.Empty() {
-				err = &render.BadInput{Err: fmt.Errorf("nothing found to check in %q: there is no Kubernetes object in a YAML file", dir), Hint: "name the folder of a Flux repository"}
-			}
-		}
+// runValidate validates a folder and writes the report.
+func runValidate(ctx context.Context, s streams, dir string, f *validateFlags) error {
+	v := &validation{streams: s, flags: f, dir: dir, start: time.Now(), report: finding.NewReport(nil, nil, finding.Summary{})}
+	err := v.run(ctx)
+	if f.format != formatText || err == nil {
+		err = errors.Join(err, v.write(err))
 	}
-	if format == formatJSON {
-		if werr := finding.WriteJSON(s.out, report); werr != nil {
-			return errors.Join(err, werr)
-		}
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if format == formatText {
-		o := finding.TextOptions{Color: s.colour(), Source: repo.Lines().Line, Duration: time.Since(start)}
-		if err := finding.WriteText(s.out, report, o); err != nil {
-			return err
-		}
-	}
-	if report.Reaches(failOn) {
+	case v.report.Reaches(v.config.FailOn), v.config.FailOnUnresolved && len(v.report.Unresolved) > 0:
 		return found()
 	}
 	return nil
 }
 
-// check runs the rules of some ids.
-func check(ctx context.Context, repo *repository.Repository, ids, folders []string) (finding.Report, error) {
-	rules, err := validators.Select(ids)
-	if err != nil {
-		return finding.Report{}, &render.BadInput{Err: fmt.Errorf("--rules: %w", err), Hint: hintOf(err)}
+// validation is one run of validate.
+type validation struct {
+	streams
+	flags  *validateFlags
+	dir    string
+	start  time.Time
+	repo   *repository.Repository
+	config functions.Validation
+	rules  []finding.Rule
+	report finding.Report
+}
+
+// run makes the report.
+func (v *validation) run(ctx context.Context) error {
+	p := startProgress(v.streams)
+	defer p.stop()
+	var err error
+	if v.repo, err = loadRepository(v.dir); err != nil {
+		return err
 	}
-	opened, err := schemaFolders(folders)
-	if err != nil {
-		return finding.Report{}, err
+	if v.config, err = v.configuration(); err != nil {
+		return err
 	}
-	return validators.Run(ctx, repo, validators.Options{Rules: rules, Schemas: opened})
+	o, err := v.options()
+	if err != nil {
+		return err
+	}
+	o.Progress = p.rules
+	v.rules = validators.Describe(o.Rules)
+	report, err := validators.Run(ctx, v.repo, o)
+	if err != nil {
+		return err
+	}
+	v.report = report
+	if report.Empty() {
+		return &render.BadInput{Err: fmt.Errorf("nothing found to check in %q: there is no Kubernetes object in a YAML file", v.dir), Hint: "name the folder of a Flux repository"}
+	}
+	if v.flags.writeBaseline != "" {
+		p.stop()
+		return v.rebase(ctx, o)
+	}
+	return nil
+}
+
+// rebase writes the findings as a baseline, and makes the report that it leaves.
+func (v *validation) rebase(ctx context.Context, o validators.Options) error {
+	b := finding.NewBaseline(v.report, v.repo.Lines().Line)
+	if err := writeFile(v.flags.writeBaseline, b.Write); err != nil {
+		return &render.BadInput{Err: fmt.Errorf("--write-baseline: %w", err), Hint: "name a file in a folder that can be written to"}
+	}
+	o.Baseline, o.BaselineFile, o.Progress = b, v.inRepository(v.flags.writeBaseline), nil
+	report, err := validators.Run(ctx, v.repo, o)
+	if err != nil {
+		return err
+	}
+	v.report = report
+	if v.flags.format == formatText {
+		_, err = fmt.Fprintf(v.out, "%s: %s written; next: fleetwright validate --baseline %[1]s, or spec.baseline in %[3]s\n",
+			v.flags.writeBaseline, finding.Count(len(b.Findings), "finding"), validators.ConfigurationFile)
+	}
+	return err
+}
+
+// writeFile writes a file so that it is there as a whole or not at all.
+func writeFile(name string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// options are those of the run: the configuration, with the rules that the command
+// line names.
+func (v *validation) options() (validators.Options, error) {
+	o, err := v.config.Options()
+	if err != nil {
+		hint := hintOf(err)
+		if profile := (*validators.UnknownProfile)(nil); errors.As(err, &profile) {
+			err = fmt.Errorf("--profile: %w", err)
+		} else if v.flags.given("rules") {
+			err = fmt.Errorf("--rules: %w", err)
+		}
+		return o, &render.BadInput{Err: err, Hint: hint}
+	}
+	if o.Schemas, err = schemaFolders(v.flags.schemas); err != nil {
+		return o, err
+	}
+	o.ReportIgnored = v.flags.reportIgnored
+	if v.flags.writeBaseline == "" && !o.ReportIgnored {
+		o.Baseline, o.BaselineFile, err = v.readBaseline()
+	}
+	return o, err
 }
 
 // schemaFolders opens the folders of --schemas.
@@ -96,4 +208,151 @@ func schemaFolders(dirs []string) ([]*schemas.Folder, error) {
 		opened = append(opened, f)
 	}
 	return opened, nil
+}
+
+// configuration reads the configuration file and puts what the command line and
+// the environment say over it.
+func (v *validation) configuration() (functions.Validation, error) {
+	c, err := v.configurationFile()
+	if err != nil {
+		return c, err
+	}
+	if v.flags.given("rules") {
+		c.Rules, c.Disable = v.flags.rules, nil
+	}
+	if v.flags.given("profile") {
+		c.Profiles = v.flags.profiles
+	}
+	if v.flags.given("fail-on") {
+		c.FailOn = finding.Severity(v.flags.failOn)
+	}
+	if v.flags.given("fail-on-unresolved") {
+		c.FailOnUnresolved = v.flags.failOnUnresolved
+	}
+	return c, nil
+}
+
+func (v *validation) configurationFile() (functions.Validation, error) {
+	name := v.flags.config
+	if name == noConfig || name == "" && !v.hasConfiguration() {
+		return functions.Validation{FailOn: finding.Error}, nil
+	}
+	var content []byte
+	var err error
+	if name == "" {
+		name = validators.ConfigurationFile
+		content, err = v.repo.ReadFile(name)
+	} else if content, err = readLimited(name, 10<<20); err != nil {
+		err = fmt.Errorf("--config: %w", err)
+	}
+	if err != nil {
+		return functions.Validation{}, &render.BadInput{Err: err, Hint: fmt.Sprintf("name a file with a %s, or --config %s", functions.ValidationKind, noConfig)}
+	}
+	if v.flags.config != "" {
+		name = v.inRepository(name)
+	}
+	return functions.ReadValidation(name, content)
+}
+
+// hasConfiguration says whether something in the folder has the name of the
+// configuration file, be it only a link, which is not followed.
+func (v *validation) hasConfiguration() bool {
+	_, err := os.Lstat(filepath.Join(v.dir, validators.ConfigurationFile))
+	return err == nil
+}
+
+// readBaseline reads the baseline of the command line, or the one that the
+// configuration names inside of the repository.
+func (v *validation) readBaseline() (*finding.Baseline, string, error) {
+	name := v.flags.baseline
+	var data []byte
+	var err error
+	switch {
+	case name != "":
+		data, err = readLimited(name, finding.MaxBaseline)
+	case v.config.Baseline != "":
+		name = v.config.Baseline
+		data, err = v.repo.ReadFile(name)
+	default:
+		return nil, "", nil
+	}
+	var b *finding.Baseline
+	if err == nil {
+		if b, err = finding.ReadBaseline(data); err != nil {
+			err = fmt.Errorf("%s %w", name, err)
+		}
+	}
+	if err != nil {
+		return nil, "", &render.BadInput{Err: fmt.Errorf("baseline: %w", err), Hint: "write it with fleetwright validate --write-baseline " + name}
+	}
+	if v.flags.baseline != "" {
+		name = v.inRepository(name)
+	}
+	return b, name, nil
+}
+
+// inRepository is how a report names a file of the user's: from the repository's
+// root where it lies inside.
+func (v *validation) inRepository(name string) string {
+	if way := wayFrom(v.dir, name); way != "" {
+		return way
+	}
+	return filepath.ToSlash(name)
+}
+
+// readLimited reads a file that the user names.
+func readLimited(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d MB", name, limit>>20)
+	}
+	return data, err
+}
+
+// write writes the report in its format; failed is why there is none.
+func (v *validation) write(failed error) error {
+	if v.flags.format == formatText {
+		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.repo.Lines().Line, Duration: time.Since(v.start)})
+	}
+	// CI systems take file names from the checkout, which is where they run a command.
+	o := finding.MachineOptions{Rules: v.rules, Version: version(), Prefix: wayFrom(".", v.dir)}
+	if v.repo != nil {
+		o.Lines = v.repo.Lines().Line
+	}
+	if failed != nil {
+		_, o.Failure = explain(failed)
+	}
+	switch v.flags.format {
+	case formatSARIF:
+		return finding.WriteSARIF(v.out, v.report, o)
+	case formatJUnit:
+		return finding.WriteJUnit(v.out, v.report, o)
+	case formatGitHub:
+		return finding.WriteGitHub(v.out, v.report, o)
+	case formatGitLab:
+		return finding.WriteGitLab(v.out, v.report, o)
+	}
+	return finding.WriteJSON(v.out, v.report)
+}
+
+// wayFrom is the way from a folder to a file or folder inside of it, with forward
+// slashes; "" where that lies outside, or is the folder itself.
+func wayFrom(dir, to string) string {
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return ""
+	}
+	way, err := filepath.Rel(from, to)
+	if err != nil || !filepath.IsLocal(way) || way == "." {
+		return ""
+	}
+	return filepath.ToSlash(way)
 }

@@ -49,6 +49,10 @@ func (r Report) WithIgnored(ignored []Ignored) Report {
 		return cmp.Or(compare(a.Finding, b.Finding), cmp.Compare(a.By, b.By))
 	})
 	r.Ignored = slices.Compact(r.Ignored)
+	seen := map[string]int{}
+	for i := range r.Ignored {
+		r.Ignored[i].Fingerprint = numbered(seen, messageHash(r.Ignored[i].Finding))
+	}
 	r.Summary.Ignored = len(r.Ignored)
 	return r.withLists()
 }

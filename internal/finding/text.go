@@ -127,15 +127,15 @@ func (t text) summary(r Report) {
 // summary says in one line what was checked and found.
 func summary(r Report) string {
 	s := r.Summary
-	checked := fmt.Sprintf("%s, %s, %s and %s checked", count(s.Files, "file"), count(s.Documents, "document"),
-		count(s.Kustomizations, "Kustomization"), count(s.HelmReleases, "HelmRelease"))
+	checked := fmt.Sprintf("%s, %s, %s and %s checked", Count(s.Files, "file"), Count(s.Documents, "document"),
+		Count(s.Kustomizations, "Kustomization"), Count(s.HelmReleases, "HelmRelease"))
 	var found []string
 	for _, part := range []struct {
 		n    int
 		name string
 	}{{s.Errors, "error"}, {s.Warnings, "warning"}, {s.Infos, "info"}} {
 		if part.n > 0 {
-			found = append(found, count(part.n, part.name))
+			found = append(found, Count(part.n, part.name))
 		}
 	}
 	if len(found) == 0 {
@@ -148,12 +148,13 @@ func summary(r Report) string {
 		found = append(found, fmt.Sprintf("%d ignored", s.Ignored))
 	}
 	if s.RulesOff > 0 {
-		found = append(found, count(s.RulesOff, "rule")+" off")
+		found = append(found, Count(s.RulesOff, "rule")+" off")
 	}
 	return checked + ": " + strings.Join(found, ", ")
 }
 
-func count(n int, name string) string {
+// Count names a number of things: 1 file, 2 files.
+func Count(n int, name string) string {
 	if n == 1 {
 		return "1 " + name
 	}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// environmentPrefix begins the variables that stand for flags.
+const environmentPrefix = "FLEETWRIGHT_"
+
+// fromEnvironment sets the flags that the command line doesn't give from the
+// environment: FLEETWRIGHT_FAIL_ON for --fail-on. An empty variable counts as none.
+// Some flags tell to do something and are not taken from there.
+func fromEnvironment(c *cobra.Command, env func(string) string, but ...string) error {
+	var errs []error
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		name := environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value := env(name)
+		if f.Changed || value == "" || f.Name == "help" || slices.Contains(but, f.Name) {
+			return
+		}
+		if err := c.Flags().Set(f.Name, value); err != nil {
+			if f.Value.Type() == "bool" {
+				err = errors.New("want true or false")
+			} else if cause := errors.Unwrap(err); cause != nil {
+				err = cause
+			}
+			errs = append(errs, fmt.Errorf("%s=%q: %w", name, value, err))
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return usage(c, err)
+	}
+	return nil
+}

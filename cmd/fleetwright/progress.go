@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// progress tells on a terminal how far a command is, once it takes long, and
+// leaves nothing behind.
+type progress struct {
+	out   io.Writer // nil: tell nothing
+	start time.Time
+	quit  chan struct{}
+	ended sync.WaitGroup
+	once  sync.Once
+
+	mu          sync.Mutex
+	done, total int
+}
+
+// How long a command may take before it tells, and how often it does.
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+// startProgress begins to tell on standard error, if it is a terminal.
+func startProgress(s streams) *progress {
+	f, ok := s.err.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || s.env("TERM") == "dumb" {
+		return &progress{}
+	}
+	return newProgress(f, progressAfter, progressEvery)
+}
+
+func newProgress(out io.Writer, after, every time.Duration) *progress {
+	p := &progress{out: out, start: time.Now(), quit: make(chan struct{})}
+	p.ended.Go(func() {
+		select {
+		case <-time.After(after):
+		case <-p.quit:
+			return
+		}
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			p.tell()
+			select {
+			case <-ticker.C:
+			case <-p.quit:
+				_, _ = io.WriteString(p.out, clearLine) // nothing is lost with it
+				return
+			}
+		}
+	})
+	return p
+}
+
+// clearLine goes to the start of the line and clears it.
+const clearLine = "\r\x1b[K"
+
+func (p *progress) tell() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	what := "reading the repository"
+	if p.total > 0 {
+		what = fmt.Sprintf("%d of %d rules", p.done, p.total)
+	}
+	_, _ = fmt.Fprintf(p.out, "%svalidating: %s, %d s", clearLine, what, int(time.Since(p.start).Seconds())) // nothing is lost with it
+}
+
+// rules notes how many rules ran.
+func (p *progress) rules(done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.total = max(p.done, done), total
+}
+
+// stop ends the telling and clears the line. It may be called again.
+func (p *progress) stop() {
+	if p.out == nil {
+		return
+	}
+	p.once.Do(func() { close(p.quit) })
+	p.ended.Wait()
+}
