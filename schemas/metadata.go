@@ -108,7 +108,7 @@ func (s *Schema) quickMetadata(meta map[string]any) bool {
 		switch k {
 		case "name":
 			name, _ := v.(string)
-			if name == "" || !isPlainName(name) {
+			if name == "" || !isPlainName(name) && len(s.nameCheck()(name, false)) > 0 {
 				return false
 			}
 		case "namespace":

@@ -121,6 +121,8 @@ func (n *quickNode) accepts(value any) bool {
 		return n.acceptsText(v)
 	case int64:
 		return n.acceptsNumber(v)
+	case float64:
+		return n.isQuantity || n.is("number") && n.enum == nil && n.format == "" && n.minimum == nil && n.maximum == nil
 	case bool:
 		return n.is("boolean") && n.enum == nil && n.format == ""
 	}
@@ -280,6 +282,50 @@ func (n *quickNode) acceptsNumber(v int64) bool {
 	return true
 }
 
+// copyRoot copies an object that was accepted, without what an apply drops, as
+// far as defaults may be set in it; what may be anything is shared.
+func (n *quickNode) copyRoot(object map[string]any) map[string]any {
+	clean := make(map[string]any, len(object)+1)
+	for k, v := range object {
+		if k != "status" && k != "sops" {
+			clean[k] = n.field(k).copy(v)
+		}
+	}
+	return clean
+}
+
+// field is the schema of a field, nil where it may be anything.
+func (n *quickNode) field(name string) *quickNode {
+	if p, ok := n.properties[name]; ok {
+		return p
+	}
+	return n.additional
+}
+
+func (n *quickNode) copy(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if n == nil || n.properties == nil && n.additional == nil {
+			return v
+		}
+		m := make(map[string]any, len(v)+1)
+		for k, item := range v {
+			m[k] = n.field(k).copy(item)
+		}
+		return m
+	case []any:
+		if n == nil || n.items == nil {
+			return v
+		}
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = n.items.copy(item)
+		}
+		return list
+	}
+	return value
+}
+
 // within says whether a number of things is within bounds.
 func within(count int, least, most *int64) bool {
 	return (least == nil || int64(count) >= *least) && (most == nil || int64(count) <= *most)
@@ -299,7 +345,8 @@ func (s *Schema) quick(object map[string]any) bool {
 			if !ok || !s.meta.quickly.accepts(meta) || !s.quickMetadata(meta) {
 				return false
 			}
-			if p, ok := root.properties[k]; ok && !p.accepts(v) {
+			// A definition may restrict the name and nothing else.
+			if p, ok := root.properties[k]; ok && (p.properties != nil || p.unsure || !p.is("object")) {
 				return false
 			}
 		case "apiVersion", "kind":

@@ -157,16 +157,71 @@ func TestValidateSideBySide(t *testing.T) {
 	wg.Wait()
 }
 
+// release is a HelmRelease with the fields that they have in repositories.
+const release = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: apps, labels: {app.kubernetes.io/name: web}}
+spec:
+  interval: 1h
+  chartRef: {kind: OCIRepository, name: web}
+  install: {remediation: {retries: 3}}
+  upgrade: {cleanupOnFail: true, remediation: {retries: 3, strategy: rollback}}
+  dependsOn: [{name: db, namespace: data}]
+  values:
+    replicas: 2
+    ingress: {enabled: true, hosts: [a.example.com, b.example.com]}
+    resources: {requests: {cpu: 100m, memory: 128Mi}}
+`
+
+// BenchmarkValidate measures an object of a kind that is known already: as it is
+// validated, and by the API server's code alone.
 func BenchmarkValidate(b *testing.B) {
-	var m map[string]any
-	if err := yaml.Unmarshal([]byte(deployment), &m); err != nil {
+	for name, text := range map[string]string{"Deployment": deployment, "HelmRelease": release} {
+		var m map[string]any
+		if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+			b.Fatal(err)
+		}
+		o := integers(m).(map[string]any)
+		delete(o["metadata"].(map[string]any), "creationTimestamp")
+		s, _ := Lookup(gvk(o["apiVersion"].(string), o["kind"].(string)))
+		for how, validate := range map[string]func(map[string]any, Options) []Problem{"": s.ValidateWith, "Thorough": s.thorough} {
+			b.Run(name+how, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if p := validate(o, Options{}); len(p) != 0 {
+						b.Fatal(p)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkCold measures the first object of a kind: the schema is decompressed
+// and compiled, its rules too where it has some.
+func BenchmarkCold(b *testing.B) {
+	meta, err := metadata()
+	if err != nil {
 		b.Fatal(err)
 	}
-	o := integers(m).(map[string]any)
-	s, _ := Lookup(gvk("apps/v1", "Deployment"))
-	for b.Loop() {
-		if p := s.Validate(o); len(p) != 0 {
-			b.Fatal(p)
+	for name, text := range map[string]string{"Deployment": deployment, "HelmRelease": release} {
+		var m map[string]any
+		if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+			b.Fatal(err)
 		}
+		o := integers(m).(map[string]any)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := load(gvk(o["apiVersion"].(string), o["kind"].(string)))
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.meta = meta
+				if p := s.Validate(o); len(p) != 0 {
+					b.Fatal(p)
+				}
+			}
+		})
 	}
 }

@@ -108,10 +108,15 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 		if s.ruleCount == 0 {
 			return nil
 		}
-		clean := s.copy(object)
+		clean := s.quickly.copyRoot(object)
 		defaulting.Default(clean, s.structure)
 		return sorted(s.violations(object, clean, opts))
 	}
+	return s.thorough(object, opts)
+}
+
+// thorough judges an object by the API server's code alone.
+func (s *Schema) thorough(object map[string]any, opts Options) []Problem {
 	clean := s.copy(object)
 	problems := s.problems(object, clean, nil, opts)
 	if meta, isMap := clean["metadata"].(map[string]any); isMap && s.meta != nil {
