@@ -213,7 +213,7 @@ func problemsOf(err error, value *kyaml.Node, path string) []problem {
 	if err == nil {
 		return nil
 	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // what errors.Join joined, one by one
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []problem
 		for _, one := range several.Unwrap() {
 			all = append(all, problemsOf(one, value, path)...)

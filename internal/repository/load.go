@@ -18,6 +18,8 @@ import (
 	"syscall"
 
 	"github.com/fluxcd/pkg/sourceignore"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
 // Options of a load.
@@ -233,6 +235,7 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 		j.skip = true
 		return
 	}
+	f.Marked = bytes.Contains(data, []byte(finding.CommentMarker))
 	estimate := nodeEstimate(data)
 	if estimate > limits.FileNodes || !budget.take(estimate) {
 		f.Err = &Error{Reason: TooLarge, Path: f.Path,

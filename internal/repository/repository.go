@@ -59,6 +59,9 @@ type File struct {
 	// default of source-controller's, leaves it out of the artifact. Its
 	// documents are parsed, but its objects are not in the index.
 	Excluded bool
+	// Marked says that the text speaks of ignoring rules: it holds the marker of
+	// such comments.
+	Marked bool
 	// FromItems says that the file came as items of a ResourceList, so that it
 	// has no lines: every position in it is 0.
 	FromItems bool

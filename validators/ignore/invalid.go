@@ -31,7 +31,7 @@ metadata:
   name: podinfo
   namespace: apps
   annotations:
-    fleetwright.dev/ignore: "schema-unknwon-field: the next version knows the field" # <-- here
+    fleetwright.dev/ignore: "schema-unknown-fields: the next version knows the field" # <-- here
 spec:
   url: https://stefanprodan.github.io/podinfo
 `}},

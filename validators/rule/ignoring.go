@@ -131,6 +131,9 @@ func (ig *Ignoring) fileComments(file string) {
 		return
 	}
 	ig.comments[file] = nil
+	if f, parsed := ig.repo.File(file); parsed && !f.Marked {
+		return
+	}
 	text, err := ig.repo.ReadFile(file)
 	if err != nil {
 		return // what cannot be read has no findings that a comment could be about
