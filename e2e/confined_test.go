@@ -35,6 +35,7 @@ func (s *site) confined(t *testing.T) {
 	}
 	each("actions", s.actions)
 	each("admission", s.admission)
+	t.Run("repositories", func(t *testing.T) { s.repositories(t, tenants) })
 	t.Run("outdated", func(t *testing.T) { s.outdated(t, tenants[0]) })
 }
 

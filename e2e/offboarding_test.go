@@ -41,30 +41,12 @@ func (s *site) deploy(t *testing.T, tenant *tenant) {
 	for _, namespace := range tenant.namespaces {
 		files = append(files, fmt.Sprintf(workload, namespace))
 	}
-	s.publish(t, tenant, "workload.yaml", strings.Join(files, "---\n"))
-	resource := harness.GitRepositories
-	if tenant.source.GetKind() == "OCIRepository" {
-		resource = harness.OCIRepositories
-	}
-	s.flux.Reconcile(resource, tenant.sync, tenant.name)
+	s.publish(t, tenant, map[string]string{"workload.yaml": strings.Join(files, "---\n")}, nil)
+	s.fetch(tenant)
 	s.flux.Ready(patience)
 	if applied := s.applied(t, tenant); len(applied) < 3*len(tenant.namespaces) {
 		t.Fatalf("tenant %s deployed only %v", tenant.name, slices.Sorted(maps.Keys(applied)))
 	}
-}
-
-// publish adds a file to what the tenant's Kustomization applies.
-func (s *site) publish(t *testing.T, tenant *tenant, name, content string) {
-	t.Helper()
-	if tenant.source.GetKind() == "OCIRepository" {
-		harness.PushArtifact(t, s.fleet.Internet, tenant.field("url"), "1.1.0", map[string]string{"clusters/production/" + name: content}, s.signer)
-		return
-	}
-	s.fleet.Put(tenant.field("url"), tenant.field("ref", "branch"), map[string]string{
-		"base/" + name: content,
-		"base/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" +
-			"resources:\n- helmrelease.yaml\n- ocirepository.yaml\n- config.yaml\n- password.sops.yaml\n- " + name + "\n",
-	})
 }
 
 // workload is what the tenant deploys in a namespace, beside its Helm release. It is ready

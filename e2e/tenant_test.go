@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,13 +80,43 @@ func (s *site) tenantSecrets(t *testing.T) {
 			host := strings.Split(address, "/")[2]
 			s.secret(t, tenant.sync, name, map[string][]byte{corev1.DockerConfigJsonKey: registryLogin(host, s.fleet.Internet.Grant(address))})
 			s.secret(t, tenant.sync, tenant.field("verify", "secretRef", "name"), map[string][]byte{"cosign.pub": s.signer.PublicKey(t)})
-			harness.PushArtifact(t, s.fleet.Internet, address, "1.0.0", map[string]string{
-				"clusters/production/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: config\ndata:\n  from: artifact\n",
-			}, s.signer)
+			s.publish(t, tenant, nil, nil)
 		case name != "":
 			s.gitSecret(t, tenant.sync, name, address)
 		default:
 			s.fleet.Internet.Publish(address)
 		}
 	}
+}
+
+// publish makes the files what the tenant's Kustomization applies, beside what the tenant
+// began with, and puts others at the root of its repository or artifact.
+func (s *site) publish(t *testing.T, tenant *tenant, applied, others map[string]string) {
+	t.Helper()
+	folder, resources := "base/", []string{"helmrelease.yaml", "ocirepository.yaml", "config.yaml", "password.sops.yaml"}
+	files := map[string]string{}
+	if tenant.source.GetKind() == "OCIRepository" {
+		folder, resources = "clusters/production/", []string{"config.yaml"}
+		files[folder+"config.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: config\ndata:\n  from: artifact\n"
+	}
+	for name, content := range applied {
+		files[folder+name] = content
+	}
+	resources = append(resources, slices.Sorted(maps.Keys(applied))...)
+	files[folder+"kustomization.yaml"] = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- " + strings.Join(resources, "\n- ") + "\n"
+	maps.Copy(files, others)
+	if tenant.source.GetKind() == "OCIRepository" {
+		harness.PushArtifact(t, s.fleet.Internet, tenant.field("url"), "1.0.0", files, s.signer)
+		return
+	}
+	s.fleet.Put(tenant.field("url"), tenant.field("ref", "branch"), files)
+}
+
+// fetch lets Flux pull the tenant's source.
+func (s *site) fetch(tenant *tenant) {
+	resource := harness.GitRepositories
+	if tenant.source.GetKind() == "OCIRepository" {
+		resource = harness.OCIRepositories
+	}
+	s.flux.Reconcile(resource, tenant.sync, tenant.name)
 }

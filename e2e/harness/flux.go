@@ -184,6 +184,19 @@ func (f *Flux) Ready(limit time.Duration) {
 	})
 }
 
+// Says waits until the Kustomization says that it is ready or isn't, and why.
+func (f *Flux) Says(namespace, name string, ready bool, why string) {
+	f.t.Helper()
+	Eventually(f.t, limit, fmt.Sprintf("Kustomization %s/%s is ready: %t, %q", namespace, name, ready, why), func(ctx context.Context) (bool, string) {
+		k, err := f.Any.Resource(Kustomizations).Namespace(namespace).Get(ctx, name, get)
+		if err != nil {
+			return false, err.Error()
+		}
+		is, message := condition(k, "Ready")
+		return is == ready && strings.Contains(message, why), fmt.Sprintf("ready: %t, %s", is, message)
+	})
+}
+
 // notReady says why a Kustomization is not ready at its source's revision.
 func (f *Flux) notReady(ctx context.Context, k *unstructured.Unstructured) string {
 	ready, message := condition(k, "Ready")

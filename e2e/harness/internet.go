@@ -15,7 +15,6 @@ import (
 	"math/big"
 	"net"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -52,12 +51,7 @@ type Internet struct {
 func StartInternet(t testing.TB, hosts ...string) *Internet {
 	t.Helper()
 	n := &Internet{Repositories: t.TempDir(), t: t, hosts: hosts, grants: map[string]string{}, public: map[string]bool{}}
-	execPath, err := exec.Command("git", "--exec-path").Output()
-	must(t, err)
-	git := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(execPath)), "git-http-backend"),
-		Env:  []string{"GIT_PROJECT_ROOT=" + n.Repositories, "GIT_HTTP_EXPORT_ALL=1"},
-	}
+	git := gitHandler(t, n.Repositories)
 	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	n.server = httptest.NewUnstartedServer(n.authenticated(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v2/") {

@@ -1,0 +1,207 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetwright/fleetwright/e2e/harness"
+)
+
+// A trespass is a folder of a tenant's repository that Flux is asked to apply, and what it
+// says then. Beside what the folder is about it holds an innocent ConfigMap.
+type trespass struct {
+	folder, what string
+	object       string   // or the address of something remote
+	refused      string   // what the Kustomization says; empty when it gets ready
+	applied      []string // the IDs of what else is applied then
+}
+
+// repositories lets tenants commit what they must not have. What their own Kustomization
+// says of it is shown by one change; for all others there are Kustomizations like it, which
+// have another path only.
+func (s *site) repositories(t *testing.T, tenants []*tenant) {
+	remote := harness.StartRemote(t, map[string]string{
+		"file.yaml":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: remote-file}}",
+		"base.yaml":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: remote-base}}",
+		"kustomization.yaml": "resources: [base.yaml]",
+	})
+	before := map[string]map[string]types.UID{}
+	for _, tenant := range tenants {
+		before[tenant.name] = s.applied(t, tenant)
+		s.trespass(t, tenant, remote)
+	}
+	wantLockdown := s.lockdown(t, tenants[0])
+	for _, tenant := range tenants {
+		s.wantTrespasses(t, tenant, remote, before[tenant.name])
+		s.putRight(t, tenant, remote)
+	}
+	wantLockdown()
+	s.flux.Ready(patience)
+	for _, tenant := range tenants {
+		if after := s.applied(t, tenant); !maps.Equal(after, before[tenant.name]) {
+			t.Errorf("tenant %s has put its repository right and has %v, want %v", tenant.name, after, before[tenant.name])
+		}
+	}
+	// What --no-remote-bases keeps from being applied was fetched nevertheless.
+	want := []string{"GET /base.git", "GET /base.git/info/refs", "GET /file.yaml", "POST /base.git/git-upload-pack"}
+	if asked := remote.Asked(); !slices.Equal(asked, want) {
+		t.Errorf("kustomize-controller asks a remote host for %q, want %q as docs/cluster.md says", asked, want)
+	}
+	s.proved(t, "kustomize-controller fetches remote files and applies them as the tenant's account; it fetches remote bases, and refuses them then")
+}
+
+// trespassesOf are what the tenant commits. With one workload namespace Flux puts every
+// object there, whatever it says; with several it leaves the object where it says.
+func (s *site) trespassesOf(tenant *tenant, remote *harness.Remote) []trespass {
+	cannot := func(resource, namespace string) string {
+		return fmt.Sprintf("User \"system:serviceaccount:%s:%s\" cannot patch resource %q in API group \"\" in the namespace %q", tenant.sync, tenant.name, resource, namespace)
+	}
+	here := tenant.namespaces[0]
+	elsewhere, moved := "", []string{"ConfigMap " + here + "/trespass"}
+	inSync := badAccount // which is helm's in the workload namespace
+	if len(tenant.namespaces) > 1 {
+		elsewhere, moved = cannot("configmaps", "flux-system"), nil
+		inSync = `cannot patch resource "kustomizations"`
+	}
+	kustomization := func(namespace, account, source string) string {
+		return `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: trespass, namespace: ` + namespace +
+			`}, spec: {interval: 1h, prune: true, serviceAccountName: ` + account + `, sourceRef: ` + source + `}}`
+	}
+	return []trespass{
+		{"elsewhere", "an object in another namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: trespass, namespace: flux-system}}`, elsewhere, moved},
+		{"labels", "the namespace's labels", `{apiVersion: v1, kind: Namespace, metadata: {name: ` + here + `, labels: {pod-security.kubernetes.io/enforce: privileged}}}`,
+			`cannot patch resource "namespaces"`, nil},
+		{"quota", "its quota", `{apiVersion: v1, kind: ResourceQuota, metadata: {name: ` + tenant.name + `, namespace: ` + here + `}, spec: {hard: {pods: "1000"}}}`,
+			cannot("resourcequotas", here), nil},
+		{"role", "a Role with more than it has", `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: trespass, namespace: ` + here +
+			`}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`, `forbidden: `, nil},
+		{"source", "a Kustomization of the platform's source", kustomization(here, tenant.name+"-helm", `{kind: GitRepository, name: flux-system, namespace: flux-system}`), badNamespace, nil},
+		{"account", "a Kustomization without an account", strings.Replace(kustomization(here, "x", `{kind: GitRepository, name: web}`), "serviceAccountName: x, ", "", 1), badAccount, nil},
+		{"sync", "a Kustomization in its sync namespace", kustomization(tenant.sync, tenant.name, `{kind: GitRepository, name: web}`), inSync, nil},
+		{"anybody", "anybody's repository", strings.Replace(source("https://git.example.com/anybody/anything", ""), "kind: GitRepository,",
+			"kind: GitRepository, metadata: {name: trespass, namespace: "+here+"},", 1), badURL, nil},
+		{"base", "a remote base", remote.URL + "/base.git?ref=main", "fs-security-constraint", nil},
+		{"file", "a remote file", remote.URL + "/file.yaml", "", []string{"ConfigMap " + here + "/remote-file"}},
+	}
+}
+
+// trespass commits the tenant's folders, and asks Flux to apply each.
+func (s *site) trespass(t *testing.T, tenant *tenant, remote *harness.Remote) {
+	t.Helper()
+	files := map[string]string{}
+	for _, trespass := range s.trespassesOf(tenant, remote) {
+		folder := "trespasses/" + trespass.folder + "/"
+		resource, namespace := "trespass.yaml", ""
+		if strings.HasPrefix(trespass.object, remote.URL) {
+			resource, namespace = trespass.object, "\nnamespace: "+tenant.namespaces[0]
+		} else {
+			files[folder+resource] = trespass.object
+		}
+		files[folder+"innocent.yaml"] = innocent(tenant, trespass.folder)
+		files[folder+"kustomization.yaml"] = "resources: [innocent.yaml, \"" + resource + "\"]" + namespace
+	}
+	s.publish(t, tenant, map[string]string{
+		"trespass.yaml": `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: trespass}, ` +
+			`roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, ` +
+			`subjects: [{kind: ServiceAccount, name: ` + tenant.name + `, namespace: ` + tenant.sync + `}]}`,
+		"innocent.yaml": innocent(tenant, "own"),
+	}, files)
+	s.fetch(tenant)
+	for _, trespass := range s.trespassesOf(tenant, remote) {
+		s.kustomization(t, tenant, tenant.sync, trespass.folder, func(spec map[string]any) {
+			spec["path"], spec["deletionPolicy"] = "./trespasses/"+trespass.folder, "Delete" // which waits for nothing
+		})
+	}
+}
+
+func innocent(tenant *tenant, name string) string {
+	return fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: innocent-%s, namespace: %s}}", name, tenant.namespaces[0])
+}
+
+// kustomization makes one that is like the tenant's own but for what the change makes of it.
+func (s *site) kustomization(t *testing.T, tenant *tenant, namespace, name string, change func(spec map[string]any)) {
+	t.Helper()
+	spec, _, _ := unstructured.NestedMap(s.tenantSync(t.Context(), tenant).Object, "spec")
+	change(spec)
+	must(t, s.flux.Client.Apply(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
+		"metadata": map[string]any{"name": name, "namespace": namespace}, "spec": spec,
+	}}))
+}
+
+// wantTrespasses holds what Flux says, and what it applied, against what it should.
+func (s *site) wantTrespasses(t *testing.T, tenant *tenant, remote *harness.Remote, before map[string]types.UID) {
+	t.Helper()
+	s.flux.Says(tenant.sync, tenant.name, false, `cannot patch resource "clusterrolebindings"`)
+	want := slices.Collect(maps.Keys(before))
+	refused := 1
+	for _, trespass := range s.trespassesOf(tenant, remote) {
+		s.flux.Says(tenant.sync, trespass.folder, trespass.refused == "", trespass.refused)
+		if trespass.refused != "" {
+			refused++
+			continue
+		}
+		want = append(append(want, "ConfigMap "+tenant.namespaces[0]+"/innocent-"+trespass.folder), trespass.applied...)
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(s.applied(t, tenant))); !slices.Equal(got, want) {
+		t.Errorf("Flux applied of tenant %s\n%s\nwant\n%s", tenant.name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	s.proved(t, "%s commits %d changes that Flux refuses, and nothing of them appears", tenant.name, refused)
+}
+
+// putRight takes it all back.
+func (s *site) putRight(t *testing.T, tenant *tenant, remote *harness.Remote) {
+	t.Helper()
+	for _, trespass := range s.trespassesOf(tenant, remote) {
+		must(t, s.flux.Any.Resource(harness.Kustomizations).Namespace(tenant.sync).Delete(t.Context(), trespass.folder, metav1.DeleteOptions{}))
+	}
+	s.publish(t, tenant, nil, nil)
+	s.fetch(tenant)
+}
+
+// lockdown shows what Flux's own flags refuse where there are no admission policies: a
+// source of another namespace, and to act as anybody but the namespace's default account.
+// It asks Flux; the function that it returns waits for the answer.
+func (s *site) lockdown(t *testing.T, tenant *tenant) (want func()) {
+	t.Helper()
+	const namespace = "lockdown"
+	namespaces := s.flux.Kube.CoreV1().Namespaces()
+	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	must(t, err)
+	source := tenant.source.DeepCopy()
+	source.Object = map[string]any{
+		"apiVersion": source.GetAPIVersion(), "kind": source.GetKind(), "spec": source.Object["spec"],
+		"metadata": map[string]any{"name": tenant.name, "namespace": namespace},
+	}
+	must(t, s.flux.Client.Apply(t.Context(), source))
+	if name := tenant.field("secretRef", "name"); name != "" {
+		s.gitSecret(t, namespace, name, tenant.field("url"))
+	}
+	anonymous := func(spec map[string]any) {
+		delete(spec, "serviceAccountName")
+		delete(spec, "decryption")
+		spec["path"], spec["targetNamespace"] = "./trespasses/file", namespace
+	}
+	s.kustomization(t, tenant, namespace, "anonymous", anonymous)
+	s.kustomization(t, tenant, namespace, "foreign", func(spec map[string]any) {
+		anonymous(spec)
+		spec["sourceRef"] = map[string]any{"kind": "GitRepository", "name": "flux-system", "namespace": "flux-system"}
+	})
+	return func() {
+		s.flux.Says(namespace, "anonymous", false, `User "system:serviceaccount:lockdown:default" cannot patch resource "configmaps"`)
+		s.flux.Says(namespace, "foreign", false, "cross-namespace references have been blocked")
+		kustomizations := s.flux.Any.Resource(harness.Kustomizations).Namespace(namespace)
+		must(t, kustomizations.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+		must(t, namespaces.Delete(t.Context(), namespace, metav1.DeleteOptions{}))
+		s.proved(t, "where there is no policy, Flux's flags refuse a source of another namespace, and no account means default, which may do nothing")
+	}
+}
