@@ -7,7 +7,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 )
 
@@ -21,7 +20,7 @@ func run() int {
 	defer stop()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
 	quietLibraries()
-	tuneMemory()
+	tuneMemory(os.Getenv)
 	return execute(ctx, os.Args[1:], s)
 }
 
@@ -32,11 +31,4 @@ func quietLibraries() {
 	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
 		os.Stderr = null
 	}
-}
-
-// tuneMemory trades memory for time, up to what a hostile repository may take: a command
-// lives for a second, and most of what it allocates until its end.
-func tuneMemory() {
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(400 << 20)
 }

@@ -194,7 +194,7 @@ func (c *Cluster) finish() {
 			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 		})
 		k.Gaps = slices.Compact(k.Gaps)
-		k.built, k.from = nil, nil
+		k.from = nil
 	}
 	for _, o := range c.objects {
 		c.byIdentity[o.Identity] = append(c.byIdentity[o.Identity], o)

@@ -215,7 +215,7 @@ func (w *walker) substitute(k *Kustomization) {
 	for _, o := range objects {
 		applyCommonMetadata(o, k.Spec.CommonMetadata)
 	}
-	k.Objects = objects
+	k.Objects, k.built = objects, nil
 	if k.Spec.KubeConfig != nil {
 		return // they go to another cluster
 	}
