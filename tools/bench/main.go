@@ -20,9 +20,12 @@ import (
 func main() {
 	log.SetFlags(0)
 	command := flag.String("fleetwright", "bin/fleetwright", "the command to measure")
+	kustomize := flag.String("kustomize", "bin/tools/kustomize", "the kustomize command to compare with")
 	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
 	flag.Parse()
 	binary, err := filepath.Abs(*command)
+	check(err)
+	peer, err := filepath.Abs(*kustomize)
 	check(err)
 	work, err := os.MkdirTemp("", "fleetwright-bench-")
 	check(err)
@@ -31,6 +34,7 @@ func main() {
 	fmt.Printf("%s/%s, %d CPUs, %s; medians\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	start(binary, work, *runs)
 	render(binary, work)
+	graph(binary, peer, work)
 }
 
 // start compares the start of the process, and a small function call, with an

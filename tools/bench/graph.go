@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// graph shows what following a cluster's graph costs, against the kustomize command once for
+// each Kustomization, and how it grows with their number.
+func graph(binary, kustomize, work string) {
+	fmt.Println("\n| one cluster | objects | build | against the kustomize command for each | against ten times fewer | peak memory | validate | peak memory |\n|---|---|---|---|---|---|---|---|")
+	var before time.Duration
+	for _, n := range []int{10, 100, 1000, 5000} {
+		dir := filepath.Join(work, fmt.Sprint("repository-", n))
+		objects := writeRepository(dir, n)
+		runs := 5
+		if n > 1000 {
+			runs = 3
+		}
+		build := measure(runs, nil, dir, binary, "build", ".", "--format", "json")
+		validate := measure(runs, nil, dir, binary, "validate", ".")
+		peer := "–"
+		if n <= 100 {
+			peer = fmt.Sprintf("%.1f× faster", ratio(kustomizeAll(kustomize, dir, n), build.wall))
+		}
+		growth := "–"
+		if before > 0 {
+			growth = fmt.Sprintf("%.1f", ratio(build.wall, before))
+		}
+		fmt.Printf("| %d Kustomizations | %d | %s | %s | %s | %d MB | %s | %d MB |\n", n, objects, ms(build.wall), peer, growth, build.rss>>20, ms(validate.wall), validate.rss>>20)
+		before = build.wall
+	}
+}
+
+// kustomizeAll builds the same Kustomizations with the kustomize command, one after the other.
+func kustomizeAll(kustomize, dir string, n int) time.Duration {
+	begin := time.Now()
+	for i := range n {
+		once(nil, dir, kustomize, "build", app(i))
+	}
+	return time.Since(begin)
+}
+
+func app(i int) string { return fmt.Sprintf("apps/app-%d", i) }
+
+// writeRepository writes a cluster with n Kustomizations, each of five objects with a
+// namespace, labels, an image and variables; every fifth patches a base that they share. It
+// returns the number of objects.
+func writeRepository(dir string, n int) int {
+	write := func(name, format string, args ...any) {
+		file := filepath.Join(dir, name)
+		check(os.MkdirAll(filepath.Dir(file), 0o755))
+		check(os.WriteFile(file, fmt.Appendf(nil, format, args...), 0o644))
+	}
+	write("clusters/one/vars.yaml", benchVariables)
+	write("base/kustomization.yaml", "resources: [app.yaml]\n")
+	write("base/app.yaml", benchApp, "base")
+	for i := range n {
+		name := fmt.Sprintf("app-%d", i)
+		write("clusters/one/"+name+".yaml", benchKustomization, name)
+		if i%5 == 0 {
+			write(app(i)+"/kustomization.yaml", benchOverlay, name)
+			continue
+		}
+		write(app(i)+"/kustomization.yaml", benchPlain, name)
+		write(app(i)+"/app.yaml", benchApp, name)
+	}
+	return 1 + n + 5*n
+}
+
+const benchVariables = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: vars, namespace: flux-system}
+data: {DOMAIN: example.com, REPLICAS: "2"}
+`
+
+const benchKustomization = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: %[1]s, namespace: flux-system}
+spec:
+  interval: 1h
+  prune: true
+  wait: true
+  path: ./apps/%[1]s
+  sourceRef: {kind: GitRepository, name: flux-system}
+  postBuild:
+    substituteFrom: [{kind: ConfigMap, name: vars}]
+`
+
+const benchPlain = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+namespace: %s
+resources: [app.yaml]
+labels: [{pairs: {team: web}}]
+images: [{name: example.com/web, newTag: 1.2.3}]
+`
+
+const benchOverlay = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+namespace: %[1]s
+namePrefix: %[1]s-
+resources: [../../base]
+labels: [{pairs: {team: web}}]
+patches:
+- patch: |
+    - {op: replace, path: /spec/template/spec/containers/0/resources/requests/cpu, value: 20m}
+  target: {kind: Deployment}
+`
+
+const benchApp = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s}
+spec:
+  selector: {matchLabels: {app: %[1]s}}
+  template:
+    metadata: {labels: {app: %[1]s}}
+    spec:
+      containers:
+      - name: web
+        image: example.com/web
+        env: [{name: DOMAIN, value: "${DOMAIN}"}]
+        ports: [{name: http, containerPort: 8080}]
+        resources: {requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 64Mi}}
+        volumeMounts: [{name: config, mountPath: /config}]
+      volumes: [{name: config, configMap: {name: %[1]s}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: %[1]s}
+spec: {selector: {app: %[1]s}, ports: [{name: http, port: 80, targetPort: http}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: %[1]s}
+data: {url: "https://%[1]s.${DOMAIN}"}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: %[1]s}
+spec:
+  rules: [{host: "%[1]s.${DOMAIN}", http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: %[1]s, port: {name: http}}}}]}}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: %[1]s}
+spec: {maxUnavailable: 1, selector: {matchLabels: {app: %[1]s}}}
+`
