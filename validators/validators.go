@@ -18,6 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
 	"github.com/fleetwright/fleetwright/validators/source"
+	"github.com/fleetwright/fleetwright/validators/tenant"
 )
 
 // All returns every rule, sorted by id.
@@ -38,6 +39,17 @@ func All() []rule.Rule {
 		source.Insecure,
 		source.MutableRef,
 		source.Unverified,
+		tenant.ClusterAdmin,
+		tenant.ClusterScoped,
+		tenant.CrossNamespaceRef,
+		tenant.LockdownMissing,
+		tenant.NamespaceUnlabelled,
+		tenant.NetworkPolicyMissing,
+		tenant.QuotaMissing,
+		tenant.RBACEscalation,
+		tenant.RBACExcess,
+		tenant.ServiceAccountMissing,
+		tenant.SourceNotAllowed,
 	}
 	slices.SortFunc(all, func(a, b rule.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all

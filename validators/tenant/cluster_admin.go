@@ -1,0 +1,61 @@
+package tenant
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ClusterAdmin is the rule tenant-cluster-admin.
+var ClusterAdmin = rule.Rule{
+	ID:       "tenant-cluster-admin",
+	Title:    "a tenant's account is bound to cluster-admin",
+	Severity: finding.Error,
+	Why: `Bound for the whole cluster (a ClusterRoleBinding) the tenant owns the cluster: an error.
+
+Bound in its own namespace (a RoleBinding, as flux create tenant makes it) the tenant may do there what it likes,
+which is a warning: it may lift its quota, change its network policies, and take the pod security labels off its
+Namespace, after which a privileged pod owns the node that it runs on.`,
+	Fix: `Bind admin or edit, which leave quotas and the Namespace alone, or a Role with the kinds that the tenant
+deploys: flux create tenant has --cluster-role.`,
+	Bad: []rule.Example{
+		example(platform + namespace + replace(access, "name: edit", "name: cluster-admin # <-- here") + sync),
+		example(platform + namespace + access + sync + `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: shop
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: cluster-admin # <-- here
+subjects:
+  - kind: ServiceAccount
+    name: shop
+    namespace: shop
+`),
+	},
+	Good: []rule.Example{example(replace(whole(), "name: edit", "name: admin"))},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			for _, g := range c.grants {
+				for _, t := range c.tenantsOf(g) {
+					if g.roleKind == "ClusterRole" && g.roleName == "cluster-admin" {
+						c.reportClusterAdmin(p, g, t)
+					}
+				}
+			}
+		}
+	},
+}
+
+func (c *cluster) reportClusterAdmin(p *rule.Pass, g grant, t *tenant) {
+	f := finding.Finding{
+		Message: fmt.Sprintf("%s is cluster-admin of %s", g.who(t), g.where()),
+		Hint:    "bind admin or edit, or a Role with the kinds that the tenant deploys",
+	}
+	if _, own := t.namespaces[g.namespace]; own {
+		f.Severity = finding.Warning
+	}
+	p.ReportBuilt(g.binding, f, "roleRef", "name")
+}

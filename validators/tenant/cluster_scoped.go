@@ -1,0 +1,143 @@
+package tenant
+
+import (
+	"fmt"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ClusterScoped is the rule tenant-cluster-scoped.
+var ClusterScoped = rule.Rule{
+	ID:       "tenant-cluster-scoped",
+	Title:    "an object of the whole cluster that a tenant's account applies",
+	Severity: finding.Error,
+	Why: `A tenant's account is granted roles in namespaces. The API server refuses it what belongs to no namespace
+(a Namespace, a ClusterRole, a CustomResourceDefinition, a ClusterIssuer), and the Kustomization with such an
+object applies nothing at all.`,
+	Fix: `Move the object to what the platform applies, or take the namespaced kind (an Issuer for a ClusterIssuer).`,
+	Bad: []rule.Example{example(platform + namespace + monorepo + `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole # <-- here
+metadata:
+  name: shop-reader
+rules: []
+`)},
+	Good: []rule.Example{example(platform + namespace + quota + network + "---\n" + monorepo + `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: shop
+  namespace: shop
+`)},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			for _, k := range c.Kustomizations {
+				c.judgeScopes(p, k)
+			}
+		}
+	},
+}
+
+// monorepo is a tenant whose objects stand in the platform's repository: its account is in
+// Flux's namespace, and bound in the tenant's.
+const monorepo = `apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: shop
+  namespace: flux-system
+  labels:
+    toolkit.fluxcd.io/tenant: shop
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: shop
+  namespace: shop
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: edit
+subjects:
+  - kind: ServiceAccount
+    name: shop
+    namespace: flux-system
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: shop
+  namespace: flux-system
+spec:
+  serviceAccountName: shop
+  interval: 1h
+  path: ./shop
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+-- shop/objects.yaml --
+`
+
+// judgeScopes judges what a tenant's account applies. One that a role is bound to for the
+// whole cluster may be allowed to.
+func (c *cluster) judgeScopes(p *rule.Pass, k *reconcile.Kustomization) {
+	a := account{k.Namespace, k.Spec.ServiceAccountName}
+	t := c.ownerOf(a)
+	if t == nil || a.name == "" || k.Spec.KubeConfig != nil {
+		return
+	}
+	for _, g := range c.grants {
+		if g.namespace == "" && g.covers(a) && g.account.name != "" {
+			return
+		}
+	}
+	for _, o := range k.Objects {
+		if !c.isClusterScoped(o) || o.Kind == "Namespace" && c.mayPatch(a, o.Name) {
+			continue
+		}
+		p.ReportBuilt(o, finding.Finding{
+			Message: fmt.Sprintf("tenant %s: %s belongs to the whole cluster, and account %s may write in namespaces only", t.name, o, a),
+			Hint:    "move it to what the platform applies",
+		}, "kind")
+	}
+}
+
+// isClusterScoped says so where it is known of the kind.
+func (c *cluster) isClusterScoped(o *reconcile.Object) bool {
+	gv, err := apischema.ParseGroupVersion(o.APIVersion)
+	if err != nil {
+		return false
+	}
+	if s, ok := schemas.Lookup(gv.WithKind(o.Kind)); ok {
+		return !s.Namespaced
+	}
+	for _, crd := range c.Objects() {
+		if crd.Kind == "CustomResourceDefinition" && crd.Text("spec", "group") == gv.Group && crd.Text("spec", "names", "kind") == o.Kind {
+			return crd.Text("spec", "scope") == "Cluster"
+		}
+	}
+	return false
+}
+
+// mayPatch says whether an account may change a Namespace that is there: a role in the
+// namespace can allow it.
+func (c *cluster) mayPatch(a account, namespace string) bool {
+	for _, g := range c.grants {
+		if !g.covers(a) || g.namespace != namespace {
+			continue
+		}
+		rules, known := c.rulesOf(g)
+		if !known || g.isBuiltIn() && g.roleName == "cluster-admin" {
+			return true
+		}
+		for _, r := range rules {
+			if r.allows("patch", "", "namespaces") {
+				return true
+			}
+		}
+	}
+	return false
+}

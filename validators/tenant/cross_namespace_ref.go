@@ -1,0 +1,87 @@
+package tenant
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// CrossNamespaceRef is the rule tenant-cross-namespace-ref.
+var CrossNamespaceRef = rule.Rule{
+	ID:       "tenant-cross-namespace-ref",
+	Title:    "a reference to another namespace's source",
+	Severity: finding.Error,
+	Why: `A Flux controller reads a source with its own rights, whoever asks: a tenant's reference to another
+namespace's source opens what that namespace's credentials open, such as the platform's repository with all that
+is in it. Where Flux is locked down (--no-cross-namespace-refs) every such reference ends in AccessDenied, the
+platform's own included.
+
+dependsOn may name another namespace also under lockdown.`,
+	Fix: `Give the namespace a source of its own, and leave the reference's namespace out.`,
+	Bad: []rule.Example{example(platform + namespace + access + replace(sync,
+		"    kind: GitRepository\n    name: shop\n", "    kind: GitRepository\n    name: flux-system\n    namespace: flux-system # <-- here\n"))},
+	Good: []rule.Example{example(replace(whole(), "  serviceAccountName: shop\n",
+		"  serviceAccountName: shop\n  dependsOn:\n    - name: tenants\n      namespace: flux-system\n"))},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			for _, o := range c.Objects() {
+				for _, ref := range referencesOf(o) {
+					c.judgeReference(p, o, ref)
+				}
+			}
+		}
+	},
+}
+
+// referenceFields hold references to sources, by kind; a list's entries are all looked at.
+// Source: the API reference of each controller; those of a Provider and of Secrets have no
+// namespace.
+var referenceFields = map[string][][]any{
+	kustomizeGroup + "/Kustomization":     {{"spec", "sourceRef"}},
+	helmGroup + "/HelmRelease":            {{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}},
+	imageGroup + "/ImageUpdateAutomation": {{"spec", "sourceRef"}},
+	imageGroup + "/ImagePolicy":           {{"spec", "imageRepositoryRef"}},
+	notificationGroup + "/Alert":          {{"spec", "eventSources"}},
+	notificationGroup + "/Receiver":       {{"spec", "resources"}},
+}
+
+// referencesOf are the paths of an object's references to another namespace.
+func referencesOf(o *reconcile.Object) [][]any {
+	var paths [][]any
+	add := func(path []any) {
+		if namespace := o.Text(append(path, "namespace")...); namespace != "" && namespace != o.Namespace && o.Namespace != "" {
+			paths = append(paths, append(path, "namespace"))
+		}
+	}
+	for _, path := range referenceFields[o.Group+"/"+o.Kind] {
+		path = path[:len(path):len(path)]
+		add(path)
+		for i := range o.List(path...) {
+			add(append(path, i))
+		}
+	}
+	return paths
+}
+
+func (c *cluster) judgeReference(p *rule.Pass, o *reconcile.Object, path []any) {
+	to := o.Text(path...)
+	from := c.byNamespace[o.Namespace]
+	if from == nil && !c.lockdown.refusesCrossRefs() {
+		return
+	}
+	if from != nil && from == c.byNamespace[to] && !c.lockdown.refusesCrossRefs() {
+		return
+	}
+	f := finding.Finding{Hint: "give the namespace a source of its own"}
+	switch {
+	case from == nil:
+		f.Message = fmt.Sprintf("%s refers to namespace %q: Flux is locked down and refuses it", o, to)
+	case c.lockdown.refusesCrossRefs():
+		f.Message = fmt.Sprintf("tenant %s: %s refers to namespace %q: Flux is locked down and refuses it", from.name, o, to)
+	default:
+		f.Message = fmt.Sprintf("tenant %s: %s reads a source of namespace %q with that namespace's credentials", from.name, o, to)
+	}
+	p.ReportBuilt(o, f, path...)
+}

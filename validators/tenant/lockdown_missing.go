@@ -1,0 +1,106 @@
+package tenant
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// LockdownMissing is the rule tenant-lockdown-missing.
+var LockdownMissing = rule.Rule{
+	ID:       "tenant-lockdown-missing",
+	Title:    "a cluster with tenants whose Flux doesn't keep them apart",
+	Severity: finding.Error,
+	Why: `As it is installed, Flux applies a Kustomization or HelmRelease without an account as cluster-admin, and
+reads sources of every namespace for whoever names them: any tenant that may write one of Flux's objects owns the
+cluster. Three flags of the controllers forbid it: --no-cross-namespace-refs, --default-service-account and
+--no-remote-bases; cluster.multitenant of a FluxInstance sets all of them. A lacking --no-remote-bases, or a flag
+that only notification or image controllers lack, is a warning.
+
+An admission policy that demands spec.serviceAccountName, or judges spec.sourceRef, stands for the flag. A cluster
+has tenants when a namespace is labelled with its tenant (toolkit.fluxcd.io/tenant, capsule.clastix.io/tenant) and
+Flux applies something there from the tenant's source, or as an account of its own. Where the repository doesn't
+hold how Flux is installed, the question is unresolved.`,
+	Fix: `Set spec.cluster.multitenant: true in the FluxInstance; or patch the controllers in the kustomization.yaml
+beside gotk-components.yaml:
+
+    patches:
+      - target:
+          kind: Deployment
+          name: (kustomize-controller|helm-controller|notification-controller|image-reflector-controller|image-automation-controller|source-watcher)
+        patch: |
+          - op: add
+            path: /spec/template/spec/containers/0/args/-
+            value: --no-cross-namespace-refs=true
+      - target: {kind: Deployment, name: kustomize-controller}
+        patch: |
+          - op: add
+            path: /spec/template/spec/containers/0/args/-
+            value: --no-remote-bases=true
+      - target: {kind: Deployment, name: (kustomize-controller|helm-controller)}
+        patch: |
+          - op: add
+            path: /spec/template/spec/containers/0/args/-
+            value: --default-service-account=default
+
+The platform's own Kustomizations and HelmReleases then need a serviceAccountName, the root's included.
+
+Source: https://fluxcd.io/flux/installation/configuration/multitenancy/`,
+	Bad: []rule.Example{example(replace(whole(), "    multitenant: true", "    multitenant: false # <-- here"))},
+	Good: []rule.Example{
+		example(whole()),
+		// Namespaces that are labelled by team, on a cluster where Flux applies everything: no tenants.
+		example(replace(replace(platform, "    multitenant: true", "    multitenant: false"), "  serviceAccountName: kustomize-controller\n", "") + namespace),
+	},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			c.judgeLockdown(p)
+		}
+	},
+}
+
+func (c *cluster) judgeLockdown(p *rule.Pass) {
+	l := c.lockdown
+	if !l.known {
+		p.Unresolved(l.file, l.line, fmt.Sprintf("cluster %s has tenants; whether its Flux is locked down is not known: how it is installed is not in Git", c.Name))
+		return
+	}
+	f := finding.Finding{File: l.file, Line: l.line, Column: l.column, Severity: finding.Warning}
+	var lacking []string
+	for _, m := range l.missing {
+		if m.flag == flagCrossRefs && c.policies.crossRefs || m.flag == flagAccount && c.policies.accounts {
+			continue
+		}
+		lacking = append(lacking, fmt.Sprintf("%s (%s)", strings.TrimSuffix(m.flag, "=true"), strings.Join(m.controllers, ", ")))
+		if m.flag != flagRemoteBases && l.lacks(m.flag, "kustomize-controller", "helm-controller") {
+			f.Severity = finding.Error
+		}
+	}
+	if len(lacking) == 0 {
+		return
+	}
+	names := make([]string, 0, len(c.tenants))
+	for _, t := range c.tenants {
+		names = append(names, t.name)
+	}
+	f.Message = fmt.Sprintf("Flux doesn't keep tenants (%s) apart: it lacks %s", shorten(names), strings.Join(lacking, ", "))
+	if f.Hint = "patch the controllers: fleetwright explain tenant-lockdown-missing shows how"; l.operator {
+		f.Hint = "set spec.cluster.multitenant: true"
+	}
+	if l.object != nil {
+		p.ReportBuilt(l.object, f)
+		return
+	}
+	p.ReportIn(c.Name, f)
+}
+
+// shorten joins names, the first few of them.
+func shorten(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,95 @@
+package tenant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+const labelEnforce = "pod-security.kubernetes.io/enforce"
+
+// NamespaceUnlabelled is the rule tenant-namespace-unlabelled.
+var NamespaceUnlabelled = rule.Rule{
+	ID:       "tenant-namespace-unlabelled",
+	Title:    "a tenant's namespace in which privileged pods may run",
+	Severity: finding.Warning,
+	Why: `Without the label pod-security.kubernetes.io/enforce, or with the level privileged, whoever may create pods in
+the namespace may run one that is privileged or mounts the node's file system, and reads from there the Secrets
+and tokens of every other pod on the node: no role keeps such a tenant inside of its namespace.
+
+Where a policy of the cluster judges the security of pods, or Capsule keeps the tenant, nothing is reported.`,
+	Fix: `Label the Namespace:
+
+    labels:
+      pod-security.kubernetes.io/enforce: restricted
+
+baseline is the level for workloads that restricted refuses. Source:
+https://kubernetes.io/docs/concepts/security/pod-security-admission/`,
+	Bad: []rule.Example{example(platform + replace(replace(namespace, "    pod-security.kubernetes.io/enforce: restricted\n", ""),
+		"  labels:", "  labels: # <-- here") + access + sync)},
+	Good: []rule.Example{example(replace(whole(), "enforce: restricted", "enforce: baseline"))},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			if c.policies.pods {
+				continue
+			}
+			for _, t := range c.tenants {
+				c.judgePodSecurity(p, t)
+			}
+		}
+	},
+}
+
+func (c *cluster) judgePodSecurity(p *rule.Pass, t *tenant) {
+	for _, name := range t.sorted() {
+		o := t.namespaces[name]
+		if o == nil || t.capsule {
+			continue
+		}
+		f := finding.Finding{Hint: "label it pod-security.kubernetes.io/enforce: restricted, or baseline"}
+		switch level := o.Label(labelEnforce); {
+		case level == "":
+			f.Message = fmt.Sprintf("tenant %s: namespace %s has no label %s, so that privileged pods may run in it", t.name, name, labelEnforce)
+		case level == "privileged":
+			f.Message = fmt.Sprintf("tenant %s: namespace %s lets privileged pods run", t.name, name)
+		default:
+			continue
+		}
+		p.ReportBuilt(o, f, "metadata", "labels", labelEnforce)
+	}
+}
+
+// workloads are a tenant's namespaces in which somebody of the tenant is granted
+// something, so that pods can run there, and whose Namespace is in Git.
+func (c *cluster) workloads(t *tenant) []*reconcile.Object {
+	var own []*reconcile.Object
+	for _, name := range t.sorted() {
+		granted := slices.ContainsFunc(c.grants, func(g grant) bool { return g.namespace == name })
+		if o := t.namespaces[name]; o != nil && granted && !t.capsule {
+			own = append(own, o)
+		}
+	}
+	return own
+}
+
+// judgeWorkloads reports each workload namespace that lacks something that the platform
+// gives it.
+func (c *cluster) judgeWorkloads(p *rule.Pass, what string, isThere func(namespace string) bool, hint string) {
+	for _, t := range c.tenants {
+		for _, o := range c.workloads(t) {
+			if isThere(o.Name) {
+				continue
+			}
+			if c.unlessComplete(p, fmt.Sprintf("whether each tenant's namespace has a %s", what)) {
+				return
+			}
+			p.ReportBuilt(o, finding.Finding{
+				Message: fmt.Sprintf("tenant %s: namespace %s has no %s", t.name, o.Name, what),
+				Hint:    hint,
+			}, "metadata", "name")
+		}
+	}
+}

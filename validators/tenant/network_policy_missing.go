@@ -1,0 +1,76 @@
+package tenant
+
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// NetworkPolicyMissing is the rule tenant-network-policy-missing.
+var NetworkPolicyMissing = rule.Rule{
+	ID:       "tenant-network-policy-missing",
+	Title:    "a tenant's namespace that every pod of the cluster reaches",
+	Severity: finding.Warning,
+	Why: `Without a NetworkPolicy every pod of every tenant reaches the others' pods on all ports: databases without a
+password, metrics, administration. Namespaces separate names, not networks.
+
+A policy counts that selects all pods of the namespace (an empty podSelector) for ingress; one for some pods leaves
+the rest open. Asked of the namespaces in which somebody is granted something. Where a policy holds for the whole
+cluster or generates them, or Capsule keeps the tenant, nothing is reported.`,
+	Fix: `Deny by default, then open what is needed:
+
+    apiVersion: networking.k8s.io/v1
+    kind: NetworkPolicy
+    metadata:
+      name: default-deny
+      namespace: shop
+    spec:
+      podSelector: {}
+      policyTypes: [Ingress, Egress]
+
+Pods need DNS: allow port 53 to kube-system beside it.`,
+	Bad:  []rule.Example{example(platform + replace(namespace, "name: shop\n  labels", "name: shop # <-- here\n  labels") + access + sync + quota)},
+	Good: []rule.Example{example(whole())},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			if c.policies.networks {
+				continue
+			}
+			closed := map[string]bool{}
+			for _, o := range c.Objects() {
+				if closesAll(o) {
+					closed[o.Namespace] = true
+				}
+			}
+			c.judgeWorkloads(p, "NetworkPolicy that holds for all of its pods", func(namespace string) bool { return closed[namespace] },
+				"deny by default, then open what is needed")
+		}
+	},
+}
+
+// closesAll says whether a policy selects all pods of its namespace for ingress.
+func closesAll(o *reconcile.Object) bool {
+	selector, field := "podSelector", o.Field("spec", "podSelector")
+	switch o.Group + "/" + o.Kind {
+	case networkingGroup + "/NetworkPolicy":
+		types := texts(o, "spec", "policyTypes")
+		if len(types) > 0 && !slices.Contains(types, "Ingress") {
+			return false
+		}
+	case "cilium.io/CiliumNetworkPolicy":
+		selector, field = "endpointSelector", o.Field("spec", "endpointSelector")
+		if o.Field("spec", "ingress") == nil && o.Field("spec", "ingressDeny") == nil {
+			return false
+		}
+	case "crd.projectcalico.org/NetworkPolicy", "projectcalico.org/NetworkPolicy":
+		text := o.Text("spec", "selector")
+		return text == "" || text == "all()"
+	default:
+		return false
+	}
+	fields, isMap := field.(map[string]any)
+	// Left out it is empty for a NetworkPolicy, and an error for Cilium's.
+	return isMap && len(fields) == 0 || field == nil && selector == "podSelector"
+}

@@ -1,0 +1,184 @@
+package tenant
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+)
+
+// grant is a role that is bound to a subject.
+type grant struct {
+	binding *reconcile.Object
+	// namespace that it holds in, "" for all.
+	namespace string
+	// subject is its index in the binding.
+	subject int
+	// account that it is bound to, its name "" for all of the namespace, and both "" for
+	// every account of the cluster.
+	account account
+	// other says that it is bound to a user or group which is no service account.
+	other bool
+	// role is its kind and name.
+	roleKind, roleName string
+}
+
+// grantsOf reads the bindings of a cluster, in the order of its objects.
+func grantsOf(c *reconcile.Cluster) []grant {
+	var grants []grant
+	for _, o := range c.Objects() {
+		if o.Group != rbacGroup || o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" {
+			continue
+		}
+		for i := range o.List("subjects") {
+			g := grant{binding: o, subject: i, roleKind: o.Text("roleRef", "kind"), roleName: o.Text("roleRef", "name")}
+			if o.Kind == "RoleBinding" {
+				g.namespace = o.Namespace
+			}
+			g.readSubject(o, i)
+			grants = append(grants, g)
+		}
+	}
+	return grants
+}
+
+// readSubject finds the account of a subject, which may be spelled as a user or group.
+// Source: k8s.io/apiserver/pkg/authentication/serviceaccount.
+func (g *grant) readSubject(o *reconcile.Object, i int) {
+	name := o.Text("subjects", i, "name")
+	user, isUser := strings.CutPrefix(name, "system:serviceaccount:")
+	group, isGroup := strings.CutPrefix(name, "system:serviceaccounts:")
+	switch kind := o.Text("subjects", i, "kind"); {
+	case kind == "ServiceAccount":
+		g.account = account{cmp.Or(o.Text("subjects", i, "namespace"), o.Namespace), name}
+	case kind == "User" && isUser:
+		g.account.namespace, g.account.name, _ = strings.Cut(user, ":")
+	case kind == "Group" && isGroup:
+		g.account.namespace = group
+	case kind == "Group" && slices.Contains([]string{"system:serviceaccounts", "system:authenticated"}, name):
+	default:
+		g.other = true
+	}
+}
+
+// tenantsOf are the tenants that a grant is for.
+func (c *cluster) tenantsOf(g grant) []*tenant {
+	switch {
+	case g.other:
+		return nil
+	case g.account == account{}:
+		return c.tenants
+	case g.account.name == "":
+		if t := c.byNamespace[g.account.namespace]; t != nil {
+			return []*tenant{t}
+		}
+	default:
+		if t := c.ownerOf(g.account); t != nil {
+			return []*tenant{t}
+		}
+	}
+	return nil
+}
+
+// who names the subject of a grant to a tenant.
+func (g grant) who(t *tenant) string {
+	switch {
+	case g.account == account{}:
+		return "every service account, and so tenant " + t.name + ","
+	case g.account.name == "":
+		return "every service account of tenant " + t.name + "'s namespace " + g.account.namespace
+	}
+	return "tenant " + t.name + "'s account " + g.account.String()
+}
+
+// where names what a grant holds in.
+func (g grant) where() string {
+	if g.namespace == "" {
+		return "the whole cluster"
+	}
+	return "namespace " + g.namespace
+}
+
+// covers says whether a grant is for an account.
+func (g grant) covers(a account) bool {
+	return !g.other && (g.account == a || g.account == account{a.namespace, ""} || g.account == account{})
+}
+
+// isGranted says whether anything is granted to an account.
+func (c *cluster) isGranted(a account) bool {
+	return slices.ContainsFunc(c.grants, func(g grant) bool { return g.covers(a) && g.account != account{} })
+}
+
+// policyRule is a rule of a role.
+type policyRule struct {
+	role                     *reconcile.Object
+	index                    int
+	groups, resources, verbs []string
+	urls                     []string
+}
+
+// rulesOf are the rules of the role that a grant binds, and whether they are known. Those
+// of Kubernetes' own roles are none.
+func (c *cluster) rulesOf(g grant) (rules []policyRule, known bool) {
+	id := reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName}
+	if g.roleKind == "Role" {
+		id.Namespace = g.namespace
+	}
+	for _, o := range c.Find(id) {
+		if o.Field("aggregationRule") != nil {
+			return nil, false
+		}
+		for i := range o.List("rules") {
+			rules = append(rules, policyRule{role: o, index: i, groups: texts(o, "rules", i, "apiGroups"),
+				resources: texts(o, "rules", i, "resources"), verbs: texts(o, "rules", i, "verbs"), urls: texts(o, "rules", i, "nonResourceURLs")})
+		}
+		known = true
+	}
+	return rules, known || g.isBuiltIn()
+}
+
+// isBuiltIn says that Kubernetes brings the role that is bound.
+func (g grant) isBuiltIn() bool {
+	return g.roleKind == "ClusterRole" && slices.Contains([]string{"cluster-admin", "admin", "edit", "view"}, g.roleName)
+}
+
+func texts(o *reconcile.Object, path ...any) []string {
+	var all []string
+	for _, item := range o.List(path...) {
+		if text, ok := item.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// has says whether a list of a rule has a value, or a wildcard.
+func has(list []string, value string) bool {
+	return slices.Contains(list, value) || slices.Contains(list, "*")
+}
+
+// allows says whether a rule allows a verb on a resource.
+func (r policyRule) allows(verb, group, resource string) bool {
+	return has(r.verbs, verb) && has(r.groups, group) && has(r.resources, resource)
+}
+
+// isEverything says that a rule allows whatever there is.
+func (r policyRule) isEverything() bool {
+	return slices.Contains(r.verbs, "*") && slices.Contains(r.groups, "*") && slices.Contains(r.resources, "*")
+}
+
+// isRead says that a rule lets nothing be changed, and no Secret be read.
+func (r policyRule) isRead() bool {
+	reads := !slices.ContainsFunc(r.verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) })
+	return reads && (!has(r.groups, "") || !has(r.resources, "secrets"))
+}
+
+// Position is where a rule stands: at one of its fields.
+func (r policyRule) position(field string) []any { return []any{"rules", r.index, field} }
+
+// describe names what a rule allows, in short.
+func (r policyRule) describe() string {
+	return fmt.Sprintf("%s on %s", strings.Join(r.verbs, ", "), strings.Join(r.resources, ", "))
+}

@@ -1,0 +1,88 @@
+package tenant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// RBACEscalation is the rule tenant-rbac-escalation.
+var RBACEscalation = rule.Rule{
+	ID:       "tenant-rbac-escalation",
+	Title:    "a role by which a tenant can give itself more rights",
+	Severity: finding.Error,
+	Why: `The API server lets nobody grant more than one has, but for who holds bind or escalate on roles. Who may
+impersonate acts as another user, and who may create tokens of service accounts becomes them. A wildcard for verbs
+and resources holds all of this. In its own namespace a wildcard is a warning, as cluster-admin there is.`,
+	Fix: `Name the verbs and the resources that the tenant's objects need: get, list, watch, create, patch, delete for
+what kustomize-controller applies, and update beside these for helm-controller. Roles and RoleBindings may be
+written without bind and escalate: then the tenant grants what it has, and no more.`,
+	Bad: []rule.Example{example(platform + namespace + roleOf(`  - apiGroups: [rbac.authorization.k8s.io]
+    resources: [roles, rolebindings]
+    verbs: [get, list, create, patch, delete, escalate] # <-- here
+`) + sync)},
+	Good: []rule.Example{example(platform + namespace + roleOf(`  - apiGroups: [rbac.authorization.k8s.io]
+    resources: [roles, rolebindings]
+    verbs: [get, list, watch, create, patch, delete]
+`) + sync + quota + network)},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			for _, g := range c.grants {
+				for _, t := range c.tenantsOf(g) {
+					c.judgeEscalation(p, g, t)
+				}
+			}
+		}
+	},
+}
+
+// roleOf is a tenant's account with a role of some rules.
+func roleOf(rules string) string {
+	return replace(access, `  kind: ClusterRole
+  name: edit
+`, `  kind: Role
+  name: shop
+`) + `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: shop
+  namespace: shop
+rules:
+` + rules + "---\n"
+}
+
+// escalations are verbs on resources by which one gets more rights than one has.
+// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/
+var escalations = []struct{ group, resource, verb string }{
+	{rbacGroup, "roles", "escalate"}, {rbacGroup, "roles", "bind"},
+	{rbacGroup, "clusterroles", "escalate"}, {rbacGroup, "clusterroles", "bind"},
+	{"", "serviceaccounts", "impersonate"}, {"", "users", "impersonate"}, {"", "groups", "impersonate"},
+	{"", "serviceaccounts/token", "create"},
+}
+
+func (c *cluster) judgeEscalation(p *rule.Pass, g grant, t *tenant) {
+	rules, _ := c.rulesOf(g)
+	_, own := t.namespaces[g.namespace]
+	for _, r := range rules {
+		f := finding.Finding{Hint: "name the verbs and the resources that the tenant's objects need"}
+		if r.isEverything() {
+			f.Message = fmt.Sprintf("%s may do anything in %s", g.who(t), g.where())
+			if own {
+				f.Severity = finding.Warning
+			}
+			p.ReportBuilt(r.role, f, r.position("verbs")...)
+			continue
+		}
+		// Only a ClusterRoleBinding grants what belongs to no namespace.
+		for _, e := range escalations {
+			reachable := g.namespace == "" || !slices.Contains([]string{"users", "groups"}, e.resource)
+			if reachable && r.allows(e.verb, e.group, e.resource) {
+				f.Message = fmt.Sprintf("%s may %s %s in %s", g.who(t), e.verb, e.resource, g.where())
+				p.ReportBuilt(r.role, f, r.position("verbs")...)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package tenant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// RBACExcess is the rule tenant-rbac-excess.
+var RBACExcess = rule.Rule{
+	ID:       "tenant-rbac-excess",
+	Title:    "a tenant is granted more than its namespaces, or its own limits",
+	Severity: finding.Error,
+	Why: `What RBAC grants a tenant's account is what the tenant gets: Flux impersonates the account and the API server
+does the rest. A ClusterRoleBinding reaches every namespace, and a RoleBinding in the namespace of Flux, of
+Kubernetes or of another tenant reaches that one. To read, Secrets left out, is not reported; the built-in role view
+for the whole cluster, which shows each tenant what the others deploy, is a warning.
+
+In its own namespaces a tenant that may write its quota, its limits or the Namespace itself (with its pod security
+labels) sets its own bounds: a warning.`,
+	Fix: `Bind the role in the tenant's namespaces only, with a RoleBinding in each, and take resourcequotas,
+limitranges and namespaces out of what it may write.`,
+	Bad: []rule.Example{
+		example(platform + namespace + access + sync + `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: shop
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: edit # <-- here
+subjects:
+  - kind: ServiceAccount
+    name: shop
+    namespace: shop
+`),
+		example(platform + namespace + roleOf(`  - apiGroups: [""]
+    resources: [configmaps, resourcequotas] # <-- here
+    verbs: [get, list, watch, create, patch, delete]
+`) + sync),
+	},
+	Good: []rule.Example{example(whole() + `---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: read-crds
+rules:
+  - apiGroups: [apiextensions.k8s.io]
+    resources: [customresourcedefinitions]
+    verbs: [get, list, watch]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: shop
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: read-crds
+subjects:
+  - kind: ServiceAccount
+    name: shop
+    namespace: shop
+`)},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			for _, g := range c.grants {
+				for _, t := range c.tenantsOf(g) {
+					c.judgeExcess(p, g, t)
+				}
+			}
+		}
+	},
+}
+
+func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
+	if g.roleKind == "ClusterRole" && g.roleName == "cluster-admin" || g.account.name == "" && g.account.namespace == "" {
+		return // the first is told by tenant-cluster-admin, and what everybody has is no tenant's
+	}
+	rules, known := c.rulesOf(g)
+	other := c.byNamespace[g.namespace]
+	if g.namespace != "" && !c.isSystem(g.namespace) && (other == nil || other == t) {
+		c.judgeOwnLimits(p, g, t, rules)
+		return
+	}
+	if !known {
+		file, line, _ := g.binding.Position("roleRef", "name")
+		p.Unresolved(file, line, fmt.Sprintf("what %s %q grants %s in %s is not known: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
+		return
+	}
+	f := finding.Finding{
+		Message: fmt.Sprintf("%s is granted %s %q in %s", g.who(t), g.roleKind, g.roleName, g.where()),
+		Hint:    "bind the role in the tenant's namespaces only",
+	}
+	switch {
+	case g.isBuiltIn() && g.roleName == "view":
+		f.Severity = finding.Warning
+	case g.isBuiltIn():
+	case !slices.ContainsFunc(rules, func(r policyRule) bool { return !r.isRead() }):
+		return
+	}
+	p.ReportBuilt(g.binding, f, "roleRef", "name")
+}
+
+// judgeOwnLimits judges what a tenant may write in its own namespaces. A wildcard is told
+// by tenant-rbac-escalation.
+func (c *cluster) judgeOwnLimits(p *rule.Pass, g grant, t *tenant, rules []policyRule) {
+	for _, r := range rules {
+		writes := slices.ContainsFunc(r.verbs, func(v string) bool {
+			return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection", "*"}, v)
+		})
+		if !writes || !has(r.groups, "") || slices.Contains(r.resources, "*") {
+			continue
+		}
+		for i, resource := range r.resources {
+			if !slices.Contains([]string{"resourcequotas", "limitranges", "namespaces"}, resource) {
+				continue
+			}
+			p.ReportBuilt(r.role, finding.Finding{
+				Severity: finding.Warning,
+				Message:  fmt.Sprintf("%s may write %s in %s, and so lift its own limits", g.who(t), resource, g.where()),
+				Hint:     "take " + resource + " out of what the tenant may write",
+			}, "rules", r.index, "resources", i)
+		}
+	}
+}

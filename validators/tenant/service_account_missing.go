@@ -1,0 +1,110 @@
+package tenant
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ServiceAccountMissing is the rule tenant-service-account-missing.
+var ServiceAccountMissing = rule.Rule{
+	ID:       "tenant-service-account-missing",
+	Title:    "a Kustomization or HelmRelease that no account of the tenant's applies",
+	Severity: finding.Error,
+	Why: `Flux impersonates the account that spec.serviceAccountName names. Without one, kustomize-controller and
+helm-controller apply the object as themselves, which is as cluster-admin: the tenant may then do whatever it
+likes to the whole cluster. Where Flux is locked down, they take the account "default" of the object's namespace,
+which is granted nothing, so that nothing can be applied. The latter is so for the platform's own Kustomizations
+and HelmReleases, too. The same goes for an account that isn't there.
+
+A namespace whose default account is granted something on purpose is not reported where Flux is locked down.`,
+	Fix: `Name the tenant's account in spec.serviceAccountName, and kustomize-controller or helm-controller in that of
+the platform's own. Lock Flux down too (see tenant-lockdown-missing): it is the tenant who writes the next
+Kustomization.`,
+	Bad: []rule.Example{
+		example(platform + namespace + access + replace(replace(sync, "  serviceAccountName: shop\n", ""),
+			"spec:\n  interval: 1h", "spec: # <-- here\n  interval: 1h")),
+		example(platform + namespace + access + replace(sync, "serviceAccountName: shop", "serviceAccountName: shopp # <-- here")),
+	},
+	Good: []rule.Example{example(whole())},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			for _, o := range c.Objects() {
+				if isReconciler(o) && o.Field("spec", "kubeConfig") == nil {
+					c.judgeAccount(p, o)
+				}
+			}
+		}
+	},
+}
+
+func (c *cluster) judgeAccount(p *rule.Pass, o *reconcile.Object) {
+	t := c.byNamespace[o.Namespace]
+	name := o.Text("spec", "serviceAccountName")
+	switch {
+	case name != "" && t != nil:
+		c.judgeNamed(p, o, t, account{o.Namespace, name})
+	case name != "":
+	case t != nil:
+		c.judgeDefault(p, o, t)
+	case c.lockdown.account != "" && o.Kind != "ResourceSet" && !c.isSyncedByOperator(o):
+		c.judgePlatform(p, o, account{o.Namespace, c.lockdown.account})
+	}
+}
+
+// isSyncedByOperator says whether the Flux Operator keeps a Kustomization, and gives it
+// its account.
+func (c *cluster) isSyncedByOperator(o *reconcile.Object) bool {
+	root := c.Kustomizations[0]
+	return c.lockdown.operator && o.Kind == "Kustomization" && o.Namespace == root.Namespace && o.Name == root.Name
+}
+
+// judgeDefault judges a tenant's object that names no account.
+func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
+	fallback := account{o.Namespace, cmp.Or(c.lockdown.account, "default")}
+	open := c.lockdown.known && c.lockdown.account == ""
+	if !open && c.isGranted(fallback) {
+		return
+	}
+	f := finding.Finding{Hint: "name the tenant's account in spec.serviceAccountName"}
+	if open && o.Kind != "ResourceSet" {
+		f.Message = fmt.Sprintf("tenant %s: %s has no serviceAccountName, so that Flux applies it as cluster-admin", t.name, o)
+	} else {
+		f.Message = fmt.Sprintf("tenant %s: %s has no serviceAccountName, and account %s, as which a locked-down Flux applies it, is granted nothing", t.name, o, fallback)
+	}
+	p.ReportBuilt(o, f, "spec", "serviceAccountName")
+}
+
+// judgeNamed judges the account that a tenant's object names.
+func (c *cluster) judgeNamed(p *rule.Pass, o *reconcile.Object, t *tenant, a account) {
+	there := len(c.Find(reconcile.Identity{Kind: "ServiceAccount", Namespace: a.namespace, Name: a.name})) > 0
+	if there || c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether there is an account %s", a)) {
+		return
+	}
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("tenant %s: %s is applied as account %s, which is neither there nor granted anything", t.name, o, a),
+		Hint:    "name the tenant's account",
+	}, "spec", "serviceAccountName")
+}
+
+// judgePlatform judges an object of the platform under lockdown.
+func (c *cluster) judgePlatform(p *rule.Pass, o *reconcile.Object, a account) {
+	if c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s is granted anything", a)) {
+		return
+	}
+	f := finding.Finding{
+		Message: fmt.Sprintf("%s has no serviceAccountName: Flux is locked down and applies it as account %s, which is granted nothing", o, a),
+		Hint:    "name an account that may apply it in spec.serviceAccountName",
+	}
+	if o.Namespace == c.flux {
+		controller := "kustomize-controller"
+		if o.Kind == "HelmRelease" {
+			controller = "helm-controller"
+		}
+		f.Hint = "the platform's own need serviceAccountName: " + controller
+	}
+	p.ReportBuilt(o, f, "spec", "serviceAccountName")
+}

@@ -1,0 +1,106 @@
+package tenant
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// SourceNotAllowed is the rule tenant-source-not-allowed.
+var SourceNotAllowed = rule.Rule{
+	ID:       "tenant-source-not-allowed",
+	Title:    "a tenant's source that the cluster's own policy refuses",
+	Severity: finding.Error,
+	Why: `A ValidatingAdmissionPolicy of the cluster says which sources a tenant may have, and the API server refuses
+this one: the Kustomization that applies it turns not ready. Or the policy was to allow it and doesn't.
+
+The policies that a binding makes deny are evaluated as the API server does, on the sources in the tenants'
+namespaces. One that asks who the user is, or has parameters, is not decided here. A cluster without such a policy
+has no findings: whether a tenant's sources should be limited is yours to say.`,
+	Fix: `Take a source that is allowed, or allow this one in the policy.`,
+	Bad: []rule.Example{example(platform + namespace + access + replace(sync, "https://git.example.com/shop/deploy.git",
+		"https://git.example.net/shop/deploy.git # <-- here") + allowlist)},
+	Good: []rule.Example{example(whole() + "---\n" + allowlist)},
+	Run: func(p *rule.Pass) {
+		for _, c := range clusters(p) {
+			c.judgeSources(p)
+		}
+	},
+}
+
+// allowlist is a policy that lets only sources of one host through.
+const allowlist = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: tenant-sources
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+      - apiGroups: [source.toolkit.fluxcd.io]
+        apiVersions: ["*"]
+        resources: [gitrepositories, ocirepositories, helmrepositories, buckets]
+        operations: [CREATE, UPDATE]
+  validations:
+    - expression: has(object.spec.url) && object.spec.url.startsWith("https://git.example.com/")
+      message: only sources of git.example.com are allowed
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: tenant-sources
+spec:
+  policyName: tenant-sources
+  validationActions: [Deny]
+  matchResources:
+    namespaceSelector:
+      matchExpressions:
+        - key: toolkit.fluxcd.io/tenant
+          operator: Exists
+`
+
+// sourceResources are the kinds of sources, with the name that policies call them by.
+var sourceResources = map[string]string{
+	"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "HelmRepository": "helmrepositories", "Bucket": "buckets",
+}
+
+func (c *cluster) judgeSources(p *rule.Pass) {
+	var a *admission
+	for _, o := range c.Objects() {
+		resource := sourceResources[o.Kind]
+		t := c.byNamespace[o.Namespace]
+		if o.Group != sourceGroup || resource == "" || t == nil {
+			continue
+		}
+		if a == nil {
+			var err error
+			if a, err = newAdmission(c); err != nil || len(a.bound) == 0 {
+				return
+			}
+		}
+		c.judgeSource(p, a, o, t, resource)
+	}
+}
+
+func (c *cluster) judgeSource(p *rule.Pass, a *admission, o *reconcile.Object, t *tenant, resource string) {
+	url := cmp.Or(o.Text("spec", "url"), o.Text("spec", "endpoint"))
+	path := []any{"spec", "url"}
+	if o.Kind == "Bucket" {
+		path = []any{"spec", "endpoint"}
+	}
+	file, line, _ := o.Position(path...)
+	found, undecided := a.judge(p.Context, o, resource)
+	switch {
+	case undecided || found != nil && strings.Contains(url, "${"):
+		p.Unresolved(file, line, fmt.Sprintf("tenant %s: whether the cluster's admission policies let %s through cannot be told here", t.name, o))
+	case found != nil:
+		p.ReportBuilt(o, finding.Finding{
+			Message: fmt.Sprintf("tenant %s: %s is refused by %s: %s", t.name, o, found.policy, found.message),
+			Hint:    "take a source that is allowed, or allow this one in " + found.policy.File,
+		}, path...)
+	}
+}
