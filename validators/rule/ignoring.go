@@ -41,7 +41,7 @@ type Decision struct {
 	// Place where it stands.
 	File         string
 	Line, Column int
-	// Object that the annotation, or comment, is on; the zero value where there is
+	// Object that the annotation, or comment, is in; the zero value where there is
 	// none.
 	Object finding.Object
 	// Used says that it ignored something; Judged that all the rules it is about
@@ -143,6 +143,9 @@ func (ig *Ignoring) fileComments(file string) {
 			c.Mistake = fmt.Sprintf("the file has more than %d", mostComments)
 		}
 		d := &Decision{Ignore: c.Ignore, File: file, Line: c.Line, Column: c.Column, covers: c.Covers}
+		if o := objectAt(ig.repo, finding.Place{File: file, Line: c.Last}, finding.Object{}); o != nil {
+			d.Object = ObjectOf(o)
+		}
 		ig.Decisions = append(ig.Decisions, d)
 		if i == mostComments {
 			return
