@@ -21,16 +21,18 @@ import (
 
 // built is what kustomize makes of a Kustomization's path.
 type built struct {
-	resources []result
-	files     []string
-	gaps      []Gap
-	failure   *Failure
+	results []result
+	files   []string
+	gaps    []Gap
+	failure *Failure
 }
 
 // result is one object of a build.
 type result struct {
-	*resource.Resource
-	value map[string]any
+	kind, name string
+	value      map[string]any
+	// text is what variables are replaced in; nil where there is none to replace.
+	text []byte
 }
 
 // build builds a folder as kustomize-controller does, up to the substitution of variables.
@@ -46,7 +48,7 @@ func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 		b.gaps = sanitize(f.repo, dir, file, k)
 		b.failure = missing(f.repo, v, dir, file, k)
 		if v.data, err = yaml.Marshal(k); err == nil && b.failure == nil {
-			b.resources, err = run(v, dir, len(k.OpenAPI) > 0)
+			b.results, err = run(v, dir, len(k.OpenAPI) > 0, spec.PostBuild != nil)
 		}
 	}
 	b.files = v.filesRead()
@@ -122,8 +124,8 @@ var (
 const mostCopied = 16 << 20
 
 // run runs kustomize on a folder whose kustomization is the view's. Own says that it brings a
-// schema of its own.
-func run(v *view, dir string, own bool) (results []result, err error) {
+// schema of its own, variables that those in the objects will be replaced.
+func run(v *view, dir string, own, variables bool) (results []result, err error) {
 	warmUp()
 	if own {
 		schemaLock.Lock()
@@ -154,13 +156,22 @@ func run(v *view, dir string, own bool) (results []result, err error) {
 		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
 			return nil, errors.New("an object has no apiVersion, kind or name")
 		}
-		value, err := valueOf(&r.RNode)
+		one, err := newResult(r, variables)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.GetKind(), r.GetName(), err)
 		}
-		results = append(results, result{r, value})
+		results = append(results, one)
 	}
 	return results, nil
+}
+
+// newResult takes what is needed of a resource, which itself takes much more memory.
+func newResult(r *resource.Resource, variables bool) (one result, err error) {
+	one = result{kind: r.GetKind(), name: r.GetName()}
+	if one.value, err = valueOf(&r.RNode); err == nil && variables && mentionsVariable(one.value) {
+		one.text, err = r.AsYAML()
+	}
+	return one, err
 }
 
 // warmUp parses kustomize's schema once for all builds, and bounds what its patches may do.

@@ -10,6 +10,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/envsubst"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -76,15 +77,12 @@ func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Va
 	return vars
 }
 
-// substitute replaces the variables in an object's resource, as kustomize-controller 1.9 does
+// substitute replaces the variables in an object, whose text is nil where it has none, as kustomize-controller 1.9 does
 // with strict substitution, and says what it refuses. Variables that nothing defines, and
 // those whose values are not known, stand as ${NAME} in the result.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
-func (vars Variables) substitute(r result, o *Object, always bool) error {
-	if r.GetLabels()[substituteKey] == disabled || r.GetAnnotations()[substituteKey] == disabled {
-		return nil
-	}
-	if len(vars) == 0 && !always {
+func (vars Variables) substitute(text []byte, o *Object, always bool) error {
+	if len(vars) == 0 && !always || o.marked("labels") || o.marked("annotations") {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
@@ -92,12 +90,8 @@ func (vars Variables) substitute(r result, o *Object, always bool) error {
 			return fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
 		}
 	}
-	if !mentionsVariable(o.Value) {
+	if text == nil {
 		return nil
-	}
-	text, err := r.AsYAML()
-	if err != nil {
-		return err
 	}
 	if err := vars.bounded(string(text)); err != nil {
 		return err
@@ -114,6 +108,12 @@ func (vars Variables) substitute(r result, o *Object, always bool) error {
 		delete(value, "sops")
 	}
 	return nil
+}
+
+// marked says whether a label or annotation excepts an object from substitution.
+func (o *Object) marked(field string) bool {
+	mark, _, _ := unstructured.NestedString(o.Value, "metadata", field, substituteKey)
+	return mark == disabled
 }
 
 // reread reads the text of an object as kustomize does.

@@ -136,43 +136,61 @@ func (k *Kustomization) build(ctx context.Context, from *files) {
 
 // settleReady substitutes the waiting Kustomizations whose references are all found, and
 // says whether there was any.
-func (w *walker) settleReady() bool {
-	var later []*Kustomization
-	waiting := w.waiting
-	w.waiting = nil
-	for _, k := range waiting {
-		if !w.isReady(k) {
-			later = append(later, k)
-			continue
-		}
-		w.substitute(k)
-	}
-	w.waiting = append(later, w.waiting...)
-	return len(later) < len(waiting)
-}
+func (w *walker) settleReady() bool { return w.settle(w.isReady) }
 
-// settleNext substitutes one waiting Kustomization although not all that it refers to is
-// there: the first whose missing references no other one that waits can bring.
+// settleNext substitutes waiting Kustomizations although not all that they refer to is there:
+// those whose missing references no other one that waits can bring, or the first.
 func (w *walker) settleNext() bool {
 	if len(w.waiting) == 0 {
 		return false
 	}
-	at := max(0, slices.IndexFunc(w.waiting, func(k *Kustomization) bool {
-		return !slices.ContainsFunc(w.references(k), func(r Reference) bool { return r.Found == nil && w.mayCome(r, k) })
-	}))
-	k := w.waiting[at]
-	w.waiting = slices.Delete(w.waiting, at, at+1)
-	w.substitute(k)
-	return true
+	type named struct{ kind, name string }
+	builders := map[named]map[*Kustomization]bool{}
+	for _, k := range w.waiting {
+		for _, r := range k.built.results {
+			n := named{r.kind, r.name}
+			if builders[n] == nil {
+				builders[n] = map[*Kustomization]bool{}
+			}
+			builders[n][k] = true
+		}
+	}
+	alone := func(k *Kustomization) bool {
+		return !slices.ContainsFunc(w.references(k), func(r Reference) bool {
+			others := builders[named{r.Kind, r.Name}]
+			return r.Found == nil && (len(others) > 1 || len(others) == 1 && !others[k])
+		})
+	}
+	first := w.waiting[0]
+	return w.settle(alone) || w.settle(func(k *Kustomization) bool { return k == first })
 }
 
-// mayCome says whether another waiting Kustomization builds what a reference names.
-func (w *walker) mayCome(ref Reference, k *Kustomization) bool {
-	return slices.ContainsFunc(w.waiting, func(other *Kustomization) bool {
-		return other != k && slices.ContainsFunc(other.built.resources, func(r result) bool {
-			return r.GetKind() == ref.Kind && r.GetName() == ref.Name
+// settle substitutes the waiting Kustomizations that are chosen, side by side, and takes up
+// what they apply in their order. It says whether there was any.
+func (w *walker) settle(choose func(*Kustomization) bool) bool {
+	var chosen, later []*Kustomization
+	for _, k := range w.waiting {
+		if choose(k) {
+			k.References = w.references(k)
+			chosen = append(chosen, k)
+			continue
+		}
+		later = append(later, k)
+	}
+	w.waiting = later
+	var wg sync.WaitGroup
+	for _, k := range chosen {
+		wg.Go(func() {
+			w.slots <- struct{}{}
+			defer func() { <-w.slots }()
+			k.substitute()
 		})
-	})
+	}
+	wg.Wait()
+	for _, k := range chosen {
+		w.takeUp(k)
+	}
+	return len(chosen) > 0
 }
 
 // references are the substituteFrom of a Kustomization, with the objects that they name.
@@ -201,25 +219,29 @@ func (w *walker) isReady(k *Kustomization) bool {
 	return !slices.ContainsFunc(w.references(k), func(r Reference) bool { return r.Found == nil })
 }
 
-// substitute makes a built Kustomization's objects and takes up those that are
-// Kustomizations themselves.
-func (w *walker) substitute(k *Kustomization) {
-	objects := k.objects()
-	if w.rebuilds(k, objects) {
+// substitute makes a built Kustomization's objects.
+func (k *Kustomization) substitute() {
+	k.Objects = k.objects()
+	if k.Spec.PostBuild != nil {
+		k.replaceVariables()
+	}
+	for _, o := range k.Objects {
+		applyCommonMetadata(o, k.Spec.CommonMetadata)
+	}
+}
+
+// takeUp indexes the objects of a Kustomization, and takes up those that are Kustomizations
+// themselves.
+func (w *walker) takeUp(k *Kustomization) {
+	if w.rebuilds(k) {
 		w.waiting = append([]*Kustomization{k}, w.waiting...)
 		return
 	}
-	if k.Spec.PostBuild != nil {
-		w.replaceVariables(k, objects)
-	}
-	for _, o := range objects {
-		applyCommonMetadata(o, k.Spec.CommonMetadata)
-	}
-	k.Objects, k.built = objects, nil
+	k.built = nil
 	if k.Spec.KubeConfig != nil {
 		return // they go to another cluster
 	}
-	for _, o := range objects {
+	for _, o := range k.Objects {
 		w.index[o.Identity] = append(w.index[o.Identity], o)
 		if o.isKustomization() {
 			w.found(k, o)
@@ -235,8 +257,8 @@ func (k *Kustomization) objects() []*Object {
 	var fallback place
 	fallback.file, fallback.line, fallback.column = k.position("spec", "path")
 	from := originsOf(k.Repo, k.built.files, fallback)
-	objects := make([]*Object, 0, len(k.built.resources))
-	for _, r := range k.built.resources {
+	objects := make([]*Object, 0, len(k.built.results))
+	for _, r := range k.built.results {
 		o := newObject(k, r)
 		from.locate(o)
 		o.File = k.from.origin(o.File)
@@ -247,18 +269,17 @@ func (k *Kustomization) objects() []*Object {
 
 // replaceVariables runs postBuild on the objects. The objects of the Kustomization itself
 // may hold its variables, too, once they are applied.
-func (w *walker) replaceVariables(k *Kustomization, objects []*Object) {
-	k.References = w.references(k)
+func (k *Kustomization) replaceVariables() {
 	for i, r := range k.References {
-		own := slices.IndexFunc(objects, func(o *Object) bool { return o.Identity == r.identity(k.Namespace) })
+		own := slices.IndexFunc(k.Objects, func(o *Object) bool { return o.Identity == r.identity(k.Namespace) })
 		if r.Found == nil && own >= 0 {
-			k.References[i].Found = objects[own]
+			k.References[i].Found = k.Objects[own]
 		}
 	}
 	k.Variables = variablesOf(&k.Spec, k.References)
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
-	for i, o := range objects {
-		if err := k.Variables.substitute(k.built.resources[i], o, always); err != nil {
+	for i, o := range k.Objects {
+		if err := k.Variables.substitute(k.built.results[i].text, o, always); err != nil {
 			k.fail(SubstitutionFailed, o, err)
 		}
 		o.identify()
@@ -267,19 +288,19 @@ func (w *walker) replaceVariables(k *Kustomization, objects []*Object) {
 
 // rebuilds builds a root again that its own build changes, such as by a patch in its
 // flux-system folder, and says whether it did.
-func (w *walker) rebuilds(k *Kustomization, objects []*Object) bool {
+func (w *walker) rebuilds(k *Kustomization) bool {
 	if k.Parent != nil || k.Repo == nil {
 		return false
 	}
-	self := slices.IndexFunc(objects, func(o *Object) bool {
+	self := slices.IndexFunc(k.Objects, func(o *Object) bool {
 		return o.isKustomization() && o.Namespace == k.Namespace && o.Name == k.Name
 	})
 	if self < 0 {
 		return false
 	}
-	spec, err := specOf(objects[self].Value)
+	spec, err := specOf(k.Objects[self].Value)
 	changed := err == nil && !reflect.DeepEqual(spec, k.Spec) && !w.rebuilt
-	k.Object = objects[self]
+	k.Object = k.Objects[self]
 	if changed {
 		w.rebuilt = true
 		k.Spec, k.Dir = spec, path.Join(w.own.base, cleanPath(spec.Path))
