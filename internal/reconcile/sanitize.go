@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -51,6 +52,20 @@ func sanitize(repo *repository.Repository, dir, file string, k *types.Kustomizat
 		k.OpenAPI = nil
 	}
 	return s.gaps
+}
+
+// RemoteParts are the references of a kustomization that kustomize would fetch, for
+// repositories whose kustomizations no cluster builds.
+func RemoteParts(repo *repository.Repository, k *repository.Kustomize) []Gap {
+	data, err := repo.ReadFile(k.File.Path)
+	if err != nil || k.Spec == nil {
+		return nil
+	}
+	var spec types.Kustomization
+	if err := kyaml.Unmarshal(data, &spec); err != nil {
+		return nil
+	}
+	return sanitize(repo, k.Dir, k.File.Path, &spec)
 }
 
 func (s *sanitizer) gap(ref string, at ...any) {
