@@ -106,9 +106,11 @@ func (d describer) fieldErrorAt(path []any, err *field.Error) Problem {
 		p.Message = fmt.Sprintf("%s repeats an entry%s", name, d.key(err.BadValue))
 		p.Hint = "entries of this list are told apart by " + keyNames(err.BadValue) + ": merge them, or rename one"
 	default:
-		p.Message = fmt.Sprintf("%s %s%s", name, d.quoted(value), err.Detail)
+		// What follows are examples and the regular expression.
+		detail, _, _ := strings.Cut(err.Detail, " (e.g. ")
+		p.Message = fmt.Sprintf("%s %s%s", name, d.quoted(value), detail)
 		if _, plain := err.BadValue.(string); plain && value != nil && value != err.BadValue {
-			p.Message = fmt.Sprintf("%s: %s", name, err.Detail)
+			p.Message = fmt.Sprintf("%s: %s", name, detail)
 		}
 		p.blocking = err.Type != field.ErrorTypeInvalid && err.Type != field.ErrorTypeForbidden
 	}

@@ -162,8 +162,12 @@ func keepKeyDefaults(s, out map[string]any, schemas map[string]map[string]any) {
 	from, _ := items["properties"].(map[string]any)
 	converted, _ := out["items"].(map[string]any)
 	to, _ := converted["properties"].(map[string]any)
+	required, _ := items["required"].([]any)
 	for _, key := range keys {
 		name, _ := key.(string)
+		if slices.Contains(required, key) {
+			continue // its default is the Go type's empty text
+		}
 		original, _ := from[name].(map[string]any)
 		target, _ := to[name].(map[string]any)
 		if value, ok := original["default"]; ok && target != nil {
