@@ -13,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/audit"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/ignore"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -24,6 +25,17 @@ import (
 // All returns every rule, sorted by id.
 func All() []rule.Rule {
 	all := []rule.Rule{
+		audit.AlertMissing,
+		audit.AutomationBranch,
+		audit.AutomationKey,
+		audit.ClusterSize,
+		audit.CreateNamespace,
+		audit.DefaultNamespace,
+		audit.DriftDetection,
+		audit.Prune,
+		audit.ReleaseRetry,
+		audit.RetryInterval,
+		audit.Timeout,
 		bootstrap.ChartDrift,
 		bootstrap.HelmReleaseMissing,
 		bootstrap.IdentityDrift,

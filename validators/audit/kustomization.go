@@ -1,0 +1,199 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// kustomization is an example's Flux Kustomization, with more of its spec.
+func kustomization(more string) string {
+	return `-- cluster/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./apps
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+` + more + `-- apps/config.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: config
+  namespace: apps
+`
+}
+
+// RetryInterval is the rule audit-retry-interval.
+var RetryInterval = rule.Rule{
+	ID:       "audit-retry-interval",
+	Title:    "a Kustomization that takes long to try again",
+	Severity: finding.Info,
+	Profile:  Profile,
+	Why: `A Kustomization that fails is tried again after spec.retryInterval, which defaults to spec.interval: with an
+interval of an hour a webhook that wasn't up yet costs an hour, and what depends on the Kustomization waits along.
+
+Reported where the interval is longer than ten minutes.`,
+	Fix: `Set spec.retryInterval: 2m.`,
+	Bad: []rule.Example{{Files: strings.Replace(kustomization("  prune: true\n"), "interval: 1h", "interval: 1h # <-- here", 1)}},
+	Good: []rule.Example{
+		{Files: kustomization("  prune: true\n  retryInterval: 2m\n")},
+		{Files: strings.Replace(kustomization("  prune: true\n"), "interval: 1h", "interval: 5m", 1)},
+	},
+	Run: func(p *rule.Pass) {
+		for _, o := range p.Applied() {
+			interval := duration(o, "spec", "interval")
+			if isKustomization(o) && o.Field("spec", "retryInterval") == nil && interval > long {
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s is tried again only after its interval of %s", o, o.Text("spec", "interval")),
+					Hint: "set spec.retryInterval: 2m"}, "spec", "interval")
+			}
+		}
+	},
+}
+
+// Timeout is the rule audit-timeout.
+var Timeout = rule.Rule{
+	ID:       "audit-timeout",
+	Title:    "a Kustomization that waits for as long as its interval",
+	Severity: finding.Info,
+	Profile:  Profile,
+	Why: `A Kustomization that waits for what it applies to become healthy gives up after spec.timeout, which defaults
+to spec.interval: with an interval of an hour nobody hears for an hour that a rollout hangs, and a newer commit that
+mends it waits behind.
+
+Reported where wait or health checks are set and the interval is longer than ten minutes. A HelmRelease's timeout
+defaults to five minutes.`,
+	Fix:  `Set spec.timeout to what the rollout takes at most, such as 5m.`,
+	Bad:  []rule.Example{{Files: strings.Replace(kustomization("  prune: true\n  retryInterval: 2m\n  wait: true\n"), "interval: 1h", "interval: 1h # <-- here", 1)}},
+	Good: []rule.Example{{Files: kustomization("  prune: true\n  retryInterval: 2m\n  wait: true\n  timeout: 5m\n")}},
+	Run: func(p *rule.Pass) {
+		for _, o := range p.Applied() {
+			wait, _ := o.Field("spec", "wait").(bool)
+			waits := wait || len(o.List("spec", "healthChecks")) > 0
+			if isKustomization(o) && waits && o.Field("spec", "timeout") == nil && duration(o, "spec", "interval") > long {
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s waits up to %s, its interval, for what it applies", o, o.Text("spec", "interval")),
+					Hint: "set spec.timeout: 5m"}, "spec", "interval")
+			}
+		}
+	},
+}
+
+// Prune is the rule audit-prune.
+var Prune = rule.Rule{
+	ID:       "audit-prune",
+	Title:    "a Kustomization that leaves behind what is removed from Git",
+	Severity: finding.Info,
+	Profile:  Profile,
+	Why: `Without pruning an object that is removed from Git stays in the cluster, and nothing in Git says that it is
+there: it runs on, unpatched, and a cluster that is built anew lacks it.`,
+	Fix: `Set spec.prune: true. An object that must survive carries the annotation
+kustomize.toolkit.fluxcd.io/prune: disabled.`,
+	Bad:  []rule.Example{{Files: kustomization("  retryInterval: 2m\n  prune: false # <-- here\n")}},
+	Good: []rule.Example{{Files: kustomization("  retryInterval: 2m\n  prune: true\n")}},
+	Run: func(p *rule.Pass) {
+		for _, o := range p.Applied() {
+			if isKustomization(o) && !slices.Contains([]any{true}, o.Field("spec", "prune")) && !strings.Contains(o.Text("spec", "prune"), "${") {
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s leaves in the cluster what is removed from Git", o),
+					Hint: "set spec.prune: true"}, "spec", "prune")
+			}
+		}
+	},
+}
+
+// AlertMissing is the rule audit-alert-missing.
+var AlertMissing = rule.Rule{
+	ID:       "audit-alert-missing",
+	Title:    "a cluster of production whose failures nobody hears of",
+	Severity: finding.Info,
+	Profile:  Profile,
+	Why: `A Kustomization or HelmRelease that fails says so in its status and in an event, and nowhere else: without an
+Alert of notification-controller, or a monitoring that watches Flux's metrics, the cluster drifts from Git until
+somebody looks.
+
+Asked of clusters of production, as their paths name them; of all where no path names a stage. A rule or monitor of
+Prometheus that speaks of Flux's metrics counts as an Alert.`,
+	Fix: `Add a Provider and an Alert for errors:
+
+    apiVersion: notification.toolkit.fluxcd.io/v1beta3
+    kind: Alert
+    metadata:
+      name: on-call
+      namespace: flux-system
+    spec:
+      providerRef:
+        name: on-call
+      eventSeverity: error
+      eventSources:
+        - kind: Kustomization
+          name: "*"
+        - kind: HelmRelease
+          name: "*"`,
+	Bad:  []rule.Example{{Files: fluxInstance("    size: medium\n", " # <-- here")}},
+	Good: []rule.Example{{Files: fluxInstance("    size: medium\n", "") + onCall}},
+	Run: func(p *rule.Pass) {
+		for _, c := range p.Clusters() {
+			alertMissing(p, c)
+		}
+	},
+}
+
+const onCall = `-- clusters/production/alerts.yaml --
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Provider
+metadata:
+  name: on-call
+  namespace: flux-system
+spec:
+  type: slack
+  secretRef:
+    name: on-call
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata:
+  name: on-call
+  namespace: flux-system
+spec:
+  providerRef:
+    name: on-call
+  eventSeverity: error
+  eventSources:
+    - kind: Kustomization
+      name: "*"
+`
+
+func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
+	heard := slices.ContainsFunc(c.Objects(), func(o *reconcile.Object) bool {
+		return o.Group == notificationGroup && o.Kind == "Alert" || watchesFlux(o)
+	})
+	if heard || !isProduction(p, c) || len(c.Objects()) == 0 {
+		return
+	}
+	if !c.Complete() {
+		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("whether cluster %s has an Alert is not known, since not all is that is applied to it", c.Name))
+		return
+	}
+	p.ReportIn(c.Name, finding.Finding{
+		File: c.Root.File, Line: c.Root.Line, Column: c.Root.Column,
+		Message: fmt.Sprintf("cluster %s has no Alert: nobody hears when Flux fails", c.Name),
+		Hint:    "add a Provider and an Alert with eventSeverity: error",
+	})
+}
+
+// watchesFlux recognises monitoring of Flux's metrics.
+func watchesFlux(o *reconcile.Object) bool {
+	if !slices.Contains([]string{"PrometheusRule", "VMRule", "GrafanaAlertRuleGroup"}, o.Kind) {
+		return false
+	}
+	text := fmt.Sprint(o.Field("spec"))
+	return strings.Contains(text, "gotk_") || strings.Contains(text, "flux_")
+}

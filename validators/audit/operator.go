@@ -1,0 +1,62 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// fluxInstance is an example's cluster, with fields of its spec.cluster; mark ends the line
+// of the path that it syncs.
+func fluxInstance(cluster, mark string) string {
+	return `-- clusters/production/flux.yaml --
+apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata:
+  name: flux
+  namespace: flux-system
+spec:
+  distribution:
+    version: 2.9.x
+    registry: ghcr.io/fluxcd
+  cluster:
+    type: kubernetes
+` + cluster + `  sync:
+    kind: GitRepository
+    url: https://git.example.com/platform/fleet.git
+    ref: refs/heads/main
+    path: clusters/production` + mark + "\n"
+}
+
+// ClusterSize is the rule audit-cluster-size.
+var ClusterSize = rule.Rule{
+	ID:       "audit-cluster-size",
+	Title:    "a FluxInstance that doesn't say how large the cluster is",
+	Severity: finding.Info,
+	Profile:  Profile,
+	Why: `spec.cluster.size sets how many objects Flux's controllers work on at once, and their limits of memory and
+processor. Without it they have the defaults of a small installation, and a cluster with hundreds of releases waits
+for them or sees them killed for memory.`,
+	Fix:  `Set spec.cluster.size to small, medium or large. Source: https://fluxoperator.dev/docs/crd/fluxinstance/`,
+	Bad:  []rule.Example{{Files: strings.Replace(fluxInstance("", ""), "  cluster:\n", "  cluster: # <-- here\n", 1)}},
+	Good: []rule.Example{{Files: fluxInstance("    size: medium\n", "")}},
+	Run: func(p *rule.Pass) {
+		for _, o := range p.Applied() {
+			at := []any{"spec"}
+			switch {
+			case o.Group == operatorGroup && o.Kind == "FluxInstance":
+			case isRelease(o) && o.Field("spec", "values", "instance") != nil:
+				at = []any{"spec", "values", "instance"}
+			default:
+				continue
+			}
+			path := append(at, "cluster", "size")
+			if o.Field(path...) == nil {
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: cluster.size is not set, so that Flux's controllers have the defaults of a small cluster", o),
+					Hint: "set spec.cluster.size to small, medium or large"}, path...)
+			}
+		}
+	},
+}
