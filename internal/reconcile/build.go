@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -109,8 +110,12 @@ func failureOf(file string, err error) *Failure {
 		f.File = known.file
 	}
 	f.Message = strings.ReplaceAll(strings.ReplaceAll(err.Error(), mount+"/", ""), "'"+mount+"'", "'.'")
+	f.Message = address.ReplaceAllString(f.Message, "")
 	return f
 }
+
+// address is where something was in memory, which some errors of kustomize tell.
+var address = regexp.MustCompile(` ?&\{(0x[0-9a-f]+|<nil>)( 0x[0-9a-f]+| <nil>)*\}`)
 
 var (
 	// warm is parsed once: kustomize's own schema of Kubernetes, which all builds read.
@@ -168,7 +173,7 @@ func run(v *view, dir string, own, variables bool) (results []result, err error)
 // newResult takes what is needed of a resource, which itself takes much more memory.
 func newResult(r *resource.Resource, variables bool) (one result, err error) {
 	one = result{kind: r.GetKind(), name: r.GetName()}
-	if one.value, err = valueOf(&r.RNode); err == nil && variables && mentionsVariable(one.value) {
+	if one.value, err = valueOf(&r.RNode); err == nil && variables && (mentionsVariable(one.value) || !isExact(one.value)) {
 		one.text, err = r.AsYAML()
 	}
 	return one, err

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -43,6 +44,11 @@ func (o *Object) identify() {
 	if group, _, found := strings.Cut(o.APIVersion, "/"); found {
 		o.Group = group
 	}
+}
+
+// uniqueness is what kustomize tells the objects of one build apart by.
+func (o *Object) uniqueness() string {
+	return strings.Join([]string{o.APIVersion, o.Kind, cmp.Or(o.Namespace, "default"), o.Name}, " ")
 }
 
 // entry is a value of a ConfigMap or Secret.

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -77,9 +78,9 @@ func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Va
 	return vars
 }
 
-// substitute replaces the variables in an object, whose text is nil where it has none, as kustomize-controller 1.9 does
-// with strict substitution, and says what it refuses. Variables that nothing defines, and
-// those whose values are not known, stand as ${NAME} in the result.
+// substitute replaces the variables in an object, whose text is nil where that changes nothing,
+// as kustomize-controller 1.9 does with strict substitution, and says what it refuses. Variables
+// that nothing defines, and those whose values are not known, stand as ${NAME} in the result.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
 func (vars Variables) substitute(text []byte, o *Object, always bool) error {
 	if len(vars) == 0 && !always || o.marked("labels") || o.marked("annotations") {
@@ -104,9 +105,10 @@ func (vars Variables) substitute(text []byte, o *Object, always bool) error {
 	if err != nil {
 		return fmt.Errorf("the object is no YAML once its variables are replaced: %w", err)
 	}
-	if o.Value, o.Substituted = value, true; o.Encrypted {
+	if o.Value = value; o.Encrypted {
 		delete(value, "sops")
 	}
+	o.Substituted = bytes.IndexByte(text, '$') >= 0
 	return nil
 }
 

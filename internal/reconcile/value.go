@@ -2,12 +2,13 @@ package reconcile
 
 import (
 	"math"
+	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/json"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // valueOf is what kustomize-controller reads of an object: its JSON, of which the numbers are
@@ -22,12 +23,25 @@ func valueOf(r *kyaml.RNode) (map[string]any, error) {
 			return value.(map[string]any), nil
 		}
 	}
-	text, err := r.MarshalJSON()
+	return rewritten(r)
+}
+
+// rewritten is the value of an object that was written as YAML, as kustomize does it, and
+// read again.
+func rewritten(r *kyaml.RNode) (map[string]any, error) {
+	data, err := r.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
+	text, err := sigsyaml.JSONToYAML(data)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = sigsyaml.YAMLToJSON(text); err != nil {
+		return nil, err
+	}
 	var value map[string]any
-	return value, json.Unmarshal(text, &value)
+	return value, json.Unmarshal(data, &value)
 }
 
 // isPlain says whether a node's text gives the same node when it is read again. kustomize
@@ -37,7 +51,7 @@ func isPlain(n *yaml.Node) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return false
 	}
-	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "\n") && (n.Style&yaml.FoldedStyle != 0 || !isPlainText(n.Value)) {
+	if n.Kind == yaml.ScalarNode && !isPlainText(n) {
 		return false
 	}
 	for _, child := range n.Content {
@@ -48,9 +62,49 @@ func isPlain(n *yaml.Node) bool {
 	return true
 }
 
-// isPlainText says whether a text of several lines is sure to survive as a literal block.
-func isPlainText(text string) bool {
-	return !strings.ContainsAny(text[:1], " \t\n#") && !strings.ContainsAny(text, "\r\u0085\u2028\u2029\uFEFF")
+// isPlainText says whether a text is sure to survive in its style.
+func isPlainText(n *yaml.Node) bool {
+	if n.Value == "" && n.Style == 0 {
+		return false // null
+	}
+	return survives(n.Value) && (n.Style&yaml.FoldedStyle == 0 || !strings.Contains(n.Value, "\n"))
+}
+
+// survives says whether a text is sure to be the same when it is written and read again.
+func survives(text string) bool {
+	lines := false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\n':
+			lines = true
+		case c < ' ' && c != '\t', c == 0x7f, c == 0xc2 || c == 0xe2 || c == 0xef:
+			return false // may be a line break or a mark that YAML takes for one
+		}
+	}
+	return !lines || !strings.ContainsAny(text[:1], " \t\n#")
+}
+
+// mostExact is up to where a float64 holds all integers.
+const mostExact = 1 << 53
+
+// isExact says whether all of a value is sure to be the same when it is written, its numbers
+// as floats, and read again.
+func isExact(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return survives(value)
+	case int64:
+		return -mostExact <= value && value <= mostExact
+	case map[string]any:
+		for key, field := range value {
+			if !survives(key) || !isExact(field) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(value, func(item any) bool { return !isExact(item) })
+	}
+	return true
 }
 
 // jsonValue turns what yaml/v3 decodes into what JSON has. It says false where that may need
@@ -78,15 +132,10 @@ func jsonValue(value any) (any, bool) {
 	case int:
 		return int64(value), true
 	case float64:
-		// A float that is whole is written as an integer.
-		if math.Trunc(value) == value {
-			return nil, false
-		}
-		return value, true
+		// A float that is whole is written as an integer; JSON has no NaN.
+		return value, math.Trunc(value) != value && !math.IsNaN(value)
 	case string, bool, int64, nil:
 		return value, true
-	case time.Time, uint64:
-		return nil, false
 	}
-	return nil, false
+	return nil, false // a large number, or a time
 }

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"reflect"
 	"slices"
@@ -278,11 +279,22 @@ func (k *Kustomization) replaceVariables() {
 	}
 	k.Variables = variablesOf(&k.Spec, k.References)
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
+	count := map[string]int{}
+	for _, o := range k.Objects {
+		count[o.uniqueness()]++
+	}
 	for i, o := range k.Objects {
+		before := o.uniqueness()
 		if err := k.Variables.substitute(k.built.results[i].text, o, always); err != nil {
 			k.fail(SubstitutionFailed, o, err)
 		}
 		o.identify()
+		if after := o.uniqueness(); after != before {
+			count[before]--
+			if count[after]++; count[after] > 1 {
+				k.fail(SubstitutionFailed, o, fmt.Errorf("there is another %s once variables are replaced", o))
+			}
+		}
 	}
 }
 

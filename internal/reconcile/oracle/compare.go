@@ -14,6 +14,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -49,6 +50,8 @@ type Comparer struct {
 // since the Kustomizations are objects of their parents, which are compared, too, all of the
 // graph follows.
 func (c *Comparer) Compare(ctx context.Context, cluster *reconcile.Cluster) ([]Verdict, error) {
+	// Flux's library leaves kustomize's global schema empty, which others in the process read.
+	defer openapi.Schema()
 	verdicts := make([]Verdict, 0, len(cluster.Kustomizations))
 	for _, k := range cluster.Kustomizations {
 		v := Verdict{Kustomization: k, Unresolved: len(k.Gaps) > 0}

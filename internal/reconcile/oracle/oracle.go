@@ -26,7 +26,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
 // Copy copies a folder as source-controller archives it: regular files and folders that no
@@ -80,8 +79,6 @@ type Build func(ctx context.Context, root, dir string) (resmap.ResMap, error)
 
 // Library is kustomize as kustomize-controller calls it, without remote bases.
 func Library(_ context.Context, root, dir string) (resmap.ResMap, error) {
-	// It leaves kustomize's global schema empty, which everyone else in the process reads.
-	defer openapi.Schema()
 	return kustomize.SecureBuild(root, dir, false)
 }
 
