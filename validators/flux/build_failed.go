@@ -1,0 +1,49 @@
+package flux
+
+import (
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// BuildFailed is flux-build-failed.
+var BuildFailed = rule.Rule{
+	ID:       "flux-build-failed",
+	Title:    "a Kustomization that Flux cannot build",
+	Severity: finding.Error,
+	Why: `kustomize-controller builds the path of a Kustomization with kustomize, then replaces the variables of
+postBuild. Where one of them refuses, nothing of the Kustomization is applied: not the change that broke it, and no
+other change either, until it is mended. What depends on it waits.
+
+The build is Flux's own, with kustomize's code: a folder without a kustomization.yaml gets one of all its manifests,
+and patches, components and images of the Flux Kustomization are added. The finding is at the file that is to be
+mended where kustomize tells it; a base that several Kustomizations share is reported once.`,
+	Fix: `Most often a file was moved or renamed and the kustomization.yaml still lists it, two files define the same
+object, or a patch names an object that is gone. "kustomize build" on the folder shows the same.`,
+	Bad: []rule.Example{{Files: sync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - namespace.yaml
+  - podinfo.yaml # <-- here
+`}},
+	Good: []rule.Example{{Files: sync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - namespace.yaml
+`}},
+	Run: func(p *rule.Pass) {
+		each(p, func(w *world) {
+			for _, k := range w.cluster.Kustomizations {
+				f := k.Failure
+				if f == nil || f.Reason == reconcile.PathMissing || k.Spec.Suspend {
+					continue
+				}
+				// Without the Kustomization's name, so that a base that many share
+				// is reported once.
+				reportOn(p, k, place{f.File, f.Line, f.Column}.in(finding.Finding{Message: f.Message}))
+			}
+		})
+	},
+}

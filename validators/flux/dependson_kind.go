@@ -1,0 +1,68 @@
+package flux
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// DependsOnKind is flux-dependson-kind.
+var DependsOnKind = rule.Rule{
+	ID:       "flux-dependson-kind",
+	Title:    "a dependency on an object of the other kind",
+	Severity: finding.Error,
+	Why: `An entry of spec.dependsOn has no kind: a Kustomization depends on Kustomizations, a HelmRelease on
+HelmReleases. One that names an object of the other kind is looked for among its own, is never found, and the object
+is never applied.`,
+	Fix: `To have a HelmRelease wait for a Kustomization, put the dependency on the Kustomization that applies the
+HelmRelease. To have a Kustomization wait for a HelmRelease, depend on the Kustomization that applies it, with
+wait: true or the HelmRelease among its healthChecks.`,
+	Bad: []rule.Example{{Files: sync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") + `-- clusters/prod/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./apps
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+  dependsOn:
+    - name: metrics-server # <-- here
+`}},
+	Good: []rule.Example{{Files: sync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
+		apps("  dependsOn:\n    - name: infrastructure\n")}},
+	Run: func(p *rule.Pass) {
+		each(p, func(w *world) {
+			for _, o := range w.depending() {
+				for _, d := range dependencies(o) {
+					w.dependencyKind(p, d)
+				}
+			}
+		})
+	},
+}
+
+func (w *world) dependencyKind(p *rule.Pass, d dependency) {
+	if w.isThere(d.on) || w.doubt(d.on) != "" {
+		return
+	}
+	other, ok := w.otherKind(d)
+	if !ok {
+		return
+	}
+	f := finding.Finding{
+		Message: fmt.Sprintf("%s depends on %q, which is a %s: it waits for a %s of that name", d.of, d.on.Name, other.Kind, d.on.Kind),
+		Hint:    "depend on the Kustomization that applies it, with wait: true",
+	}
+	if other.Kind == kustomizationKind {
+		f.Hint = "put the dependency on the Kustomization that applies the HelmRelease"
+	} else if o := w.find(other); o != nil && o.Kustomization != nil {
+		f.Hint = fmt.Sprintf("depend on Kustomization %s, which applies it, with wait: true", o.Kustomization)
+	}
+	p.ReportBuilt(d.of, locate(w.repo, d.of, d.on.Name, d.path()...).in(f))
+}

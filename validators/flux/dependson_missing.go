@@ -1,0 +1,74 @@
+package flux
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// DependsOnMissing is flux-dependson-missing.
+var DependsOnMissing = rule.Rule{
+	ID:       "flux-dependson-missing",
+	Title:    "a dependency on something that is not there",
+	Severity: finding.Error,
+	Why: `A Kustomization or HelmRelease waits for all that its spec.dependsOn names. What doesn't exist never becomes
+ready: the controller says "dependency not found" and tries again for ever. Nothing is applied or upgraded, and what
+depends on it waits as well.
+
+A namespace that isn't given is the object's own. What is suspended isn't looked at. Where not all is known that the
+cluster applies, the dependency is unresolved.`,
+	Fix: `Correct the name or the namespace, remove the entry, or add what it names to what the cluster applies: most
+often a file was taken out of a kustomization.yaml, or an application was removed and others still wait for it.`,
+	Bad: []rule.Example{{Files: sync + podinfoNamespace + `-- clusters/prod/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./apps
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+  dependsOn:
+    - name: infrastructure # <-- here
+`}},
+	Good: []rule.Example{{Files: sync + podinfoNamespace + kustomization("infrastructure", "  wait: true\n") +
+		apps("  dependsOn:\n    - name: infrastructure\n") + controllers}},
+	Run: func(p *rule.Pass) {
+		var open questions
+		each(p, func(w *world) {
+			for _, o := range w.depending() {
+				for _, d := range dependencies(o) {
+					w.dependencyMissing(p, &open, d)
+				}
+			}
+		})
+		open.report(p)
+	},
+}
+
+func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
+	if w.isThere(d.on) {
+		return
+	}
+	why := w.doubt(d.on)
+	if _, other := w.otherKind(d); other && why == "" {
+		return // flux-dependson-kind
+	}
+	at := locate(w.repo, d.of, d.on.Name, d.path()...)
+	if unknown(d.on.Name) || unknown(d.on.Namespace) {
+		why = "its name holds a variable whose value is not known"
+	}
+	if why != "" {
+		open.add(at, fmt.Sprintf("whether there is %s, which %s depends on", idText(d.on), d.of), why)
+		return
+	}
+	p.ReportBuilt(d.of, at.in(finding.Finding{
+		Message: fmt.Sprintf("%s depends on %s, which is not there", d.of, idText(d.on)),
+		Hint:    w.hint(d.on),
+	}))
+}

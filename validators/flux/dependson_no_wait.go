@@ -1,0 +1,92 @@
+package flux
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// DependsOnNoWait is flux-dependson-no-wait.
+var DependsOnNoWait = rule.Rule{
+	ID:       "flux-dependson-no-wait",
+	Title:    "a dependency on a Kustomization that doesn't wait for what it applies",
+	Severity: finding.Warning,
+	Why: `A Kustomization without wait: true and without healthChecks is ready as soon as its objects are applied:
+its HelmReleases need not be installed, nor its Deployments run. What depends on it starts at once, and often fails
+until it is tried again, since the definitions, webhooks or services that it needs are not there yet.
+
+It is told once for the Kustomization that others depend on, and only where it applies something that takes time to
+become ready: HelmReleases, workloads, or other Kustomizations. ConfigMaps, sources or custom resources alone don't
+count, nor does a dependency with a readyExpr.`,
+	Fix: `Set spec.wait: true on the Kustomization that others depend on, or name in spec.healthChecks what they need.
+Where only the order of the apply matters, say so with an ignore.`,
+	Bad: []rule.Example{{Files: sync + podinfoNamespace + controllers + `-- clusters/prod/infrastructure.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: infrastructure
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./infrastructure
+  prune: true
+  wait: false # <-- here
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+` + apps("  dependsOn:\n    - name: infrastructure\n")}},
+	Good: []rule.Example{{Files: sync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
+		apps("  dependsOn:\n    - name: infrastructure\n")}},
+	Run: func(p *rule.Pass) { each(p, func(w *world) { w.noWait(p) }) },
+}
+
+func (w *world) noWait(p *rule.Pass) {
+	dependents := map[reconcile.Identity][]string{}
+	for _, o := range w.depending() {
+		for _, d := range dependencies(o) {
+			if isKustomization(o) && !d.expression && d.on != o.Identity {
+				dependents[d.on] = append(dependents[d.on], o.Namespace+"/"+o.Name)
+			}
+		}
+	}
+	for _, k := range w.cluster.Kustomizations {
+		by := dependents[idOf(k)]
+		if len(by) == 0 || k.Spec.Wait || len(k.Spec.HealthChecks) > 0 || k.Object == nil {
+			continue
+		}
+		at := slices.IndexFunc(k.Objects, takesTime)
+		if at < 0 {
+			continue
+		}
+		slices.Sort(by)
+		p.ReportBuilt(k.Object, finding.Finding{
+			Message: fmt.Sprintf("Kustomization %s is ready before %s is, which it applies; %s on it", k, k.Objects[at], dependOn(by)),
+			Hint:    "set wait: true, or name in healthChecks what they need",
+		}, "spec", "wait")
+	}
+}
+
+func dependOn(by []string) string {
+	if len(by) == 1 {
+		return by[0] + " depends"
+	}
+	return some(by) + " depend"
+}
+
+// takesTime says whether an object becomes ready some time after it is applied.
+func takesTime(o *reconcile.Object) bool {
+	switch o.Group {
+	case "apps":
+		return o.Kind == "Deployment" || o.Kind == "StatefulSet" || o.Kind == "DaemonSet"
+	case "batch":
+		return o.Kind == "Job"
+	case "":
+		return o.Kind == "Pod"
+	case operatorGroup:
+		return o.Kind == "ResourceSet" || o.Kind == "FluxInstance"
+	}
+	return isHelmRelease(o) || isKustomization(o)
+}

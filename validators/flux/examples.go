@@ -1,0 +1,89 @@
+package flux
+
+// sync is what flux bootstrap writes for a cluster, without Flux's own manifests.
+const sync = `-- clusters/prod/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: flux-system
+  namespace: flux-system
+spec:
+  interval: 1m
+  ref:
+    branch: main
+  secretRef:
+    name: flux-system
+  url: ssh://git@github.com/example/fleet
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: flux-system
+  namespace: flux-system
+spec:
+  interval: 10m
+  path: ./clusters/prod
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+`
+
+// podinfoNamespace is an application that is as good as none.
+const podinfoNamespace = `-- apps/namespace.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: podinfo
+`
+
+// apps is a Kustomization of ./apps, with more fields of its spec.
+func apps(more string) string { return kustomization("apps", more) }
+
+// kustomization is one whose path is its name.
+func kustomization(name, more string) string {
+	return `-- clusters/prod/` + name + `.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: ` + name + `
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./` + name + `
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+` + more
+}
+
+// controllers is an infrastructure with one HelmRelease.
+const controllers = `-- infrastructure/metrics-server.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: metrics-server
+  namespace: flux-system
+spec:
+  interval: 12h
+  url: https://kubernetes-sigs.github.io/metrics-server
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: metrics-server
+  namespace: flux-system
+spec:
+  interval: 1h
+  releaseName: metrics-server
+  targetNamespace: kube-system
+  storageNamespace: kube-system
+  chart:
+    spec:
+      chart: metrics-server
+      version: 3.13.0
+      sourceRef:
+        kind: HelmRepository
+        name: metrics-server
+`

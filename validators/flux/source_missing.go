@@ -1,0 +1,183 @@
+package flux
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// SourceMissing is flux-source-missing.
+var SourceMissing = rule.Rule{
+	ID:       "flux-source-missing",
+	Title:    "a source that is not there",
+	Severity: finding.Error,
+	Why: `A Kustomization, HelmRelease or HelmChart whose source doesn't exist is never reconciled: kustomize-controller
+says "Source not found" and tries again for ever, helm-controller "could not get Source object". What was applied
+before stays as it is.
+
+Looked at are spec.sourceRef of Kustomizations, HelmCharts and ImageUpdateAutomations, and spec.chartRef and
+spec.chart.spec.sourceRef of HelmReleases. A namespace that isn't given is the object's own.
+
+A source that may come from where Fleetwright can't look (another repository, a ResourceSet, a FluxInstance that is
+not in Git) is unresolved.`,
+	Fix: `Correct the kind, name or namespace of the reference, or add the source to what the cluster applies.
+
+A source that is made outside of Git: say so with an ignore and its reason.`,
+	Bad: []rule.Example{{Files: sync + `-- clusters/prod/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./apps
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-sytem # <-- here
+` + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo # <-- here
+`}},
+	Good: []rule.Example{{Files: sync + apps("") + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    semver: 6.x
+  verify:
+    provider: cosign
+`}},
+	Run: func(p *rule.Pass) {
+		var open questions
+		each(p, func(w *world) { w.checkSources(p, &open) })
+		open.report(p)
+	},
+}
+
+// sourceFields are where objects name a source.
+var sourceFields = []struct {
+	group, kind string
+	path        []string
+}{
+	{kustomizeGroup, kustomizationKind, []string{"spec", "sourceRef"}},
+	{helmGroup, helmReleaseKind, []string{"spec", "chartRef"}},
+	{helmGroup, helmReleaseKind, []string{"spec", "chart", "spec", "sourceRef"}},
+	{sourceGroup, "HelmChart", []string{"spec", "sourceRef"}},
+	{"image.toolkit.fluxcd.io", "ImageUpdateAutomation", []string{"spec", "sourceRef"}},
+}
+
+func (w *world) checkSources(p *rule.Pass, open *questions) {
+	for _, o := range w.applied {
+		for _, f := range sourceFields {
+			if o.Group == f.group && o.Kind == f.kind {
+				w.checkSource(p, open, o, f.path)
+			}
+		}
+	}
+}
+
+// checkSource looks at the source that an object names at a path.
+func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, path []string) {
+	ref := field(o.Value, path...)
+	id := reconcile.Identity{Group: sourceGroup, Kind: text(ref, "kind"), Name: text(ref, "name"), Namespace: cmp.Or(text(ref, "namespace"), o.Namespace)}
+	if id.Name == "" || id.Kind == "" || suspended(o) || w.has(id) || w.isGiven(o, id) {
+		return
+	}
+	at := locate(w.repo, o, id.Name, slices.Concat(steps(path), []any{"name"})...)
+	why := w.sourceDoubt(id)
+	if why != "" {
+		open.add(at, fmt.Sprintf("whether there is %s, the source of %s", idText(id), o), why)
+		return
+	}
+	p.ReportBuilt(o, at.in(finding.Finding{
+		Message: fmt.Sprintf("there is no %s, the source of %s", idText(id), o),
+		Hint:    w.sourceHint(id),
+	}))
+}
+
+// isGiven says whether a source is what the root itself is synced from, which bootstraps
+// make, or one whose files are at hand.
+func (w *world) isGiven(o *reconcile.Object, id reconcile.Identity) bool {
+	if id == sourceOf(w.cluster.Kustomizations[0]) {
+		return true
+	}
+	if isKustomization(o) {
+		k, ok := w.cluster.Kustomization(o.Namespace, o.Name)
+		return ok && k.Repo != nil
+	}
+	return false
+}
+
+// sourceDoubt is doubt with what is true of sources only.
+func (w *world) sourceDoubt(id reconcile.Identity) string {
+	if unknown(id.Name) || unknown(id.Namespace) {
+		return "its name holds a variable whose value is not known"
+	}
+	if why := w.doubt(id); why != "" {
+		return why
+	}
+	if id.Kind == "ExternalArtifact" {
+		return "the controller that makes it is not known"
+	}
+	if w.guessed() && id.Kind == "GitRepository" && !w.near(id) {
+		return "what syncs the cluster's root is not in the repository, and may bring it"
+	}
+	return ""
+}
+
+func (w *world) sourceHint(id reconcile.Identity) string {
+	if hint := w.hint(id); hint != "" {
+		return hint
+	}
+	for _, other := range []string{"OCIRepository", "GitRepository", "HelmRepository", "HelmChart", "Bucket"} {
+		if other != id.Kind && w.has(reconcile.Identity{Group: id.Group, Kind: other, Namespace: id.Namespace, Name: id.Name}) {
+			return fmt.Sprintf("there is a source of that name of kind %s", other)
+		}
+	}
+	// The root's own source is often not among the objects.
+	root := w.cluster.Kustomizations[0]
+	if near, ok := schemas.Nearest(id.Name, []string{root.Spec.SourceRef.Name}); ok && root.Spec.SourceRef.Kind == id.Kind {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
+// steps are field names as a path.
+func steps(path []string) []any {
+	out := make([]any, 0, len(path)+1)
+	for _, name := range path {
+		out = append(out, name)
+	}
+	return out
+}

@@ -1,0 +1,297 @@
+package flux
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// world is a cluster with what the rules ask of it: what is there, and what may be there
+// although Git doesn't say so.
+type world struct {
+	cluster *reconcile.Cluster
+	repo    *repository.Repository
+	// applied are the objects that are applied to the cluster itself, in the order of its
+	// Kustomizations; objects the same by identity.
+	applied []*reconcile.Object
+	objects map[reconcile.Identity][]*reconcile.Object
+	// names by kind and namespace, sorted.
+	names map[kind]map[string][]string
+	// incomplete are the Kustomizations of which not all objects are known.
+	incomplete []*reconcile.Kustomization
+	// makers are objects that hold others in their fields, by the kind of those.
+	makers map[string]*reconcile.Object
+	// accounts are the service accounts that bindings name, with the namespaces where they
+	// may do something, "" standing for all.
+	accounts map[account]map[string]bool
+	// beside are the other clusters whose root is guessed like this one's: they may be
+	// parts of one.
+	beside []*world
+}
+
+type kind struct{ group, kind string }
+
+type account struct{ namespace, name string }
+
+// worlds are the clusters of a repository.
+var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*world {
+	all := map[*reconcile.Cluster]*world{}
+	var guessed []*world
+	for _, c := range p.Fleet().Clusters {
+		w := newWorld(p.Repo, c)
+		if all[c] = w; w.guessed() {
+			guessed = append(guessed, w)
+		}
+	}
+	for _, w := range guessed {
+		w.beside = guessed
+	}
+	return all
+}}
+
+func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
+	w := &world{cluster: c, repo: repo, objects: map[reconcile.Identity][]*reconcile.Object{},
+		names: map[kind]map[string][]string{}, makers: map[string]*reconcile.Object{}, accounts: map[account]map[string]bool{}}
+	for _, k := range c.Kustomizations {
+		if !k.Complete() {
+			w.incomplete = append(w.incomplete, k)
+		}
+		if k.Spec.KubeConfig != nil {
+			continue // they go to another cluster
+		}
+		for _, o := range k.Objects {
+			w.add(o)
+		}
+	}
+	for _, byNamespace := range w.names {
+		for _, names := range byNamespace {
+			slices.Sort(names)
+		}
+	}
+	return w
+}
+
+// guessed says whether nothing in the repository syncs the cluster's root: its FluxInstance,
+// or what else does it, is elsewhere.
+func (w *world) guessed() bool { return w.cluster.Root.Object == nil }
+
+func (w *world) add(o *reconcile.Object) {
+	if len(w.objects[o.Identity]) == 0 {
+		of := kind{o.Group, o.Kind}
+		if w.names[of] == nil {
+			w.names[of] = map[string][]string{}
+		}
+		w.names[of][o.Namespace] = append(w.names[of][o.Namespace], o.Name)
+	}
+	w.applied = append(w.applied, o)
+	w.objects[o.Identity] = append(w.objects[o.Identity], o)
+	w.addMaker(o)
+	w.addBinding(o)
+}
+
+// addBinding notes where the subjects of a binding may do something.
+func (w *world) addBinding(o *reconcile.Object) {
+	if o.Group != "rbac.authorization.k8s.io" || o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" {
+		return
+	}
+	for _, s := range list(o.Value, "subjects") {
+		if text(s, "kind") != "ServiceAccount" {
+			continue
+		}
+		a := account{cmp.Or(text(s, "namespace"), o.Namespace), text(s, "name")}
+		if w.accounts[a] == nil {
+			w.accounts[a] = map[string]bool{}
+		}
+		w.accounts[a][o.Namespace] = true
+	}
+}
+
+// made are the kinds of objects whose makers are of interest.
+var made = []string{kustomizationKind, helmReleaseKind, "GitRepository", "OCIRepository", "Bucket", "HelmRepository", "HelmChart",
+	"ExternalArtifact", "ArtifactGenerator", "ConfigMap", "Secret"}
+
+// notMade are fields that hold patches of objects, not objects.
+var notMade = []string{"patches", "patch", "patchesStrategicMerge", "patchesJson6902", "postRenderers"}
+
+// addMaker notes of which kinds an object holds others in its fields, as a ResourceSet, the
+// values of a chart or the manifest of another controller do.
+func (w *world) addMaker(o *reconcile.Object) {
+	if o.Kind == "CustomResourceDefinition" {
+		return
+	}
+	var walk func(value any, depth int)
+	walk = func(value any, depth int) {
+		switch value := value.(type) {
+		case map[string]any:
+			of, isText := value["kind"].(string)
+			_, hasMetadata := value["metadata"].(map[string]any)
+			if depth > 0 && isText && hasMetadata {
+				w.note(of, o)
+			}
+			for name, item := range value {
+				if generated := text(item, "kind"); name == "generate" && generated != "" {
+					w.note(generated, o) // Kyverno's
+				}
+				if !slices.Contains(notMade, name) {
+					walk(item, depth+1)
+				}
+			}
+		case []any:
+			for _, item := range value {
+				walk(item, depth+1)
+			}
+		case string:
+			w.noteText(value, o)
+		}
+	}
+	walk(o.Value, 0)
+}
+
+// noteText notes the kinds of the objects that a text holds.
+func (w *world) noteText(value string, o *reconcile.Object) {
+	for rest := value; ; {
+		_, after, found := strings.Cut(rest, "kind: ")
+		if !found {
+			return
+		}
+		of, _, _ := strings.Cut(after, "\n")
+		w.note(strings.Trim(strings.TrimSpace(of), `"'`), o)
+		rest = after
+	}
+}
+
+func (w *world) note(of string, o *reconcile.Object) {
+	if slices.Contains(made, of) && w.makers[of] == nil {
+		w.makers[of] = o
+	}
+}
+
+// has says whether an object is applied to the cluster. Clusters whose roots are guessed may
+// be one.
+func (w *world) has(id reconcile.Identity) bool { return w.find(id) != nil }
+
+func (w *world) find(id reconcile.Identity) *reconcile.Object {
+	if found := w.objects[id]; len(found) > 0 {
+		return found[0]
+	}
+	for _, other := range w.beside {
+		if found := other.objects[id]; len(found) > 0 {
+			return found[0]
+		}
+	}
+	return nil
+}
+
+// doubt says why an object that is not there may be nevertheless; "" where it can't.
+func (w *world) doubt(id reconcile.Identity) string {
+	if why := w.ownDoubt(id); why != "" {
+		return why
+	}
+	for _, other := range w.beside {
+		if why := other.ownDoubt(id); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (w *world) ownDoubt(id reconcile.Identity) string {
+	for _, k := range w.incomplete {
+		if !w.mayBring(k, id) {
+			continue
+		}
+		switch {
+		case w.sourceless(k) && isSource(id):
+			continue // it brings nothing before another one brings its source
+		case w.sourceless(k):
+			return fmt.Sprintf("Kustomization %s, which may apply it, has no source", k)
+		case k.Failure != nil:
+			return fmt.Sprintf("Kustomization %s, which may apply it, fails itself", k)
+		}
+		return fmt.Sprintf("not all that Kustomization %s applies is known: %s", k, k.Gaps[0].Message)
+	}
+	if maker := w.makers[id.Kind]; maker != nil {
+		return maker.String() + " may make it"
+	}
+	return ""
+}
+
+// isSource says whether an identity is that of a source.
+func isSource(id reconcile.Identity) bool { return id.Group == sourceGroup }
+
+// sourceOf is the identity of a Kustomization's source.
+func sourceOf(k *reconcile.Kustomization) reconcile.Identity {
+	ref := k.Spec.SourceRef
+	return reconcile.Identity{Group: sourceGroup, Kind: ref.Kind, Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name}
+}
+
+// sourceless says whether the source of a Kustomization is not among the objects.
+func (w *world) sourceless(k *reconcile.Kustomization) bool {
+	return k.Parent != nil && k.Repo == nil && k.Spec.SourceRef.Kind != "ExternalArtifact" && !w.has(sourceOf(k))
+}
+
+// mayBring says whether a Kustomization of which not all is known could apply an object: not
+// one that it would move to another namespace, and not where its service account may not.
+func (w *world) mayBring(k *reconcile.Kustomization, id reconcile.Identity) bool {
+	if k.Spec.KubeConfig != nil || k.Spec.TargetNamespace != "" && id.Namespace != "" && id.Namespace != k.Spec.TargetNamespace {
+		return false
+	}
+	if k.Spec.ServiceAccountName == "" {
+		return true
+	}
+	granted, bound := w.accounts[account{k.Namespace, k.Spec.ServiceAccountName}]
+	return !bound || granted[""] || granted[id.Namespace]
+}
+
+// hint says what an object that is missing was meant to be, if anything comes near.
+func (w *world) hint(id reconcile.Identity) string {
+	byNamespace := w.names[kind{id.Group, id.Kind}]
+	if near, ok := schemas.Nearest(id.Name, byNamespace[id.Namespace]); ok {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
+		if namespace != id.Namespace && slices.Contains(byNamespace[namespace], id.Name) {
+			return fmt.Sprintf("there is one in namespace %q: name the namespace too", namespace)
+		}
+	}
+	if o := w.inFiles(id); o != nil {
+		line, _ := o.Position()
+		return fmt.Sprintf("%s:%d defines it, but no Kustomization applies that file", o.File(), line)
+	}
+	return ""
+}
+
+// inFiles is an object of a file that no Kustomization of the cluster applies.
+func (w *world) inFiles(id reconcile.Identity) *repository.Object {
+	for _, o := range w.repo.ByKind(id.Group, id.Kind) {
+		if o.Name == id.Name && (o.Namespace == id.Namespace || o.Namespace == "") && w.repo.Use(o.File()) != repository.Chart {
+			return o
+		}
+	}
+	return nil
+}
+
+// near says whether there is an object whose name comes near to one that is missing.
+func (w *world) near(id reconcile.Identity) bool {
+	_, near := schemas.Nearest(id.Name, w.names[kind{id.Group, id.Kind}][id.Namespace])
+	return near
+}
+
+// inNamespaces are the namespaces that have an object of a kind and name, sorted.
+func (w *world) inNamespaces(of kind, name string) []string {
+	var found []string
+	for namespace, names := range w.names[of] {
+		if slices.Contains(names, name) {
+			found = append(found, namespace)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
