@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +11,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // graphFlags say what the graph of clusters starts from.
@@ -52,31 +51,20 @@ func (g *graphFlags) reconcileAll(ctx context.Context, repo *repository.Reposito
 		return nil, err
 	}
 	fleet, err := reconcile.Reconcile(ctx, repo, o)
-	if err != nil && ctx.Err() == nil {
-		return nil, &render.BadInput{Err: err, Hint: "name a folder of the repository, relative to its root"}
-	}
-	return fleet, err
+	return fleet, badGraph(err)
 }
 
 // oneCluster picks the cluster of a name or path; "" is the only one.
 func oneCluster(fleet *reconcile.Fleet, name string) (*reconcile.Cluster, error) {
-	var names []string
-	for _, c := range fleet.Clusters {
-		if c.Name == name || c.Root.Path == name || name == "" && len(fleet.Clusters) == 1 {
-			return c, nil
-		}
-		names = append(names, c.Name)
+	c, err := fleet.Cluster(name)
+	return c, badGraph(err)
+}
+
+// badGraph makes a cluster or root that isn't there wrong input.
+func badGraph(err error) error {
+	cluster, root := (*reconcile.UnknownCluster)(nil), (*reconcile.UnknownRoot)(nil)
+	if errors.As(err, &cluster) || errors.As(err, &root) {
+		return &render.BadInput{Err: err, Hint: hintOf(err)}
 	}
-	bad := &render.BadInput{Err: fmt.Errorf("there is no cluster %q", name), Hint: "the clusters are " + alternatives(names)}
-	switch near, ok := schemas.Nearest(name, names); {
-	case len(names) == 0:
-		bad.Err = fmt.Errorf("no cluster is found: there is no FluxInstance and no Flux Kustomization")
-		bad.Hint = "name the folder that a cluster syncs with --root PATH"
-	case name == "":
-		bad.Err = fmt.Errorf("there are %d clusters", len(names))
-		bad.Hint = "name one with --cluster: " + alternatives(names)
-	case ok && !slices.Contains(names, name):
-		bad.Hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return nil, bad
+	return err
 }

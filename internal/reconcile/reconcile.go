@@ -3,7 +3,6 @@ package reconcile
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path"
 	"runtime"
 	"slices"
@@ -61,7 +60,7 @@ func givenRoots(repo *repository.Repository, dirs []string, found []Root) ([]Roo
 	for _, dir := range dirs {
 		clean := path.Clean(dir)
 		if _, ok := repo.ReadDir(clean); !ok {
-			return nil, fmt.Errorf("the root %q is no folder of the repository", dir)
+			return nil, &UnknownRoot{dir}
 		}
 		if i := slices.IndexFunc(found, func(r Root) bool { return r.Path == clean }); i >= 0 {
 			roots = append(roots, found[i])

@@ -168,7 +168,10 @@ type fleets struct {
 func (p *Pass) Fleet() *reconcile.Fleet {
 	f := &p.shared.fleets
 	f.once.Do(func() {
-		if f.fleet, f.err = reconcile.Reconcile(p.Context, p.Repo, p.shared.Reconcile); f.err != nil {
+		if f.fleet, f.err = reconcile.Reconcile(p.Context, p.Repo, p.shared.Reconcile); f.err == nil && p.Cluster != "" {
+			_, f.err = f.fleet.Cluster(p.Cluster)
+		}
+		if f.err != nil {
 			f.fleet = &reconcile.Fleet{}
 		}
 	})
@@ -180,7 +183,7 @@ func (p *Pass) Fleet() *reconcile.Fleet {
 func (p *Pass) Clusters() []*reconcile.Cluster {
 	var chosen []*reconcile.Cluster
 	for _, c := range p.Fleet().Clusters {
-		if p.Cluster == "" || c.Name == p.Cluster || c.Root.Path == p.Cluster {
+		if p.Cluster == "" || c.Is(p.Cluster) {
 			chosen = append(chosen, c)
 		}
 	}
