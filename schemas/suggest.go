@@ -29,7 +29,7 @@ func Nearest(name string, names []string) (string, bool) {
 			best, distance = n, d
 		}
 	}
-	return best, distance <= max(1, len(name)/3)
+	return best, best != "" && distance <= max(1, len(name)/3)
 }
 
 // editDistance is Levenshtein's, of names cut to 64 bytes.

@@ -204,7 +204,9 @@ func (s *Schema) problems(object, clean map[string]any, at []any, o Options) []P
 	}
 	defaulting.Default(clean, s.structure)
 	for _, err := range s.validator.Validate(clean).Errors {
-		found = append(found, describe.problem(err))
+		if p := describe.problem(err); !s.isPartial(p, len(at)) {
+			found = append(found, p)
+		}
 	}
 	if s.embedded {
 		for _, err := range objectmeta.Validate(context.Background(), nil, clean, s.structure, false) {
@@ -217,6 +219,14 @@ func (s *Schema) problems(object, clean map[string]any, at []any, o Options) []P
 		found = append(found, p)
 	}
 	return found
+}
+
+// isPartial recognises what is said of an int-or-string that is neither besides
+// that: it is no integer, and it is none of both.
+func (s *Schema) isPartial(p Problem, depth int) bool {
+	node := nodeAt(s.structure, p.Path[depth:])
+	return node != nil && node.XIntOrString &&
+		(strings.Contains(p.Message, "(anyOf)") || strings.Contains(p.Message, " must be an integer, not "))
 }
 
 // unknown describes a field that the schema doesn't have.

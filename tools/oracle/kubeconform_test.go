@@ -182,9 +182,6 @@ var reasons = []struct {
 	{"an entry of a list given twice", func(p schemas.Problem) bool { return strings.Contains(p.Message, "repeats an entry") }},
 	{"names, labels and annotations", func(p schemas.Problem) bool { return len(p.Path) > 0 && p.Path[0] == "metadata" }},
 	{"quantities", func(p schemas.Problem) bool { return strings.Contains(p.Message, "must be a quantity") }},
-	{"formats of the API server", func(p schemas.Problem) bool {
-		return strings.Contains(p.Message, "must be a byte") || strings.Contains(p.Message, "must be a date-time")
-	}},
 	{"an unknown field at the top", func(p schemas.Problem) bool { return p.Kind == schemas.UnknownField && len(p.Path) == 1 }},
 }
 
