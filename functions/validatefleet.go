@@ -49,6 +49,9 @@ func (f *validateFleet) run(ctx context.Context, list *resourceList, o Options) 
 	if err != nil {
 		return &render.BadInput{Err: fmt.Errorf("reading the items: %w", err)}
 	}
+	if err := f.CheckRoots(repo); err != nil {
+		return err
+	}
 	report, err := validators.Run(ctx, repo, options)
 	if err != nil {
 		return err

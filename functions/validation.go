@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -31,6 +34,8 @@ type Validation struct {
 	Severities map[string]finding.Severity
 	// Ignore is what is not reported, with reasons.
 	Ignore []finding.Selector
+	// Roots are the folders that the graph of clusters starts from; none finds them.
+	Roots []string
 	// FailOn is the severity of findings from which on a validation fails;
 	// FailOnUnresolved lets it fail on what is unresolved too.
 	FailOn           finding.Severity
@@ -48,6 +53,7 @@ func (v *Validation) settings() settings {
 		"profiles":         profileList(&v.Profiles),
 		"severities":       v.severities,
 		"ignore":           v.ignore,
+		"roots":            listSetting(&v.Roots),
 		"failOn":           textSetting((*string)(&v.FailOn), string(finding.Error), string(finding.Warning), string(finding.Info)),
 		"failOnUnresolved": boolSetting(&v.FailOnUnresolved),
 		"baseline":         textSetting(&v.Baseline),
@@ -67,7 +73,17 @@ func (v Validation) Options() (validators.Options, error) {
 	if len(rules) == 0 {
 		return validators.Options{}, errors.New("no rule is left to check: all that are chosen are disabled")
 	}
-	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore}, nil
+	return validators.Options{Rules: rules, Severities: v.Severities, Ignore: v.Ignore, Reconcile: reconcile.Options{Roots: v.Roots}}, nil
+}
+
+// CheckRoots says whether the roots are folders of the repository.
+func (v Validation) CheckRoots(repo *repository.Repository) error {
+	for _, root := range v.Roots {
+		if _, ok := repo.ReadDir(path.Clean(root)); !ok {
+			return &render.BadInput{Err: fmt.Errorf("the root %q is no folder of the repository", root), Hint: "name a folder that a cluster syncs, from the repository's root"}
+		}
+	}
+	return nil
 }
 
 // ReadValidation reads a configuration file: one ValidateFleet. Name is what errors

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -28,6 +29,9 @@ type validateFlags struct {
 	rules            []string
 	profiles         []string
 	schemas          []string
+	cluster          string
+	changedSince     string
+	graph            graphFlags
 	failOn           string
 	failOnUnresolved bool
 	config           string
@@ -69,7 +73,10 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	flags.Var(oneOf(&f.format, reportFormats...), "format", "print `FORMAT`: "+alternatives(reportFormats))
 	flags.StringSliceVar(&f.rules, "rules", nil, "check only these `RULES` (comma-separated ids; a * at the end stands for any end), whatever the configuration chooses or disables")
 	flags.StringSliceVar(&f.profiles, "profile", nil, "check the rules of a `PROFILE` too, which are off otherwise")
+	flags.StringVar(&f.cluster, "cluster", "", "check only the `CLUSTER`: its name or its path")
+	flags.StringVar(&f.changedSince, "changed-since", "", "report only what a change since the `REV` is about: findings in files that it changed, and findings that the revision doesn't have")
 	flags.StringArrayVar(&f.schemas, "schemas", nil, "take schemas from this `DIR` too: CustomResourceDefinitions in YAML, JSON Schemas as GROUP/KIND_VERSION.json; repeatable")
+	f.graph.register(c)
 	flags.Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
 	flags.BoolVar(&f.failOnUnresolved, "fail-on-unresolved", false, "exit with 1 on what cannot be decided too; it has no severity, so that --fail-on doesn't count it")
 	flags.StringVar(&f.config, "config", "", "read the configuration from `FILE` instead of "+validators.ConfigurationFile+" in DIR; \""+noConfig+"\" reads none")
@@ -126,11 +133,16 @@ func (v *validation) run(ctx context.Context) error {
 	v.rules = validators.Describe(o.Rules)
 	report, err := validators.Run(ctx, v.repo, o)
 	if err != nil {
-		return err
+		return badGraph(err)
 	}
 	v.report = report
 	if report.Empty() {
 		return &render.BadInput{Err: fmt.Errorf("nothing found to check in %q: there is no Kubernetes object in a YAML file", v.dir), Hint: "name the folder of a Flux repository"}
+	}
+	if v.flags.changedSince != "" {
+		if err := v.keepChanged(ctx, o); err != nil {
+			return err
+		}
 	}
 	if v.flags.writeBaseline != "" {
 		p.stop()
@@ -187,7 +199,11 @@ func (v *validation) options() (validators.Options, error) {
 		}
 		return o, &render.BadInput{Err: err, Hint: hint}
 	}
+	o.Cluster = v.flags.cluster
 	if o.Schemas, err = schemaFolders(v.flags.schemas); err != nil {
+		return o, err
+	}
+	if o.Reconcile, err = v.graph(); err != nil {
 		return o, err
 	}
 	o.ReportIgnored = v.flags.reportIgnored
@@ -195,6 +211,16 @@ func (v *validation) options() (validators.Options, error) {
 		o.Baseline, o.BaselineFile, err = v.readBaseline()
 	}
 	return o, err
+}
+
+// graph says what the graph of clusters starts from.
+func (v *validation) graph() (reconcile.Options, error) {
+	o, err := v.flags.graph.options()
+	if err != nil {
+		return o, err
+	}
+	o.Roots = v.config.Roots
+	return o, v.config.CheckRoots(v.repo)
 }
 
 // schemaFolders opens the folders of --schemas.
@@ -222,6 +248,9 @@ func (v *validation) configuration() (functions.Validation, error) {
 	}
 	if v.flags.given("profile") {
 		c.Profiles = v.flags.profiles
+	}
+	if v.flags.given("root") {
+		c.Roots = v.flags.graph.roots
 	}
 	if v.flags.given("fail-on") {
 		c.FailOn = finding.Severity(v.flags.failOn)
