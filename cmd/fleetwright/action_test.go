@@ -1,0 +1,125 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// action is what is read of action.yml.
+type action struct {
+	Inputs map[string]struct{ Default string }
+	Runs   struct {
+		Using string
+		Steps []struct {
+			Name, Uses, Shell, Run string
+			Env                    map[string]string
+		}
+	}
+}
+
+// TestAction runs the shell steps of the GitHub Action as a runner does: inputs and paths
+// come in by the environment.
+func TestAction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the command")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	if err := yaml.Unmarshal(text, &a); err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	good, bad := filepath.Join(temp, "good"), filepath.Join(temp, "bad; touch pwned")
+	writeFiles(t, good, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n")
+	writeFiles(t, bad, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: 1}\n")
+
+	for _, c := range []struct {
+		name   string
+		inputs map[string]string
+		status int
+		output string
+		sarif  bool
+	}{
+		{"clean", map[string]string{"path": good}, 0, "", false},
+		{"findings", map[string]string{"path": bad, "sarif-file": filepath.Join(temp, "out.sarif")}, 1, "::error file=a.yaml,line=4,", true},
+		{"other rules", map[string]string{"path": bad, "rules": "bootstrap-*"}, 0, "", false},
+		{"wrong input", map[string]string{"path": good, "fail-on": "$(touch pwned)"}, 2, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			work := t.TempDir()
+			status, output := 0, ""
+			for _, step := range a.Runs.Steps {
+				if step.Run == "" {
+					continue
+				}
+				cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+				cmd.Dir = work
+				cmd.Env = append(os.Environ(), "RUNNER_TEMP="+temp)
+				for name, value := range step.Env {
+					cmd.Env = append(cmd.Env, name+"="+a.resolve(t, value, root, c.inputs))
+				}
+				out, err := cmd.CombinedOutput()
+				output += string(out)
+				if err != nil {
+					status = cmd.ProcessState.ExitCode()
+					break
+				}
+			}
+			if status != c.status || !strings.Contains(output, c.output) {
+				t.Errorf("the action ends with %d, want %d and %q:\n%s", status, c.status, c.output, output)
+			}
+			if _, err := os.Stat(filepath.Join(temp, "out.sarif")); c.sarif && err != nil {
+				t.Error(err)
+			}
+			if left, err := os.ReadDir(work); err != nil || len(left) > 0 {
+				t.Errorf("an input ran as a command: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// resolve gives an expression of the action its value.
+func (a action) resolve(t *testing.T, value, root string, inputs map[string]string) string {
+	t.Helper()
+	name, isExpression := strings.CutPrefix(value, "${{ ")
+	name = strings.TrimSuffix(name, " }}")
+	switch input, isInput := strings.CutPrefix(name, "inputs."); {
+	case !isExpression:
+		return value
+	case name == "github.action_path":
+		return root
+	case isInput:
+		declared, ok := a.Inputs[input]
+		if !ok {
+			t.Fatalf("the action has no input %q", input)
+		}
+		if given, ok := inputs[input]; ok {
+			return given
+		}
+		return declared.Default
+	}
+	t.Fatalf("unknown expression %q", value)
+	return ""
+}
+
+func writeFiles(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
