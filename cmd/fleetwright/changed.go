@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators"
+)
+
+// keepChanged leaves of the report what a change since a revision is about: findings in files
+// that it changed, and findings anywhere that the revision doesn't have.
+func (v *validation) keepChanged(ctx context.Context, o validators.Options) error {
+	old, err := repositoryAt(ctx, v.dir, v.flags.changedSince)
+	if err != nil {
+		return err
+	}
+	changed := changedFiles(old, v.repo)
+	o.Baseline, o.BaselineFile, o.Progress, o.Cluster = nil, "", nil, ""
+	before := finding.Report{}
+	if len(changed) > 0 {
+		// A root that the change adds isn't there before.
+		o.Reconcile.Roots = slices.DeleteFunc(slices.Clone(o.Reconcile.Roots), func(root string) bool {
+			_, ok := old.ReadDir(root)
+			return !ok
+		})
+		if before, err = validators.Run(ctx, old, o); err != nil {
+			return err
+		}
+	} else {
+		before = v.report
+	}
+	fresh, known, _ := finding.NewBaseline(before, old.Lines().Line).Split(v.report.Findings, v.repo.Lines().Line)
+	known = slices.DeleteFunc(known, func(f finding.Finding) bool { return !changed[f.File] })
+	unresolved := slices.DeleteFunc(slices.Clone(v.report.Unresolved), func(u finding.Unresolved) bool {
+		return !changed[u.File] && slices.ContainsFunc(before.Unresolved, func(was finding.Unresolved) bool {
+			return was.Rule == u.Rule && was.File == u.File && was.Reason == u.Reason
+		})
+	})
+	v.report = finding.NewReport(append(fresh, known...), unresolved, v.report.Summary).WithIgnored(v.report.Ignored)
+	return nil
+}
+
+// changedFiles are the paths of files that are not in both repositories with the same bytes.
+func changedFiles(old, now *repository.Repository) map[string]bool {
+	changed := map[string]bool{}
+	for _, path := range old.Paths() {
+		changed[path] = true
+	}
+	for _, path := range now.Paths() {
+		was, errOld := old.ReadFile(path)
+		is, errNow := now.ReadFile(path)
+		changed[path] = errOld != nil || errNow != nil || !bytes.Equal(was, is)
+	}
+	for path, differs := range changed {
+		if !differs {
+			delete(changed, path)
+		}
+	}
+	return changed
+}
