@@ -20,14 +20,14 @@ and patches, components and images of the Flux Kustomization are added. The find
 mended where kustomize tells it; a base that several Kustomizations share is reported once.`,
 	Fix: `Most often a file was moved or renamed and the kustomization.yaml still lists it, two files define the same
 object, or a patch names an object that is gone. "kustomize build" on the folder shows the same.`,
-	Bad: []rule.Example{{Files: sync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
+	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
   - namespace.yaml
   - podinfo.yaml # <-- here
 `}},
-	Good: []rule.Example{{Files: sync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
+	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:

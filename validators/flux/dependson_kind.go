@@ -18,7 +18,7 @@ is never applied.`,
 	Fix: `To have a HelmRelease wait for a Kustomization, put the dependency on the Kustomization that applies the
 HelmRelease. To have a Kustomization wait for a HelmRelease, depend on the Kustomization that applies it, with
 wait: true or the HelmRelease among its healthChecks.`,
-	Bad: []rule.Example{{Files: sync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") + `-- clusters/prod/apps.yaml --
+	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") + `-- clusters/prod/apps.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -34,7 +34,7 @@ spec:
   dependsOn:
     - name: metrics-server # <-- here
 `}},
-	Good: []rule.Example{{Files: sync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
+	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
 		apps("  dependsOn:\n    - name: infrastructure\n")}},
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) {

@@ -20,7 +20,7 @@ A namespace that isn't given is the object's own. What is suspended isn't looked
 cluster applies, the dependency is unresolved.`,
 	Fix: `Correct the name or the namespace, remove the entry, or add what it names to what the cluster applies: most
 often a file was taken out of a kustomization.yaml, or an application was removed and others still wait for it.`,
-	Bad: []rule.Example{{Files: sync + podinfoNamespace + `-- clusters/prod/apps.yaml --
+	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + `-- clusters/prod/apps.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -36,7 +36,7 @@ spec:
   dependsOn:
     - name: infrastructure # <-- here
 `}},
-	Good: []rule.Example{{Files: sync + podinfoNamespace + kustomization("infrastructure", "  wait: true\n") +
+	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + kustomization("infrastructure", "  wait: true\n") +
 		apps("  dependsOn:\n    - name: infrastructure\n") + controllers}},
 	Run: func(p *rule.Pass) {
 		var open questions

@@ -23,7 +23,7 @@ become ready: HelmReleases, workloads, or other Kustomizations. ConfigMaps, sour
 count, nor does a dependency with a readyExpr.`,
 	Fix: `Set spec.wait: true on the Kustomization that others depend on, or name in spec.healthChecks what they need.
 Where only the order of the apply matters, say so with an ignore.`,
-	Bad: []rule.Example{{Files: sync + podinfoNamespace + controllers + `-- clusters/prod/infrastructure.yaml --
+	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + `-- clusters/prod/infrastructure.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -38,7 +38,7 @@ spec:
     kind: GitRepository
     name: flux-system
 ` + apps("  dependsOn:\n    - name: infrastructure\n")}},
-	Good: []rule.Example{{Files: sync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
+	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
 		apps("  dependsOn:\n    - name: infrastructure\n")}},
 	Run: func(p *rule.Pass) { each(p, func(w *world) { w.noWait(p) }) },
 }

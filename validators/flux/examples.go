@@ -1,7 +1,7 @@
 package flux
 
-// sync is what flux bootstrap writes for a cluster, without Flux's own manifests.
-const sync = `-- clusters/prod/flux-system/gotk-sync.yaml --
+// fluxSync is what flux bootstrap writes for a cluster, without Flux's own manifests.
+const fluxSync = `-- clusters/prod/flux-system/gotk-sync.yaml --
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata:
@@ -87,3 +87,45 @@ spec:
         kind: HelmRepository
         name: metrics-server
 `
+
+// settings use one variable.
+const settings = `-- apps/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: default
+data:
+  cluster: ${CLUSTER_NAME}
+`
+
+// podinfoRelease is a HelmRelease that reads its values from a ConfigMap.
+func podinfoRelease(values string) string {
+	return `-- clusters/prod/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    semver: 6.x
+  verify:
+    provider: cosign
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+  valuesFrom:
+    - kind: ConfigMap
+      name: ` + values + "\n"
+}

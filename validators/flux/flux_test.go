@@ -8,7 +8,8 @@ import (
 )
 
 // rules are those of the package.
-var rules = []rule.Rule{SourceMissing, PathMissing, BuildFailed, RemoteBase, DependsOnMissing, DependsOnKind, DependsOnCycle, DependsOnNoWait}
+var rules = []rule.Rule{SourceMissing, PathMissing, BuildFailed, RemoteBase, DependsOnMissing, DependsOnKind, DependsOnCycle, DependsOnNoWait,
+	SubstitutionUndefined, SubstitutionUnused, ValuesReferenceMissing, WatchLabelMissing}
 
 func TestExamples(t *testing.T) {
 	for _, r := range rules {

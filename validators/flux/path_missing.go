@@ -23,7 +23,7 @@ The path counts from the root of the source, whatever folder the Kustomization i
 Flux doesn't see, since a .sourceignore leaves it out or it holds no file, is missing too.`,
 	Fix: `Correct spec.path. Where the files are in another repository, name its source in spec.sourceRef; to have them
 checked as well, give a folder that holds them with --source NAMESPACE/NAME=DIR.`,
-	Bad: []rule.Example{{Files: sync + podinfoNamespace + `-- clusters/prod/apps.yaml --
+	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + `-- clusters/prod/apps.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -37,7 +37,7 @@ spec:
     kind: GitRepository
     name: flux-system
 `}},
-	Good: []rule.Example{{Files: sync + podinfoNamespace + apps("")}},
+	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + apps("")}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {

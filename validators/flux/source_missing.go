@@ -28,7 +28,7 @@ not in Git) is unresolved.`,
 	Fix: `Correct the kind, name or namespace of the reference, or add the source to what the cluster applies.
 
 A source that is made outside of Git: say so with an ignore and its reason.`,
-	Bad: []rule.Example{{Files: sync + `-- clusters/prod/apps.yaml --
+	Bad: []rule.Example{{Files: fluxSync + `-- clusters/prod/apps.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -53,7 +53,7 @@ spec:
     kind: OCIRepository
     name: podinfo # <-- here
 `}},
-	Good: []rule.Example{{Files: sync + apps("") + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
+	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata:

@@ -31,6 +31,12 @@ type world struct {
 	// accounts are the service accounts that bindings name, with the namespaces where they
 	// may do something, "" standing for all.
 	accounts map[account]map[string]bool
+	// minor is the minor version of Flux 2, 0 where it isn't known; strict says that a
+	// variable which nothing defines is refused.
+	minor  int
+	strict bool
+	// files that Flux doesn't read, of the whole repository.
+	files *beside
 	// beside are the other clusters whose root is guessed like this one's: they may be
 	// parts of one.
 	beside []*world
@@ -44,8 +50,10 @@ type account struct{ namespace, name string }
 var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*world {
 	all := map[*reconcile.Cluster]*world{}
 	var guessed []*world
+	files := &beside{repo: p.Repo}
 	for _, c := range p.Fleet().Clusters {
 		w := newWorld(p.Repo, c)
+		w.files = files
 		if all[c] = w; w.guessed() {
 			guessed = append(guessed, w)
 		}
@@ -75,6 +83,7 @@ func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 			slices.Sort(names)
 		}
 	}
+	w.readVersion()
 	return w
 }
 

@@ -1,0 +1,213 @@
+package flux
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// SubstitutionUndefined is flux-substitution-undefined.
+var SubstitutionUndefined = rule.Rule{
+	ID:       "flux-substitution-undefined",
+	Title:    "a variable that nothing defines",
+	Severity: finding.Error,
+	Why: `A Kustomization with spec.postBuild replaces ${NAME} in all that it applies, scripts and dashboards in
+ConfigMaps among them. Since Flux 2.9 (kustomize-controller 1.9, where StrictPostBuildSubstitutions is on) a variable
+without a value or default stops the Kustomization: "variable not set", and nothing of it is applied. Older versions
+put an empty text in its place: then the finding is a warning.
+
+Variables come from postBuild.substitute and from the ConfigMaps and Secrets of postBuild.substituteFrom; the keys of
+encrypted ones are known. Where such an object isn't in Git, what it defines is unresolved. A Kustomization without
+postBuild replaces nothing, nor one that has no variable at all.`,
+	Fix: `Define the variable in postBuild.substitute or in what substituteFrom names, or give it a default: ${NAME:=default}.
+
+A ${NAME} that isn't Flux's, in a script or a dashboard: write $${NAME}, or switch the substitution off for the object
+with the annotation kustomize.toolkit.fluxcd.io/substitute: disabled.`,
+	Bad: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + `-- apps/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: default
+data:
+  cluster: ${CLUSTER_NAME}
+  region: ${CLUSTER_REGION} # <-- here
+  script: |
+    set -eu
+    echo "${HOSTNAME}" # <-- here
+`}},
+	Good: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + `-- apps/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: default
+data:
+  cluster: ${CLUSTER_NAME}
+  region: ${CLUSTER_REGION:=eu}
+  script: |
+    set -eu
+    echo "$${HOSTNAME}"
+`}},
+	Run: func(p *rule.Pass) {
+		var open questions
+		var found uses
+		each(p, func(w *world) {
+			for _, k := range w.cluster.Kustomizations {
+				if k.Spec.PostBuild != nil && !k.Spec.Suspend {
+					w.undefined(&found, &open, k)
+				}
+			}
+		})
+		found.report(p)
+		open.report(p)
+	},
+}
+
+// uses gathers the Kustomizations that have one undefined variable at one place, so that a
+// base that many share is reported once.
+type uses struct {
+	order []*use
+	by    map[string]*use
+}
+
+type use struct {
+	name     string
+	place    place
+	severity finding.Severity
+	hint     string
+	of       []string
+	objects  []*reconcile.Object
+}
+
+func (u *uses) add(one use, k *reconcile.Kustomization, o *reconcile.Object) {
+	if u.by == nil {
+		u.by = map[string]*use{}
+	}
+	key := fmt.Sprintf("%s\n%v", one.name, one.place)
+	known := u.by[key]
+	if known == nil {
+		known = &one
+		u.by[key] = known
+		u.order = append(u.order, known)
+	}
+	if one.severity == finding.Error {
+		known.severity = finding.Error
+	}
+	if !slices.Contains(known.of, k.String()) {
+		known.of = append(known.of, k.String())
+	}
+	known.objects = append(known.objects, o)
+}
+
+func (u *uses) report(p *rule.Pass) {
+	for _, one := range u.order {
+		slices.Sort(one.of)
+		of := "Kustomization " + one.of[0]
+		if len(one.of) > 1 {
+			of = "Kustomizations " + some(one.of)
+		}
+		for _, o := range one.objects {
+			p.ReportBuilt(o, one.place.in(finding.Finding{Severity: one.severity,
+				Message: fmt.Sprintf("nothing defines ${%s}, in what %s applies", one.name, of), Hint: one.hint}))
+		}
+	}
+}
+
+// undefined gathers the variables of a Kustomization that nothing defines.
+func (w *world) undefined(found *uses, open *questions, k *reconcile.Kustomization) {
+	var defined []string
+	missing := ""
+	for _, r := range k.References {
+		if r.Found == nil {
+			missing = fmt.Sprintf("%s %s/%s, which may define it, is not in Git", r.Kind, k.Namespace, r.Name)
+		} else if !decided(r.Found) {
+			missing = fmt.Sprintf("what %s defines is not known", r.Found)
+		}
+	}
+	names := slices.Sorted(maps.Keys(k.Variables))
+	for _, name := range names {
+		if !k.Variables[name].Undefined {
+			defined = append(defined, name)
+		}
+	}
+	for _, name := range names {
+		v := k.Variables[name]
+		if !v.Undefined || v.UsedBy == nil {
+			continue
+		}
+		at := w.placeOfVariable(k, v)
+		if missing != "" {
+			open.add(at, fmt.Sprintf("whether ${%s} is defined", name), missing)
+			continue
+		}
+		one := use{name: name, place: at, severity: finding.Error, hint: fmt.Sprintf(
+			"define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
+		if near, ok := schemas.Nearest(name, defined); ok {
+			one.hint = fmt.Sprintf("did you mean ${%s}?", near)
+		}
+		if !w.strict {
+			one.severity = finding.Warning
+		}
+		found.add(one, k, v.UsedBy)
+	}
+}
+
+// decided says whether all keys of a ConfigMap or Secret are in Git: an object that is merged
+// into another, or only made where there is none, may have more.
+func decided(o *reconcile.Object) bool {
+	annotations := field(o.Value, "metadata", "annotations")
+	switch text(annotations, "kustomize.toolkit.fluxcd.io/ssa") {
+	case "Merge", "IfNotPresent", "Ignore":
+		return false
+	}
+	return text(annotations, "kustomize.toolkit.fluxcd.io/reconcile") != "disabled"
+}
+
+// placeOfVariable is where a variable stands: in the document of the object that uses it, or
+// in a patch.
+func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variable) place {
+	o := v.UsedBy
+	ends := func(before, after string) bool {
+		// $${NAME} is no variable, and ${NAMES} another one.
+		escapes := len(before) - len(strings.TrimRight(before, "$"))
+		return escapes%2 == 0 && (after == "" || !isNameByte(after[0]))
+	}
+	if o.Source != nil {
+		line, _ := o.Source.Position()
+		if at, ok := inLines(w.repo, o.File, line, "${"+v.Name, ends); ok && at.line < endOf(o.Source) {
+			return at
+		}
+	}
+	for _, file := range k.Files {
+		if w.repo.Use(file) == repository.Patch || repository.IsKustomization(file) || w.repo.Use(file) == repository.Input {
+			if at, ok := inLines(w.repo, file, 1, "${"+v.Name, ends); ok {
+				return at
+			}
+		}
+	}
+	return placeOf(o)
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// endOf is the line after an object's document.
+func endOf(o *repository.Object) int {
+	const far = 1 << 30
+	documents := o.Document.File.Documents
+	for i, d := range documents {
+		if d == o.Document && i+1 < len(documents) {
+			return documents[i+1].Node.Line
+		}
+	}
+	return far
+}

@@ -1,0 +1,146 @@
+package flux
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ValuesReferenceMissing is flux-values-reference-missing.
+var ValuesReferenceMissing = rule.Rule{
+	ID:       "flux-values-reference-missing",
+	Title:    "values or variables that are read from what is not there",
+	Severity: finding.Error,
+	Why: `A HelmRelease reads spec.valuesFrom before it installs or upgrades: a ConfigMap or Secret that doesn't exist,
+or lacks the key (values.yaml where valuesKey isn't given), stops it with a ValuesError. A Kustomization reads
+postBuild.substituteFrom before it applies, and stops likewise. Only an object that is marked optional may be absent;
+its key may not, once it is there.
+
+Both look in their own namespace only. The name of a ConfigMap that kustomize generates ends in a hash, which
+kustomize writes into the references that it knows; valuesFrom isn't one of them.
+
+A Secret that isn't in Git may be made by hand or by a controller, and is unresolved, unless an ExternalSecret, a
+SealedSecret or the like in Git makes it. So is a ConfigMap for whose making there is any sign.`,
+	Fix: `Correct the name, key or namespace, or add the object. For a generated one, tell kustomize of the field in a
+configuration with a nameReference, or set generatorOptions.disableNameSuffixHash. Mark it optional where the release
+works without it.`,
+	Bad: []rule.Example{{Files: fluxSync + podinfoRelease("podinfo-value # <-- here") + `-- clusters/prod/values.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: podinfo-values
+  namespace: flux-system
+  labels:
+    reconcile.fluxcd.io/watch: Enabled
+data:
+  values.yaml: |
+    replicaCount: 2
+`}, {Files: fluxSync + podinfoRelease("podinfo-values # <-- here") + `-- clusters/prod/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - flux-system/gotk-sync.yaml
+  - podinfo.yaml
+configMapGenerator:
+  - name: podinfo-values
+    namespace: flux-system
+    files:
+      - values.yaml
+-- clusters/prod/values.yaml --
+replicaCount: 2
+`}},
+	Good: []rule.Example{{Files: fluxSync + podinfoRelease("podinfo-values") + `-- clusters/prod/values.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: podinfo-values
+  namespace: flux-system
+  labels:
+    reconcile.fluxcd.io/watch: Enabled
+data:
+  values.yaml: |
+    replicaCount: 2
+`}},
+	Run: func(p *rule.Pass) {
+		var open questions
+		each(p, func(w *world) {
+			made := w.madeSecrets()
+			for _, r := range w.references() {
+				if o := w.find(r.id); o != nil {
+					w.keyMissing(p, r, o)
+					continue
+				}
+				anywhere := r.id
+				anywhere.Namespace = "*"
+				if !r.optional && !made[r.id] && !made[anywhere] {
+					w.referenceMissing(p, &open, r)
+				}
+			}
+		})
+		open.report(p)
+	},
+}
+
+func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference) {
+	at := w.placeOfReference(r, "name", r.id.Name)
+	f := at.in(finding.Finding{Message: fmt.Sprintf("%s, which %s reads, is not there", idText(r.id), r.by)})
+	if name, ok := w.generated(r.id); ok {
+		f.Message += fmt.Sprintf(": the generated one is named %q", name)
+		f.Hint = "give kustomize a nameReference for the field, or set generatorOptions.disableNameSuffixHash"
+		w.reportReference(p, r, f)
+		return
+	}
+	if why := w.configDoubt(r.id); why != "" {
+		open.add(at, fmt.Sprintf("whether there is %s, which %s reads", idText(r.id), r.by), why)
+		return
+	}
+	if f.Hint = w.hint(r.id); !w.near(r.id) && len(w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)) > 0 {
+		f.Hint = fmt.Sprintf("there is one in namespace %q, but references don't leave their namespace", w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)[0])
+	}
+	w.reportReference(p, r, f)
+}
+
+// keyMissing looks for the key of a HelmRelease's reference in an object that is there.
+func (w *world) keyMissing(p *rule.Pass, r reference, o *reconcile.Object) {
+	if !r.isRelease || !decided(o) || unknown(r.key) || len(w.objects[o.Identity]) > 1 {
+		return
+	}
+	keys := map[string]bool{}
+	for _, part := range []string{"data", "stringData"} {
+		values, _ := o.Value[part].(map[string]any)
+		for key := range values {
+			keys[key] = true
+		}
+	}
+	if len(keys) == 0 || keys[r.key] || o.Encrypted && keys["sops"] {
+		return
+	}
+	at := w.placeOfReference(r, "name", r.id.Name)
+	if r.keyGiven {
+		at = w.placeOfReference(r, "valuesKey", r.key)
+	}
+	names := slices.Sorted(maps.Keys(keys))
+	f := at.in(finding.Finding{
+		Message: fmt.Sprintf("%s has no key %q, which %s reads", o, r.key, r.by),
+		Hint:    "its keys are " + some(names),
+	})
+	if near, ok := schemas.Nearest(r.key, names); ok {
+		f.Hint = fmt.Sprintf("did you mean %q?", near)
+	} else if !r.keyGiven {
+		f.Hint += "; name one in valuesKey"
+	}
+	w.reportReference(p, r, f)
+}
+
+func (w *world) reportReference(p *rule.Pass, r reference, f finding.Finding) {
+	if r.of != nil {
+		p.ReportBuilt(r.of, f)
+		return
+	}
+	p.ReportIn(w.cluster.Name, f)
+}

@@ -1,0 +1,123 @@
+package flux
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+)
+
+// readVersion notes what Git tells of the Flux that the cluster runs.
+func (w *world) readVersion() {
+	w.minor = w.readMinor()
+	w.strict = w.readStrict()
+}
+
+// readMinor is the minor version of the Flux 2 that the cluster runs as far as Git tells, 0 where
+// it doesn't: by the image of kustomize-controller, whose minor version is Flux's, or by the
+// version of the FluxInstance.
+func (w *world) readMinor() int {
+	for _, o := range w.applied {
+		switch {
+		case o.Kind == "Deployment" && o.Name == "kustomize-controller":
+			for _, c := range list(o.Value, "spec", "template", "spec", "containers") {
+				image, _, _ := strings.Cut(text(c, "image"), "@")
+				if i := strings.LastIndex(image, ":v1."); i >= 0 {
+					return leadingNumber(image[i+len(":v1."):])
+				}
+			}
+		case o.Kind == "FluxInstance" && o.Group == operatorGroup:
+			return minorOf(text(o.Value, "spec", "distribution", "version"))
+		}
+	}
+	if root := w.cluster.Root.Object; root != nil {
+		for _, at := range [][]any{{"spec", "distribution", "version"}, {"spec", "values", "instance", "distribution", "version"}} {
+			if version, ok := root.Text(at...); ok {
+				return minorOf(version)
+			}
+		}
+	}
+	return 0
+}
+
+// minorOf reads the minor of a version like 2.7.x; 0 for one without, which is the newest.
+func minorOf(version string) int {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(version, "v=~^ "), "2.")
+	if !ok {
+		return 0
+	}
+	return leadingNumber(rest)
+}
+
+func leadingNumber(s string) int {
+	end := 0
+	for end < len(s) && end < 4 && s[end] >= '0' && s[end] <= '9' {
+		end++
+	}
+	n, err := strconv.Atoi(s[:end])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// readStrict says whether kustomize-controller refuses variables that nothing defines: since Flux
+// 2.9 it does, unless a feature gate says otherwise.
+func (w *world) readStrict() bool {
+	const gate = "StrictPostBuildSubstitutions="
+	for _, o := range w.applied {
+		if o.Kind != "Deployment" || o.Name != "kustomize-controller" {
+			continue
+		}
+		for _, c := range list(o.Value, "spec", "template", "spec", "containers") {
+			for _, arg := range list(c, "args") {
+				if s, _ := arg.(string); strings.Contains(s, gate) {
+					return strings.Contains(s, gate+"true")
+				}
+			}
+		}
+	}
+	for _, node := range w.flux() {
+		if mentions(node, gate+"false") {
+			return false
+		}
+		if mentions(node, gate+"true") {
+			return true
+		}
+	}
+	return w.minor == 0 || w.minor >= 9
+}
+
+// flux are the documents that configure Flux itself, with patches of its controllers.
+func (w *world) flux() []*yaml.Node {
+	var nodes []*yaml.Node
+	if root := w.cluster.Root.Object; root != nil {
+		nodes = append(nodes, root.Node)
+	}
+	for _, o := range w.applied {
+		if o.Source != nil && (o.Kind == "FluxInstance" || isHelmRelease(o) && isFluxChart(o)) {
+			nodes = append(nodes, o.Source.Node)
+		}
+	}
+	return nodes
+}
+
+// isFluxChart recognises a release that installs Flux, or tells its operator to.
+func isFluxChart(o *reconcile.Object) bool {
+	return o.Name == "flux-instance" || o.Name == "flux" || strings.HasPrefix(text(o.Value, "spec", "chart", "spec", "chart"), "flux")
+}
+
+// mentions says whether any value of a document holds a text.
+func mentions(n *yaml.Node, s string) bool {
+	if n.Kind == yaml.ScalarNode {
+		return strings.Contains(n.Value, s)
+	}
+	for _, child := range n.Content {
+		if mentions(child, s) {
+			return true
+		}
+	}
+	return false
+}
