@@ -65,7 +65,7 @@ type resolver struct {
 }
 
 // mostNodes bounds what a schema may grow to.
-const mostNodes = 200_000
+const mostNodes = 100_000
 
 // unjudged are the keywords that the API server's validator doesn't know.
 var unjudged = []string{"if", "then", "else", "contains", "propertyNames", "dependentRequired", "dependentSchemas",

@@ -1,0 +1,253 @@
+package schemas
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// defines is a CustomResourceDefinition of example.com/v1 Foo whose spec.size is
+// of a type.
+func defines(kind, version, size string) string {
+	return `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: ` + kind + `, plural: foos}
+  versions:
+  - {name: ` + version + `, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: ` + size + `}}}}}}}
+  - {name: v0, served: false, storage: false, schema: {openAPIV3Schema: {type: object}}}
+`
+}
+
+// jsonOf is a JSON Schema of the same.
+func jsonOf(size string) string {
+	return `{"type": "object", "properties": {"spec": {"type": "object", "additionalProperties": false, "properties": {"size": {"type": "` + size + `"}}}}}`
+}
+
+func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+
+func TestSetLooksInItsSourcesInOrder(t *testing.T) {
+	folder := NewFolder("first", fstest.MapFS{
+		"crds/foo.yaml":           file("# text\n---\n" + defines("Foo", "v1", "string") + "---\n" + defines("Bar", "v1", "string")),
+		"helm.toolkit.yaml":       file(strings.NewReplacer("example.com", "helm.toolkit.fluxcd.io", "name: v1", "name: v2").Replace(defines("HelmRelease", "v1", "string"))),
+		"example.com/foo_v1.json": file(jsonOf("boolean")),
+		"example.com/baz_v1.json": file(jsonOf("string")),
+		".git/qux_v1.json":        file(jsonOf("string")),
+	})
+	second := NewFolder("second", fstest.MapFS{"example.com/baz_v1.json": file(jsonOf("integer")), "example.com/zap_v1.json": file(jsonOf("integer"))})
+	set := NewSet(folder, second)
+	d, ok := DefinitionOf(object(t, defines("Foo", "v1", "integer")), "own.yaml")
+	if !ok {
+		t.Fatal("the definition is none")
+	}
+	set.Add(d)
+	for _, c := range []struct{ apiVersion, kind, size, want string }{
+		{"helm.toolkit.fluxcd.io/v2", "HelmRelease", "a", `unknown field "size" in spec`},
+		{"example.com/v1", "Foo", "a", "spec.size must be an integer, not a string"},
+		{"example.com/v1", "Bar", "a", ""},
+		{"example.com/v1", "Baz", "a", ""},
+		{"example.com/v1", "Zap", "a", "spec.size must be an integer, not a string"},
+		{"example.com/v0", "Foo", "a", "no schema for example.com/v0 Foo: of this kind v1 is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository or to --schemas"},
+		{"example.com/v1", "Qux", "a", "no schema for example.com/v1 Qux: add the CustomResourceDefinition that serves it to the repository or to --schemas to have it checked"},
+		{"batch/v1beta1", "CronJob", "a", "no schema for batch/v1beta1 CronJob: it was removed in Kubernetes 1.25; move to batch/v1 CronJob"},
+		{"extensions/v1beta1", "Ingress", "a", "no schema for extensions/v1beta1 Ingress: it was removed in Kubernetes 1.22; move to networking.k8s.io/v1 Ingress"},
+		{"kustomize.toolkit.fluxcd.io/v2", "Kustomization", "a", "no schema for kustomize.toolkit.fluxcd.io/v2 Kustomization: of this kind v1 is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository or to --schemas"},
+	} {
+		if got := verdict(set, gvk(c.apiVersion, c.kind), c.size); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s %s: %q, want %q", c.apiVersion, c.kind, got, c.want)
+		}
+	}
+	if namespaced, known := set.Namespaced(gvk("example.com/v1", "Bar")); namespaced || !known {
+		t.Error("the scope of a folder's definition isn't known")
+	}
+	if _, known := set.Namespaced(gvk("example.com/v1", "Qux")); known {
+		t.Error("the scope of nothing is known")
+	}
+	if _, ok := DefinitionOf(object(t, "apiVersion: v1\nkind: ConfigMap"), ""); ok {
+		t.Error("a ConfigMap is a definition")
+	}
+}
+
+// verdict are the problems of an object with a size, or why it has no schema.
+func verdict(set *Set, of schema.GroupVersionKind, size any) string {
+	found, err := set.Lookup(of)
+	if err != nil {
+		var missing *MissingError
+		if !errors.As(err, &missing) {
+			return "of another type: " + err.Error()
+		}
+		return err.Error()
+	}
+	return messages(found[0].Validate(map[string]any{
+		"apiVersion": of.GroupVersion().String(), "kind": of.Kind, "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"size": size},
+	}))
+}
+
+// TestLayouts are those of the catalogs in use.
+func TestLayouts(t *testing.T) {
+	for name, want := range map[string]bool{
+		"example.com/foo_v1.json":                          true,
+		"deep/er/example.com/Foo_v1.json":                  true,
+		"foo_v1.json":                                      true,
+		"foo-example-v1.json":                              true,
+		"master-standalone-strict/foo-example-v1.json":     true,
+		"master-standalone-strict/foo-example.com-v1.json": true,
+		"other.com/foo_v1.json":                            false,
+		"example.com/foo_v2.json":                          false,
+		"foo-other-v1.json":                                false,
+		"foo.json":                                         false,
+	} {
+		set := NewSet(NewFolder("f", fstest.MapFS{name: file(jsonOf("string"))}))
+		got := verdict(set, gvk("example.com/v1", "Foo"), "a")
+		if found := got == ""; found != want {
+			t.Errorf("%s: %q, found should be %v", name, got, want)
+		}
+	}
+}
+
+// TestFolderOnDisk reads nothing outside of the folder.
+func TestFolderOnDisk(t *testing.T) {
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "foo_v1.json"), []byte(jsonOf("string")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bar_v1.json"), []byte(jsonOf("string")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "foo_v1.json"), filepath.Join(dir, "foo_v1.json")); err != nil {
+		t.Skip(err)
+	}
+	f, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := NewSet(f)
+	if got := verdict(set, gvk("example.com/v1", "Bar"), "a"); got != "" {
+		t.Errorf("a file gives %q", got)
+	}
+	if got := verdict(set, gvk("example.com/v1", "Foo"), "a"); !strings.Contains(got, "cannot be used") {
+		t.Errorf("a link that leads out gives %q", got)
+	}
+	if _, err := OpenFolder(filepath.Join(dir, "nothing")); err == nil {
+		t.Error("a folder that isn't there can be opened")
+	}
+}
+
+func TestFromJSONSchema(t *testing.T) {
+	const withRef = `{"type": "object", "properties": {"spec": {"$ref": "#/definitions/spec"}}, "definitions": {
+		"spec": {"type": "object", "additionalProperties": false, "properties": {"size": {"type": "integer"}, "child": {"$ref": "#/definitions/spec"}}}}}`
+	const spec = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": %}}}}`
+	for _, c := range []struct{ name, schema, spec, want string }{
+		{"a reference", withRef, "{size: a}", "invalid: spec.size must be an integer, not a string\n"},
+		{"a schema that contains itself", withRef, "{child: {size: 1, child: {anything: goes}}}", ""},
+		{"a reference to nothing", `{"$ref": "#/definitions/no"}`, "{}", `error: the reference "#/definitions/no" leads nowhere`},
+		{"another file", `{"properties": {"a": {"$ref": "x.json#/y"}}}`, "{}", `error: it refers to another file ("x.json#/y")`},
+		{"null", strings.Replace(spec, "%", `{"type": ["integer", "null"]}`, 1), "{size: null}", ""},
+		{"other fields, where nothing is closed", strings.Replace(spec, "%", `{}`, 1), "{other: 1}", ""},
+		{"other fields in what is closed", `{"type": "object", "properties": {"spec": {"type": "object", "additionalProperties": false, "properties": {"size": {}}}}}`, "{sise: 1}", "unknown field: unknown field \"sise\" in spec\n"},
+		{"int or string", strings.Replace(spec, "%", `{"oneOf": [{"type": "string"}, {"type": "integer"}]}`, 1), "{size: true}", "invalid: spec.size must be an integer or a string, not true\n"},
+		{"const", strings.Replace(spec, "%", `{"const": "a"}`, 1), "{size: b}", "invalid: spec.size is \"b\", must be one of a\n"},
+		{"types that are not structural", strings.Replace(spec, "%", `{"type": ["integer", "boolean"]}`, 1), "{size: a}", "invalid: spec.size must be an integer or true or false, not a string\n"},
+		{"patterns of names", strings.Replace(spec, "%", `{"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": false}`, 1), "{size: {ab: 1, b: 2}}", "unknown field: unknown field \"b\" in spec.size\n"},
+		{"metadata beside a schema that is not structural", strings.Replace(spec, "%", `{"type": ["integer", "boolean"]}`, 1), "{}\nmetadata: {labels: {a: 1}}", "invalid: metadata.labels.a must be a string, not an integer\n"},
+		{"rules beside what is not structural", strings.Replace(spec, "%", `{"type": ["integer", "boolean"], "x-kubernetes-validations": [{"rule": "self > 1"}]}`, 1), "{}", "unresolved: the rules of Foo are not checked: its JSON Schema is not structural\n"},
+		{"rules", `{"type": "object", "properties": {"spec": {"type": "object", "additionalProperties": false, "properties": {"size": {"type": "integer"}}, "x-kubernetes-validations": [{"rule": "self.size > 1", "message": "too small"}]}}}`, "{size: 1}", "violation: spec: too small\n"},
+		{"a keyword that is not judged", `{"if": {"properties": {}}, "then": {}}`, "{}", `error: the keyword "if" is not known to the API server's validator`},
+		{"a pattern that Go doesn't know", `{"properties": {"a": {"pattern": "(?=a)"}}, "patternProperties": {}}`, "{}", `error: the pattern "(?=a)" is not known to the API server's validator`},
+		{"another kind", `{"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Pod"}]}`, "{}", "error: it is of another kind (x-kubernetes-group-version-kind)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := FromJSONSchema(gvk("example.com/v1", "Foo"), object(t, c.schema))
+			got := ""
+			if err != nil {
+				got = "error: " + err.Error()
+			} else {
+				got = messages(s.Validate(object(t, "apiVersion: example.com/v1\nkind: Foo\nspec: "+c.spec)))
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestReferencesAreBounded: each definition doubles what the next one is.
+func TestReferencesAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"$ref": "#/definitions/a0", "definitions": {"a40": {}`)
+	for i := range 40 {
+		n, next := string(rune('0'+i/10))+string(rune('0'+i%10)), string(rune('0'+(i+1)/10))+string(rune('0'+(i+1)%10))
+		b.WriteString(`, "a` + strings.TrimPrefix(n, "0") + `": {"properties": {"x": {"$ref": "#/definitions/a` + strings.TrimPrefix(next, "0") + `"}, "y": {"$ref": "#/definitions/a` + strings.TrimPrefix(next, "0") + `"}}}`)
+	}
+	b.WriteString("}}")
+	_, err := FromJSONSchema(gvk("example.com/v1", "Foo"), object(t, b.String()))
+	if err == nil || !strings.Contains(err.Error(), "more than 100000 parts") {
+		t.Errorf("references that double give %v", err)
+	}
+}
+
+// FuzzDefinition: no schema and no object of anybody's makes it panic.
+func FuzzDefinition(f *testing.F) {
+	f.Add(definitionText, "spec: {min: 3, max: 2, tags: [a, a], port: x, entries: [{name: a}, {name: a}], template: {metadata: 1}}")
+	f.Add(jsonOf("integer"), "spec: {size: a}\nmetadata: {labels: {1: 2}}")
+	f.Fuzz(func(t *testing.T, definition, in string) {
+		props, ok := decode(definition)
+		o, isMap := decode(in)
+		if !ok || !isMap {
+			t.Skip()
+		}
+		of := gvk("example.com/v1", "Foo")
+		var b Budget
+		if s, err := FromDefinition(of, true, props); err == nil {
+			found := slices.DeleteFunc(s.thorough(o, Options{Budget: &b}), func(p Problem) bool { return p.Rule })
+			if s.quick(o) && len(found) > 0 {
+				t.Errorf("quickly accepted, but\n%s", messages(found))
+			}
+			s.ValidateWith(o, Options{Budget: &b})
+		}
+		if s, err := FromJSONSchema(of, props); err == nil {
+			s.ValidateWith(o, Options{Budget: &b})
+		}
+	})
+}
+
+// decode reads YAML into the values that Validate takes.
+func decode(text string) (m map[string]any, ok bool) {
+	if len(text) > 1<<14 || yaml.Unmarshal([]byte(text), &m) != nil {
+		return nil, false
+	}
+	plain, ok := integers(m).(map[string]any)
+	return plain, ok && isPlain(plain)
+}
+
+// isPlain says whether a value is made of what Validate takes.
+func isPlain(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			if !isPlain(item) {
+				return false
+			}
+		}
+		return v != nil
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool { return !isPlain(item) })
+	case nil, string, bool, int64, uint64:
+		return true
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	return false
+}
