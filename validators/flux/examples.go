@@ -101,20 +101,7 @@ data:
 
 // podinfoRelease is a HelmRelease that reads its values from a ConfigMap.
 func podinfoRelease(values string) string {
-	return `-- clusters/prod/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata:
-  name: podinfo
-  namespace: flux-system
-spec:
-  interval: 1h
-  url: oci://ghcr.io/stefanprodan/charts/podinfo
-  ref:
-    semver: 6.x
-  verify:
-    provider: cosign
----
+	return podinfoSource + `-- clusters/prod/podinfo.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata:
@@ -128,4 +115,36 @@ spec:
   valuesFrom:
     - kind: ConfigMap
       name: ` + values + "\n"
+}
+
+// podinfoSource is where podinfo's chart comes from.
+const podinfoSource = `-- clusters/prod/source.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 1h
+  url: oci://ghcr.io/stefanprodan/charts/podinfo
+  ref:
+    semver: 6.x
+  verify:
+    provider: cosign
+`
+
+// podinfoIn is one of several HelmReleases of podinfo.
+func podinfoIn(name, more string) string {
+	return `-- clusters/prod/` + name + `.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: ` + name + `
+  namespace: flux-system
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: podinfo
+` + more
 }

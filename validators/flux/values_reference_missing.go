@@ -45,6 +45,7 @@ apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
   - flux-system/gotk-sync.yaml
+  - source.yaml
   - podinfo.yaml
 configMapGenerator:
   - name: podinfo-values

@@ -1,0 +1,88 @@
+package flux
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// APIDeprecated is flux-api-deprecated.
+var APIDeprecated = rule.Rule{
+	ID:       "flux-api-deprecated",
+	Title:    "an API version of Flux's that is deprecated or gone",
+	Severity: finding.Warning,
+	Why: `Flux removes old versions of its kinds some releases after a newer one became stable. An object of a version
+that the cluster no longer serves is refused, and the whole Kustomization that applies it with it: an upgrade of Flux
+then stops the cluster's own reconciliation. That is an error; a version that is deprecated and still served is a
+warning.
+
+What counts is the newest release that Fleetwright knows (Flux 2.9). Where Git tells that the cluster runs an older
+one, which serves the version, it is a warning.`,
+	Fix: `Write the version that the message names. "flux migrate -f" rewrites the files; fields that changed between
+versions are found by schema-unknown-field.`,
+	Bad: []rule.Example{{Files: fluxSync + `-- clusters/prod/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1beta2 # <-- here
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 12h
+  url: https://stefanprodan.github.io/podinfo
+`}},
+	Good: []rule.Example{{Files: fluxSync + `-- clusters/prod/podinfo.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 12h
+  url: https://stefanprodan.github.io/podinfo
+`}},
+	Run: func(p *rule.Pass) {
+		minors := map[*reconcile.Cluster]int{}
+		each(p, func(w *world) { minors[w.cluster] = w.minor })
+		for _, o := range p.Applied() {
+			minor := 0
+			if o.Kustomization != nil {
+				minor = minors[o.Kustomization.Cluster]
+			}
+			deprecated(p, o, minor)
+		}
+	},
+}
+
+func deprecated(p *rule.Pass, o *reconcile.Object, minor int) {
+	if !strings.HasSuffix(o.Group, ".toolkit.fluxcd.io") && !strings.HasSuffix(o.Group, ".extensions.fluxcd.io") && o.Group != operatorGroup {
+		return
+	}
+	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
+	v, known := schemas.VersionOf(gvk)
+	if !known || !v.Deprecated() {
+		return
+	}
+	f := finding.Finding{Message: fmt.Sprintf("%s of %s is deprecated", o.APIVersion, o.Kind)}
+	if v.DeprecatedIn != "" {
+		f.Message += fmt.Sprintf(" since Flux %s", v.DeprecatedIn)
+	}
+	if v.RemovedIn != "" {
+		f.Message = fmt.Sprintf("%s of %s is gone with Flux %s", o.APIVersion, o.Kind, v.RemovedIn)
+		if removed := minorOf(v.RemovedIn); !v.Served && (minor == 0 || minor >= removed) {
+			f.Severity = finding.Error
+		}
+	}
+	if v.Replacement != (schema.GroupVersionKind{}) {
+		f.Hint = fmt.Sprintf("write %s", v.Replacement.GroupVersion())
+		if v.Replacement.Kind != o.Kind {
+			f.Hint += " " + v.Replacement.Kind
+		}
+	}
+	p.ReportBuilt(o, f, "apiVersion")
+}

@@ -1,0 +1,83 @@
+package flux
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// StorageNamespace is flux-storage-namespace.
+var StorageNamespace = rule.Rule{
+	ID:       "flux-storage-namespace",
+	Title:    "releases that share a record, or keep it where nobody looks",
+	Severity: finding.Error,
+	Why: `Helm records a release in Secrets named after the release. helm-controller keeps them in spec.storageNamespace,
+by default in the HelmRelease's own namespace, also where spec.targetNamespace installs the workloads elsewhere.
+
+Two HelmReleases with the same release name and storage namespace therefore share one record, whatever their target
+namespaces: each takes the other's release for its own, upgrades it to its chart and removes what the other installed
+(fluxcd/helm-controller#1348). That is an error.
+
+A HelmRelease with a targetNamespace and no storageNamespace is told as info: "helm list" in the target namespace
+doesn't show the release, and a bootstrap that installed it with Helm before Flux is followed by a second one.`,
+	Fix: `Give the releases different names, or set spec.storageNamespace to the target namespace of each.
+
+Mind that a change of releaseName or storageNamespace uninstalls a release that is installed, and installs it anew.`,
+	Bad: []rule.Example{{Files: fluxSync + podinfoIn("blue", "  releaseName: podinfo\n") + podinfoIn("green", "  releaseName: podinfo # <-- here\n") + podinfoSource},
+		{Files: fluxSync + podinfoIn("blue", "  targetNamespace: blue # <-- here\n") + podinfoSource}},
+	Good: []rule.Example{{Files: fluxSync + podinfoIn("blue", "  releaseName: podinfo\n  targetNamespace: blue\n  storageNamespace: blue\n") +
+		podinfoIn("green", "  releaseName: podinfo\n  targetNamespace: green\n  storageNamespace: green\n") + podinfoSource}},
+	Run: func(p *rule.Pass) { each(p, func(w *world) { w.storage(p) }) },
+}
+
+// release is what Helm tells releases apart by.
+type release struct{ namespace, name string }
+
+func (w *world) storage(p *rule.Pass) {
+	first := map[release]*reconcile.Object{}
+	for _, o := range w.applied {
+		if !isHelmRelease(o) || field(o.Value, "spec", "kubeConfig") != nil {
+			continue
+		}
+		spec := o.Value["spec"]
+		target, storage := text(spec, "targetNamespace"), text(spec, "storageNamespace")
+		r := release{cmp.Or(storage, o.Namespace), text(spec, "releaseName")}
+		if r.name == "" {
+			r.name = o.Name
+			if target != "" {
+				r.name = target + "-" + o.Name
+			}
+		}
+		if unknown(r.name) || unknown(r.namespace) || r.namespace == "" {
+			continue
+		}
+		other := first[r]
+		switch {
+		case other == nil:
+			first[r] = o
+		case other.Identity != o.Identity:
+			w.reportShared(p, r, o, other)
+		}
+		if storage == "" && target != "" && target != o.Namespace && !unknown(target) {
+			p.ReportBuilt(o, finding.Finding{Severity: finding.Info,
+				Message: fmt.Sprintf("%s installs into namespace %q and keeps its record in %q, where helm doesn't look for it", o, target, o.Namespace),
+				Hint:    fmt.Sprintf("set storageNamespace: %s before it is first installed", target)}, "spec", "targetNamespace")
+		}
+	}
+}
+
+func (w *world) reportShared(p *rule.Pass, r release, o, other *reconcile.Object) {
+	path := []any{"spec", "releaseName"}
+	if text(o.Value, "spec", "storageNamespace") != "" && text(o.Value, "spec", "releaseName") == "" {
+		path = []any{"spec", "storageNamespace"}
+	}
+	file, line, _ := other.Position("spec", "releaseName")
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s has the release name %q and the storage namespace %q of %s (%s:%d): they take one another's release for their own",
+			o, r.name, r.namespace, other, file, line),
+		Hint: "give it another releaseName, or set storageNamespace to its target namespace",
+	}, path...)
+}
