@@ -64,7 +64,7 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 // object, and fields that a patch may set once for each kind.
 func unresolved(p *rule.Pass) {
 	var lacking []*lack
-	told := map[finding.Unresolved]bool{}
+	told := map[question]bool{}
 	for _, c := range chosen(p) {
 		var first *located
 		more := 0
@@ -87,14 +87,21 @@ func unresolved(p *rule.Pass) {
 		if more > 0 {
 			reason += fmt.Sprintf(" (and %d more)", more)
 		}
-		if u := (finding.Unresolved{File: c.file, Line: first.line, Reason: reason}); !told[u] {
-			told[u] = true // clusters share bases
+		if q := (question{c.file, first.line, reason}); !told[q] {
+			told[q] = true // clusters share bases
 			p.Unresolved(c.file, first.line, reason)
 		}
 	}
 	for _, l := range lacking {
 		p.Unresolved(l.file, l.line, l.String())
 	}
+}
+
+// question is what cannot be decided at a place.
+type question struct {
+	file   string
+	line   int
+	reason string
 }
 
 // lack gathers the objects of one kind that lack required fields which a patch

@@ -76,13 +76,13 @@ spec:
 `}},
 	Run: func(p *rule.Pass) {
 		report(p, schemas.Violation)
-		told := map[finding.Unresolved]bool{}
+		told := map[question]bool{}
 		for _, c := range chosen(p) {
 			for _, f := range c.found {
-				u := finding.Unresolved{File: c.file, Line: f.line, Reason: f.Message}
-				if f.Kind == schemas.Unresolved && f.Rule && !told[u] {
-					told[u] = true // clusters share bases
-					p.Unresolved(u.File, u.Line, u.Reason)
+				q := question{c.file, f.line, f.Message}
+				if f.Kind == schemas.Unresolved && f.Rule && !told[q] {
+					told[q] = true // clusters share bases
+					p.Unresolved(c.file, f.line, f.Message)
 				}
 			}
 		}
