@@ -31,6 +31,7 @@ type validateFlags struct {
 	schemas          []string
 	cluster          string
 	changedSince     string
+	fix              bool
 	graph            graphFlags
 	failOn           string
 	failOnUnresolved bool
@@ -75,6 +76,7 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	flags.StringSliceVar(&f.profiles, "profile", nil, "check the rules of a `PROFILE` too, which are off otherwise")
 	flags.StringVar(&f.cluster, "cluster", "", "check only the `CLUSTER`: its name or its path")
 	flags.StringVar(&f.changedSince, "changed-since", "", "report only what a change since the `REV` is about: findings in files that it changed, and findings that the revision doesn't have")
+	flags.BoolVar(&f.fix, "fix", false, "mend the findings whose fix is certain in their files, and report what is left")
 	flags.StringArrayVar(&f.schemas, "schemas", nil, "take schemas from this `DIR` too: CustomResourceDefinitions in YAML, JSON Schemas as GROUP/KIND_VERSION.json; repeatable")
 	f.graph.register(c)
 	flags.Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
@@ -131,6 +133,23 @@ func (v *validation) run(ctx context.Context) error {
 	}
 	o.Progress = p.rules
 	v.rules = validators.Describe(o.Rules)
+	if err := v.check(ctx, o); err != nil {
+		return err
+	}
+	if v.flags.fix {
+		if err := v.fix(ctx, o); err != nil {
+			return err
+		}
+	}
+	if v.flags.writeBaseline != "" {
+		p.stop()
+		return v.rebase(ctx, o)
+	}
+	return nil
+}
+
+// check runs the rules.
+func (v *validation) check(ctx context.Context, o validators.Options) error {
 	report, err := validators.Run(ctx, v.repo, o)
 	if err != nil {
 		return badGraph(err)
@@ -143,10 +162,6 @@ func (v *validation) run(ctx context.Context) error {
 		if err := v.keepChanged(ctx, o); err != nil {
 			return err
 		}
-	}
-	if v.flags.writeBaseline != "" {
-		p.stop()
-		return v.rebase(ctx, o)
 	}
 	return nil
 }

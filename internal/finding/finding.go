@@ -42,6 +42,8 @@ type Finding struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint"`
 	Fixable bool   `json:"fixable"`
+	// Fix mends the finding for certain; nil where that isn't known.
+	Fix *Fix `json:"-"`
 	// Fingerprint names the finding from run to run, wherever its line moves; it
 	// is unique in a report. NewReport sets it.
 	Fingerprint string `json:"fingerprint"`
@@ -66,6 +68,18 @@ type Ignored struct {
 	// Reason that was given, and By the place where: FILE:LINE, or a baseline.
 	Reason string `json:"reason"`
 	By     string `json:"by"`
+}
+
+// Fix is what mends a finding: all of its edits, or none.
+type Fix struct{ Edits []Edit }
+
+// Edit replaces a text in a file.
+type Edit struct {
+	// File, Line and Column are where Old stands; Column counts characters from 1.
+	File         string
+	Line, Column int
+	// Old is replaced by New; an empty Old inserts it.
+	Old, New string
 }
 
 // Unresolved is a question that cannot be decided offline.

@@ -24,12 +24,13 @@ func NewReport(findings []Finding, unresolved []Unresolved, checked Summary) Rep
 	r := Report{
 		APIVersion: APIVersion,
 		Kind:       Kind,
-		Findings:   slices.Compact(findings),
+		Findings:   slices.CompactFunc(findings, same),
 		Unresolved: slices.Compact(unresolved),
 		Summary:    checked,
 	}
 	r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = 0, 0, 0
-	for _, f := range r.Findings {
+	for i, f := range r.Findings {
+		r.Findings[i].Fixable = f.Fix != nil
 		switch f.Severity {
 		case Error:
 			r.Summary.Errors++
@@ -108,4 +109,10 @@ func ParseSeverity(text string) (Severity, error) {
 		return s, nil
 	}
 	return "", fmt.Errorf("%q is no severity; allowed are error, warning, info", text)
+}
+
+// same says whether two findings say the same; what mends them is made for each anew.
+func same(a, b Finding) bool {
+	a.Fix, b.Fix = nil, nil
+	return a == b
 }
