@@ -60,8 +60,18 @@ func speaks(name string) bool {
 // naming is the first file that speaks of a name, "" for none.
 func (b *beside) naming(name string) string {
 	b.once.Do(b.read)
-	for i, data := range b.files {
-		if bytes.Contains(data, []byte(name)) {
+	return b.first(func(i int) bool { return bytes.Contains(b.files[i], []byte(name)) })
+}
+
+// installing is the first file that speaks of a name and is not for people alone.
+func (b *beside) installing(name string) string {
+	b.once.Do(b.read)
+	return b.first(func(i int) bool { return path.Ext(b.names[i]) != ".md" && bytes.Contains(b.files[i], []byte(name)) })
+}
+
+func (b *beside) first(is func(int) bool) string {
+	for i := range b.files {
+		if is(i) {
 			return b.names[i]
 		}
 	}

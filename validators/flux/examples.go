@@ -148,3 +148,41 @@ spec:
     name: podinfo
 ` + more
 }
+
+// podinfoSettings stand in a folder below ./apps.
+const podinfoSettings = `-- apps/podinfo/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: podinfo
+data:
+  level: info
+`
+
+// keda is an infrastructure whose chart defines kinds.
+const keda = `-- infrastructure/keda.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: keda
+  namespace: keda
+spec:
+  interval: 12h
+  url: https://kedacore.github.io/charts
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: keda
+  namespace: keda
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: keda
+      version: 2.17.0
+      sourceRef:
+        kind: HelmRepository
+        name: keda
+`

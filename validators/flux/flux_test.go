@@ -9,7 +9,7 @@ import (
 
 // rules are those of the package.
 var rules = []rule.Rule{SourceMissing, PathMissing, BuildFailed, RemoteBase, DependsOnMissing, DependsOnKind, DependsOnCycle, DependsOnNoWait,
-	SubstitutionUndefined, SubstitutionUnused, ValuesReferenceMissing, WatchLabelMissing, StorageNamespace, APIDeprecated}
+	SubstitutionUndefined, SubstitutionUnused, ValuesReferenceMissing, WatchLabelMissing, StorageNamespace, APIDeprecated, PathOverlap, CRDOrder}
 
 func TestExamples(t *testing.T) {
 	for _, r := range rules {

@@ -1,0 +1,176 @@
+package flux
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// CRDOrder is flux-crd-order.
+var CRDOrder = rule.Rule{
+	ID:       "flux-crd-order",
+	Title:    "a custom resource that is applied before its kind is defined",
+	Severity: finding.Error,
+	Why: `kustomize-controller asks the API server of all objects of a Kustomization whether it would take them, before
+it applies any but definitions, namespaces and classes. A custom resource whose kind isn't defined yet is refused ("no
+matches for kind"), and the HelmRelease beside it, whose chart would define the kind, is never applied: on a new cluster
+neither ever comes. That is an error.
+
+A custom resource whose definition another Kustomization applies, with no dependsOn in between, is refused until that
+one has applied it, and is tried again after spec.retryInterval, by default a whole interval: a warning.
+
+Of charts only some well-known ones are looked at. Nothing is told where Git or any other file of the repository, such
+as a bootstrap, shows that the definitions come from elsewhere.`,
+	Fix: `Put the custom resources into a Kustomization of their own that depends on the one with the HelmRelease, which
+has wait: true. Where the definitions are in Git, depend on the Kustomization that applies them.`,
+	Bad: []rule.Example{{Files: fluxSync + kustomization("infrastructure", "") + keda + `-- infrastructure/scaler.yaml --
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject # <-- here
+metadata:
+  name: podinfo
+  namespace: default
+spec:
+  scaleTargetRef:
+    name: podinfo
+`}},
+	Good: []rule.Example{{Files: fluxSync + kustomization("infrastructure", "  wait: true\n") + keda + apps("  dependsOn:\n    - name: infrastructure\n") + `-- apps/scaler.yaml --
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: podinfo
+  namespace: default
+spec:
+  scaleTargetRef:
+    name: podinfo
+`}},
+	Run: func(p *rule.Pass) {
+		var open questions
+		each(p, func(w *world) {
+			o := w.orders()
+			for _, k := range w.cluster.Kustomizations {
+				if k.Spec.KubeConfig == nil && !k.Spec.Suspend {
+					w.besideRelease(p, &open, o, k)
+					w.besideDefinition(p, o, k)
+				}
+			}
+		})
+		open.report(p)
+	},
+}
+
+// orders is who defines kinds in a cluster.
+type orders struct {
+	// crds are the Kustomizations that apply a kind's definition, by group and kind.
+	crds map[kind][]*reconcile.Kustomization
+	// groups are those with any definition in Git.
+	groups map[string]bool
+	// releases that define the kinds of a group.
+	releases map[string][]*reconcile.Object
+}
+
+func (w *world) orders() orders {
+	o := orders{crds: map[kind][]*reconcile.Kustomization{}, groups: map[string]bool{}, releases: map[string][]*reconcile.Object{}}
+	for _, object := range w.applied {
+		switch {
+		case object.Kind == "CustomResourceDefinition" && object.Group == "apiextensions.k8s.io":
+			of := kind{text(object.Value, "spec", "group"), text(object.Value, "spec", "names", "kind")}
+			o.crds[of] = append(o.crds[of], object.Kustomization)
+			o.groups[of.group] = true
+		case isHelmRelease(object) && !suspended(object):
+			for _, group := range w.defines(object) {
+				o.releases[group] = append(o.releases[group], object)
+			}
+		}
+	}
+	return o
+}
+
+// besideRelease finds custom resources that stand beside the only release that defines them.
+func (w *world) besideRelease(p *rule.Pass, open *questions, o orders, k *reconcile.Kustomization) {
+	first := map[*reconcile.Object]*reconcile.Object{}
+	more := map[*reconcile.Object]int{}
+	var order []*reconcile.Object
+	for _, object := range k.Objects {
+		by := o.releases[object.Group]
+		if o.groups[object.Group] || len(by) == 0 || slices.ContainsFunc(by, func(r *reconcile.Object) bool { return r.Kustomization != k }) {
+			continue
+		}
+		if first[by[0]] == nil {
+			first[by[0]] = object
+			order = append(order, by[0])
+		} else {
+			more[by[0]]++
+		}
+	}
+	for _, release := range order {
+		object := first[release]
+		at := placeOf(object, "kind")
+		crd := reconcile.Identity{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: object.Group}
+		chart := w.chartOf(release)
+		if w.files.installing(object.Group) != "" || w.files.installing(chart) != "" {
+			continue // by a bootstrap
+		}
+		if why := w.doubt(crd); why != "" {
+			open.add(at, fmt.Sprintf("whether %s is defined before it is applied", object.Kind), why)
+			continue
+		}
+		message := fmt.Sprintf("%s is applied together with %s, whose chart %s defines the kind: on a new cluster both are refused", object, release, chart)
+		if n := more[release]; n > 0 {
+			message += fmt.Sprintf(" (and %s of its kinds)", plural(n, "more object"))
+		}
+		p.ReportBuilt(object, at.in(finding.Finding{Message: message,
+			Hint: fmt.Sprintf("move it to a Kustomization that depends on %s", k)}))
+	}
+}
+
+// besideDefinition finds custom resources whose definitions a Kustomization applies that the
+// one which applies them doesn't wait for.
+func (w *world) besideDefinition(p *rule.Pass, o orders, k *reconcile.Kustomization) {
+	told := map[*reconcile.Kustomization]bool{}
+	var after map[reconcile.Identity]bool
+	for _, object := range k.Objects {
+		by := o.crds[kind{object.Group, object.Kind}]
+		if len(by) == 0 || len(o.releases[object.Group]) > 0 || told[by[0]] || slices.Contains(by, k) {
+			continue
+		}
+		if after == nil {
+			after = w.before(k)
+		}
+		if slices.ContainsFunc(by, func(one *reconcile.Kustomization) bool { return after[idOf(one)] }) || w.files.installing(object.Group) != "" {
+			continue
+		}
+		told[by[0]] = true
+		p.ReportBuilt(object, placeOf(object, "kind").in(finding.Finding{Severity: finding.Warning,
+			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies its definition", k, object, by[0]),
+			Hint:    fmt.Sprintf("add %s to its dependsOn", by[0])}))
+	}
+}
+
+// before are the Kustomizations that are applied before another one: those that it, or one
+// that applies it, depends on, and so on.
+func (w *world) before(k *reconcile.Kustomization) map[reconcile.Identity]bool {
+	seen := map[reconcile.Identity]bool{}
+	open := []*reconcile.Kustomization{k}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if at == nil || seen[idOf(at)] {
+			continue
+		}
+		seen[idOf(at)] = true
+		open = append(open, at.Parent)
+		for _, d := range at.Spec.DependsOn {
+			namespace := d.Namespace
+			if namespace == "" {
+				namespace = at.Namespace
+			}
+			if dep, ok := w.cluster.Kustomization(namespace, d.Name); ok {
+				open = append(open, dep)
+			}
+		}
+	}
+	return seen
+}

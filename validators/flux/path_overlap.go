@@ -1,0 +1,79 @@
+package flux
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/ownership"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// PathOverlap is flux-path-overlap.
+var PathOverlap = rule.Rule{
+	ID:       "flux-path-overlap",
+	Title:    "two Kustomizations that apply the same files",
+	Severity: finding.Error,
+	Why: `A Kustomization applies all manifests below its path, unless a kustomization.yaml lists less. One whose path
+is within another's, or the same, applies the same objects once more: each writes over the other's on every
+reconciliation, with its own labels, patches and variables, and when one of the two is removed the objects are deleted
+if that one happened to apply them last (fluxcd/kustomize-controller#1724).
+
+Only what both really apply counts. A folder that the outer one doesn't list is no overlap, nor are two Kustomizations
+of one path whose variables, prefixes or target namespaces give the objects other names.`,
+	Fix: `Move the folders beside one another, or give the outer one a kustomization.yaml that leaves the inner one out.`,
+	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: podinfo
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./apps/podinfo # <-- here
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+` + podinfoSettings}},
+	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - namespace.yaml
+` + kustomization("podinfo", "") + `-- podinfo/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: podinfo
+data:
+  level: info
+`}},
+	Run: func(p *rule.Pass) {
+		owners := ownership.Owners.Of(p)
+		for _, c := range p.Clusters() {
+			for _, s := range owners[c] {
+				if s.Overlap {
+					reportOverlap(p, s)
+				}
+			}
+		}
+	},
+}
+
+func reportOverlap(p *rule.Pass, s *ownership.Shared) {
+	inner, outer := s.Second, s.First
+	if len(inner.Dir) < len(outer.Dir) || inner.Object == nil {
+		inner, outer = outer, inner
+	}
+	object := s.Pairs[0][0]
+	message := fmt.Sprintf("Kustomization %s applies what %s applies, too: %s", inner, outer, object)
+	if more := len(s.Pairs) - 1; more > 0 {
+		message += fmt.Sprintf(" and %s", plural(more, "more object"))
+	}
+	f := finding.Finding{Message: message, Hint: fmt.Sprintf("the path of %s is %q", outer, "./"+outer.Dir)}
+	if inner.Object != nil {
+		f = locate(p.Repo, inner.Object, inner.Spec.Path, "spec", "path").in(f)
+	}
+	reportOn(p, inner, f)
+}

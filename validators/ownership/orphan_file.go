@@ -1,0 +1,213 @@
+package ownership
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// OrphanFile is graph-orphan-file.
+var OrphanFile = rule.Rule{
+	ID:       "graph-orphan-file",
+	Title:    "a manifest that its folder's kustomization doesn't list",
+	Severity: finding.Warning,
+	Why: `A folder with a kustomization.yaml is applied as that lists it, file by file. A manifest beside it that is not
+listed is never applied, however right it looks: most often somebody added the file and forgot the line.
+
+Only files with objects count, in folders that a cluster builds. One that the kustomization speaks of in a comment,
+that another file names, or that is no manifest for the cluster (encrypted values, a template, a Component, an object
+with config.kubernetes.io/local-config) is left alone, and so are whole folders that nothing refers to: those are often
+applications that are switched off.`,
+	Fix: `List the file in the kustomization.yaml, or remove it. To keep it unlisted, leave its line as a comment.`,
+	Bad: []rule.Example{{Files: fluxSync + kustomization("apps") + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - namespace.yaml
+-- apps/namespace.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: podinfo
+-- apps/limits.yaml --
+apiVersion: v1 # <-- here
+kind: LimitRange
+metadata:
+  name: defaults
+  namespace: podinfo
+spec:
+  limits:
+    - type: Container
+      defaultRequest:
+        cpu: 100m
+`}},
+	Good: []rule.Example{{Files: fluxSync + kustomization("apps") + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - namespace.yaml
+  # - limits.yaml
+-- apps/namespace.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: podinfo
+-- apps/limits.yaml --
+apiVersion: v1
+kind: LimitRange
+metadata:
+  name: defaults
+  namespace: podinfo
+spec:
+  limits:
+    - type: Container
+      defaultRequest:
+        cpu: 100m
+`}},
+	Run: func(p *rule.Pass) {
+		if len(p.Fleet().Clusters) == 0 {
+			return
+		}
+		var orphans []*repository.File
+		built := buildFolders(p.Fleet())
+		read := isRead(p.Fleet())
+		for _, f := range p.Repo.Files() {
+			if k, ok := p.Repo.KustomizeAt(path.Dir(f.Path)); ok && built[k.Dir] && !read[f.Path] && isManifest(p.Repo, f) && !speaksOf(p.Repo, k.File.Path, f.Path) {
+				orphans = append(orphans, f)
+			}
+		}
+		if len(orphans) == 0 {
+			return
+		}
+		named := namedFiles(p.Repo, orphans)
+		for _, f := range orphans {
+			if !named[f.Path] {
+				reportOrphan(p, f)
+			}
+		}
+	},
+}
+
+// buildFolders are the folders whose kustomization some Kustomization that doesn't fail
+// builds: a failure may be the reason why a file was not read.
+func buildFolders(fleet *reconcile.Fleet) map[string]bool {
+	built := map[string]bool{}
+	for _, c := range fleet.Clusters {
+		for _, k := range c.Kustomizations {
+			for _, file := range k.Files {
+				if repository.IsKustomization(file) {
+					dir := path.Dir(file)
+					failed, seen := built[dir]
+					built[dir] = k.Failure == nil && (!seen || failed)
+				}
+			}
+		}
+	}
+	return built
+}
+
+// isManifest says whether a file holds objects that are meant for a cluster.
+func isManifest(repo *repository.Repository, f *repository.File) bool {
+	if f.Excluded || f.Err != nil || repository.IsKustomization(f.Path) || repo.Use(f.Path) != repository.Unlisted || !holdsObjects(f) {
+		return false
+	}
+	if base := path.Base(f.Path); strings.HasPrefix(base, ".") || strings.Contains(base, "example") || strings.Contains(base, "template") || strings.Contains(base, ".sops.") {
+		return false
+	}
+	return !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool {
+		return d.Encrypted || slices.ContainsFunc(d.Objects, func(o *repository.Object) bool { return !forCluster(o) })
+	})
+}
+
+// forCluster says whether an object is for a cluster: not for kustomize, nor for a tool that
+// works on files.
+func forCluster(o *repository.Object) bool {
+	if o.Name == "" || strings.ContainsAny(o.Name, "{<") || !strings.Contains(o.APIVersion, "v") {
+		return false
+	}
+	if local, ok := o.Text("metadata", "annotations", "config.kubernetes.io/local-config"); ok && local != "false" {
+		return false
+	}
+	switch o.Group() {
+	case "kustomize.config.k8s.io", "config.kubernetes.io", "kpt.dev", "fleetwright.dev", "builtin":
+		return false
+	}
+	return true
+}
+
+// speaksOf says whether a kustomization names a file, in a comment or otherwise.
+func speaksOf(repo *repository.Repository, kustomization, file string) bool {
+	data, err := repo.ReadFile(kustomization)
+	return err != nil || bytes.Contains(data, []byte(path.Base(file)))
+}
+
+// fileName matches what may be the path of a manifest in a text.
+var fileName = regexp.MustCompile(`[A-Za-z0-9._/@-]+\.ya?ml`)
+
+// mostNaming bounds the files that are searched for names, in bytes each.
+const mostNaming = 1 << 20
+
+// namedFiles are those of some files that any other file names: by their path from its own
+// folder, or by a path that ends in their folder and name.
+func namedFiles(repo *repository.Repository, files []*repository.File) map[string]bool {
+	ends := map[string][]string{}
+	named := map[string]bool{}
+	orphan := map[string]bool{}
+	for _, f := range files {
+		orphan[f.Path] = true
+		ends[lastTwo(f.Path)] = append(ends[lastTwo(f.Path)], f.Path)
+	}
+	for _, other := range repo.Paths() {
+		data, err := repo.ReadFile(other)
+		if err != nil || len(data) > mostNaming {
+			continue
+		}
+		for _, match := range fileName.FindAll(data, -1) {
+			name := string(match)
+			if at := path.Join(path.Dir(other), name); at != other && orphan[at] {
+				named[at] = true
+			}
+			for _, file := range ends[lastTwo(name)] {
+				named[file] = true
+			}
+			delete(ends, lastTwo(name))
+		}
+	}
+	return named
+}
+
+// lastTwo are the folder and the name at the end of a path.
+func lastTwo(name string) string {
+	name = path.Clean(name)
+	return path.Join(path.Base(path.Dir(name)), path.Base(name))
+}
+
+func reportOrphan(p *rule.Pass, f *repository.File) {
+	o := f.Documents[0].Objects[0]
+	k, _ := p.Repo.KustomizeAt(path.Dir(f.Path))
+	line, column := o.Position("apiVersion")
+	found := finding.Finding{File: f.Path, Line: line, Column: column, Object: rule.ObjectOf(o),
+		Message: fmt.Sprintf("%s is never applied: %s doesn't list the file", o, k.File.Path),
+		Hint:    fmt.Sprintf("add %q to its resources, or remove the file", path.Base(f.Path))}
+	if k.Spec != nil {
+		var missing []string
+		for _, ref := range k.Spec.Resources {
+			if at, ok := repository.Join(k.Dir, ref); ok && !p.Repo.Exists(at) {
+				missing = append(missing, path.Base(ref))
+			}
+		}
+		if near, ok := schemas.Nearest(path.Base(f.Path), missing); ok {
+			found.Hint = fmt.Sprintf("it lists %q, which is not there", near)
+		}
+	}
+	p.Report(found)
+}

@@ -1,0 +1,128 @@
+// Package ownership holds the rules about who applies what: objects with several owners, and
+// files with none.
+package ownership
+
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Shared is what two Kustomizations of a cluster both apply.
+type Shared struct {
+	// First and Second, in the order in which they are found.
+	First, Second *reconcile.Kustomization
+	// Pairs of objects of the same identity, the first's and the second's.
+	Pairs [][2]*reconcile.Object
+	// Overlap says that one's path is in the other's, or the same, and both read the same
+	// files in it.
+	Overlap bool
+}
+
+// Owners are the objects that several Kustomizations of a cluster apply, by cluster.
+var Owners = &rule.Analysis[map[*reconcile.Cluster][]*Shared]{Name: "ownership", RunPass: func(p *rule.Pass) map[*reconcile.Cluster][]*Shared {
+	all := map[*reconcile.Cluster][]*Shared{}
+	for _, c := range p.Fleet().Clusters {
+		all[c] = sharedIn(c)
+	}
+	return all
+}}
+
+// sharedIn finds what Kustomizations share. Of an object that many apply it tells each but the
+// first together with the first.
+func sharedIn(c *reconcile.Cluster) []*Shared {
+	first := map[reconcile.Identity]*reconcile.Object{}
+	byPair := map[[2]*reconcile.Kustomization]*Shared{}
+	var order []*Shared
+	for _, k := range c.Kustomizations {
+		if k.Spec.KubeConfig != nil || k.Spec.Suspend {
+			continue
+		}
+		for _, o := range k.Objects {
+			if !owned(o) {
+				continue
+			}
+			other := first[o.Identity]
+			if other == nil {
+				first[o.Identity] = o
+				continue
+			}
+			if other.Kustomization == k {
+				continue
+			}
+			pair := [2]*reconcile.Kustomization{other.Kustomization, k}
+			s := byPair[pair]
+			if s == nil {
+				s = &Shared{First: pair[0], Second: pair[1]}
+				byPair[pair] = s
+				order = append(order, s)
+			}
+			s.Pairs = append(s.Pairs, [2]*reconcile.Object{other, o})
+		}
+	}
+	for _, s := range order {
+		s.Overlap = overlaps(s)
+	}
+	return order
+}
+
+// owned says whether Flux applies an object as its own: not one that it merges into, or makes
+// only where there is none, and not one whose name isn't known.
+func owned(o *reconcile.Object) bool {
+	metadata, _ := o.Value["metadata"].(map[string]any)
+	for _, part := range []string{"annotations", "labels"} {
+		values, _ := metadata[part].(map[string]any)
+		if values["kustomize.toolkit.fluxcd.io/ssa"] == "Merge" || values["kustomize.toolkit.fluxcd.io/ssa"] == "IfNotPresent" ||
+			values["kustomize.toolkit.fluxcd.io/ssa"] == "Ignore" || values["kustomize.toolkit.fluxcd.io/reconcile"] == "disabled" {
+			return false
+		}
+	}
+	return !slices.Contains([]string{"", "List"}, o.Kind) && !hasVariable(o.Name) && !hasVariable(o.Namespace)
+}
+
+func hasVariable(name string) bool {
+	for i := range len(name) - 1 {
+		if name[i] == '$' && name[i+1] == '{' {
+			return true
+		}
+	}
+	return false
+}
+
+// overlaps says whether the objects are the same since the paths are within one another.
+func overlaps(s *Shared) bool {
+	if s.First.Repo == nil || s.First.Repo != s.Second.Repo || !within(s.First.Dir, s.Second.Dir) && !within(s.Second.Dir, s.First.Dir) {
+		return false
+	}
+	for _, pair := range s.Pairs {
+		if pair[0].Source != nil && pair[0].Source == pair[1].Source {
+			return true
+		}
+	}
+	return false
+}
+
+// within says whether a folder is another one, or in it.
+func within(dir, parent string) bool {
+	return parent == "." || dir == parent || len(dir) > len(parent) && dir[:len(parent)] == parent && dir[len(parent)] == '/'
+}
+
+// isRead are the files that any Kustomization of any cluster reads.
+func isRead(fleet *reconcile.Fleet) map[string]bool {
+	read := map[string]bool{}
+	for _, c := range fleet.Clusters {
+		for _, k := range c.Kustomizations {
+			for _, file := range k.Files {
+				read[file] = true
+			}
+		}
+	}
+	return read
+}
+
+// holdsObjects says whether a file holds objects for a cluster.
+func holdsObjects(f *repository.File) bool {
+	return slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return len(d.Objects) > 0 })
+}
