@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +42,7 @@ const (
 
 // admission brings each object to the API server, which is asked for a dry run.
 func (s *site) admission(t *testing.T, tenant *tenant, all []*tenant) {
-	verdicts := append(s.reconcilers(tenant), append(s.sources(t, tenant, all), s.workloadVerdicts(tenant)...)...)
+	verdicts := slices.Concat(s.reconcilers(tenant), s.sources(t, tenant, all), s.shares(tenant))
 	admitted := 0
 	for _, v := range verdicts {
 		object := harness.Objects(t, []byte(v.object))[0]
@@ -172,17 +174,14 @@ func charts(url string) string {
 // ref is spec.ref of the tenant's own source.
 func ref(t *testing.T, tenant *tenant) string {
 	t.Helper()
-	value, _, err := unstructured.NestedStringMap(tenant.source.Object, "spec", "ref")
+	value, _, _ := unstructured.NestedMap(tenant.source.Object, "spec", "ref")
+	text, err := json.Marshal(value)
 	must(t, err)
-	var fields []string
-	for key, value := range value {
-		fields = append(fields, fmt.Sprintf("%s: %q", key, value))
-	}
-	return "{" + strings.Join(fields, ", ") + "}"
+	return string(text)
 }
 
-// workloadVerdicts are pods that escape, and what is more than the tenant's share.
-func (s *site) workloadVerdicts(tenant *tenant) []verdict {
+// shares are pods that escape, and what is more than the tenant's share.
+func (s *site) shares(tenant *tenant) []verdict {
 	here := tenant.namespaces[0]
 	pod := func(more, container string) string {
 		return `{apiVersion: v1, kind: Pod, spec: {` + more + `containers: [{name: web, image: "example.com/web:1.0.0", ` + container + `}]}}`
@@ -240,8 +239,7 @@ func (s *site) limits(t *testing.T, tenant *tenant) {
 	t.Helper()
 	want := s.fleet.TenantSpec(tenant.name).Limits
 	for _, namespace := range tenant.namespaces {
-		pod := &unstructured.Unstructured{}
-		*pod = *harness.Objects(t, []byte(`{apiVersion: v1, kind: Pod, metadata: {name: judged}, spec: `+leastPod+`}`))[0]
+		pod := harness.Objects(t, []byte(`{apiVersion: v1, kind: Pod, metadata: {name: judged}, spec: `+leastPod+`}`))[0]
 		resources, err := s.flux.Resource(pod.GroupVersionKind(), namespace)
 		must(t, err)
 		got, err := resources.Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

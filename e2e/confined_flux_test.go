@@ -18,10 +18,10 @@ import (
 // A trespass is a folder of a tenant's repository that Flux is asked to apply, and what it
 // says then. Beside what the folder is about it holds an innocent ConfigMap.
 type trespass struct {
-	folder, what string
-	object       string   // or the address of something remote
-	refused      string   // what the Kustomization says; empty when it gets ready
-	applied      []string // the IDs of what else is applied then
+	folder  string
+	object  string   // or the address of something remote
+	refused string   // what the Kustomization says; empty when it gets ready
+	applied []string // the IDs of what is applied then, beside the innocent one
 }
 
 // repositories lets tenants commit what they must not have. What their own Kustomization
@@ -61,35 +61,33 @@ func (s *site) repositories(t *testing.T, tenants []*tenant) {
 // trespassesOf are what the tenant commits. With one workload namespace Flux puts every
 // object there, whatever it says; with several it leaves the object where it says.
 func (s *site) trespassesOf(tenant *tenant, remote *harness.Remote) []trespass {
-	cannot := func(resource, namespace string) string {
-		return fmt.Sprintf("User \"system:serviceaccount:%s:%s\" cannot patch resource %q in API group \"\" in the namespace %q", tenant.sync, tenant.name, resource, namespace)
-	}
-	here := tenant.namespaces[0]
-	elsewhere, moved := "", []string{"ConfigMap " + here + "/trespass"}
-	inSync := badAccount // which is helm's in the workload namespace
+	here, helm := tenant.namespaces[0], tenant.name+"-helm"
+	moved := []string{"ConfigMap " + here + "/trespass"}
+	elsewhere, role, inSync := "", "attempting to grant RBAC permissions not currently held", badAccount // helm's it must be here
 	if len(tenant.namespaces) > 1 {
-		elsewhere, moved = cannot("configmaps", "flux-system"), nil
-		inSync = `cannot patch resource "kustomizations"`
+		moved, elsewhere, inSync = nil, `cannot patch resource "configmaps"`, `cannot patch resource "kustomizations"`
 	}
-	kustomization := func(namespace, account, source string) string {
-		return `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: trespass, namespace: ` + namespace +
-			`}, spec: {interval: 1h, prune: true, serviceAccountName: ` + account + `, sourceRef: ` + source + `}}`
+	if s.fleet.Profile(tenant.name) == "restricted" {
+		role = `cannot patch resource "roles"`
+	}
+	object := func(apiVersion, kind, namespace, rest string) string {
+		return fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: trespass, namespace: %s}, %s}", apiVersion, kind, namespace, rest)
+	}
+	kustomization := func(namespace, spec string) string {
+		return object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", namespace, "spec: {interval: 1h, prune: true, "+spec+"}")
 	}
 	return []trespass{
-		{"elsewhere", "an object in another namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: trespass, namespace: flux-system}}`, elsewhere, moved},
-		{"labels", "the namespace's labels", `{apiVersion: v1, kind: Namespace, metadata: {name: ` + here + `, labels: {pod-security.kubernetes.io/enforce: privileged}}}`,
+		{"elsewhere", object("v1", "ConfigMap", "flux-system", ""), elsewhere, moved},
+		{"labels", "{apiVersion: v1, kind: Namespace, metadata: {name: " + here + ", labels: {pod-security.kubernetes.io/enforce: privileged}}}",
 			`cannot patch resource "namespaces"`, nil},
-		{"quota", "its quota", `{apiVersion: v1, kind: ResourceQuota, metadata: {name: ` + tenant.name + `, namespace: ` + here + `}, spec: {hard: {pods: "1000"}}}`,
-			cannot("resourcequotas", here), nil},
-		{"role", "a Role with more than it has", `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: trespass, namespace: ` + here +
-			`}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`, `forbidden: `, nil},
-		{"source", "a Kustomization of the platform's source", kustomization(here, tenant.name+"-helm", `{kind: GitRepository, name: flux-system, namespace: flux-system}`), badNamespace, nil},
-		{"account", "a Kustomization without an account", strings.Replace(kustomization(here, "x", `{kind: GitRepository, name: web}`), "serviceAccountName: x, ", "", 1), badAccount, nil},
-		{"sync", "a Kustomization in its sync namespace", kustomization(tenant.sync, tenant.name, `{kind: GitRepository, name: web}`), inSync, nil},
-		{"anybody", "anybody's repository", strings.Replace(source("https://git.example.com/anybody/anything", ""), "kind: GitRepository,",
-			"kind: GitRepository, metadata: {name: trespass, namespace: "+here+"},", 1), badURL, nil},
-		{"base", "a remote base", remote.URL + "/base.git?ref=main", "fs-security-constraint", nil},
-		{"file", "a remote file", remote.URL + "/file.yaml", "", []string{"ConfigMap " + here + "/remote-file"}},
+		{"quota", object("v1", "ResourceQuota", here, `spec: {hard: {pods: "1000"}}`), `cannot patch resource "resourcequotas"`, nil},
+		{"role", object("rbac.authorization.k8s.io/v1", "Role", here, `rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`), role, nil},
+		{"source-of-the-platform", kustomization(here, "serviceAccountName: "+helm+", sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}"), badNamespace, nil},
+		{"source-of-anybody", object("source.toolkit.fluxcd.io/v1", "GitRepository", here, `spec: {interval: 1h, url: "https://git.example.com/anybody/anything"}`), badURL, nil},
+		{"no-account", kustomization(here, "sourceRef: {kind: GitRepository, name: web}"), badAccount, nil},
+		{"in-sync-namespace", kustomization(tenant.sync, "serviceAccountName: "+tenant.name+", sourceRef: {kind: GitRepository, name: web}"), inSync, nil},
+		{"remote-base", remote.URL + "/base.git?ref=main", "fs-security-constraint", nil},
+		{"remote-file", remote.URL + "/file.yaml", "", []string{"ConfigMap " + here + "/remote-file"}},
 	}
 }
 
@@ -189,7 +187,7 @@ func (s *site) lockdown(t *testing.T, tenant *tenant) (want func()) {
 	anonymous := func(spec map[string]any) {
 		delete(spec, "serviceAccountName")
 		delete(spec, "decryption")
-		spec["path"], spec["targetNamespace"] = "./trespasses/file", namespace
+		spec["path"], spec["targetNamespace"] = "./trespasses/remote-file", namespace
 	}
 	s.kustomization(t, tenant, namespace, "anonymous", anonymous)
 	s.kustomization(t, tenant, namespace, "foreign", func(spec map[string]any) {

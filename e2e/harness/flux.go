@@ -121,7 +121,7 @@ func (f *Flux) start(t testing.TB, name string, env, flags []string, extra ...st
 		"--min-retry-delay=200ms", "--max-retry-delay=2s", "--interval-jitter-percentage=0",
 	}, append(flags, extra...)...)
 	cmd := exec.Command(Tool(t, name), args...)
-	cmd.Env = append(env, "RUNTIME_NAMESPACE=flux-system", "KUBECONFIG="+writeKubeconfig(t, f.As("flux-system", name).Config))
+	cmd.Env = slices.Concat(env, []string{"RUNTIME_NAMESPACE=flux-system", "KUBECONFIG=" + writeKubeconfig(t, f.As("flux-system", name).Config)})
 	log := &logBuffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	endsWithParent(cmd)

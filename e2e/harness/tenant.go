@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +34,7 @@ func (f *Fleet) Refused() (int, string) {
 	f.git("commit", "--quiet", "--message", "Change what must stay")
 	cmd := f.command(filepath.Join(Root(f.t), "bin", "fleetwright"), f.commitArgs()...)
 	out, err := cmd.CombinedOutput()
-	if _, exited := err.(*exec.ExitError); !exited {
+	if exited := new(exec.ExitError); !errors.As(err, &exited) {
 		must(f.t, err)
 	}
 	f.git("reset", "--quiet", "--hard", "HEAD~1")
