@@ -15,7 +15,9 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/audit"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
+	"github.com/fleetwright/fleetwright/validators/flux"
 	"github.com/fleetwright/fleetwright/validators/ignore"
+	"github.com/fleetwright/fleetwright/validators/ownership"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
 	"github.com/fleetwright/fleetwright/validators/source"
@@ -41,8 +43,26 @@ func All() []rule.Rule {
 		bootstrap.IdentityDrift,
 		bootstrap.ValuesDrift,
 		bootstrap.VersionDrift,
+		flux.APIDeprecated,
+		flux.BuildFailed,
+		flux.CRDOrder,
+		flux.DependsOnCycle,
+		flux.DependsOnKind,
+		flux.DependsOnMissing,
+		flux.DependsOnNoWait,
+		flux.PathMissing,
+		flux.PathOverlap,
+		flux.RemoteBase,
+		flux.SourceMissing,
+		flux.StorageNamespace,
+		flux.SubstitutionUndefined,
+		flux.SubstitutionUnused,
+		flux.ValuesReferenceMissing,
+		flux.WatchLabelMissing,
 		ignore.Invalid,
 		ignore.Unused,
+		ownership.Duplicate,
+		ownership.OrphanFile,
 		schema.Invalid,
 		schema.Missing,
 		schema.UnknownField,

@@ -19,7 +19,7 @@ its HelmReleases need not be installed, nor its Deployments run. What depends on
 until it is tried again, since the definitions, webhooks or services that it needs are not there yet.
 
 It is told once for the Kustomization that others depend on, and only where it applies something that takes time to
-become ready: HelmReleases, workloads, or other Kustomizations. ConfigMaps, sources or custom resources alone don't
+become ready: HelmReleases and workloads. ConfigMaps, other Kustomizations or custom resources alone don't
 count, nor does a dependency with a readyExpr.`,
 	Fix: `Set spec.wait: true on the Kustomization that others depend on, or name in spec.healthChecks what they need.
 Where only the order of the apply matters, say so with an ignore.`,
@@ -88,5 +88,5 @@ func takesTime(o *reconcile.Object) bool {
 	case operatorGroup:
 		return o.Kind == "ResourceSet" || o.Kind == "FluxInstance"
 	}
-	return isHelmRelease(o) || isKustomization(o)
+	return isHelmRelease(o)
 }
