@@ -2,6 +2,7 @@ package flux
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -82,7 +83,20 @@ func deprecated(p *rule.Pass, o *reconcile.Object, minor int) {
 		f.Hint = fmt.Sprintf("write %s", v.Replacement.GroupVersion())
 		if v.Replacement.Kind != o.Kind {
 			f.Hint += " " + v.Replacement.Kind
+		} else if fits(o, v.Replacement) {
+			f.Fix = p.ReplaceText(o, v.Replacement.GroupVersion().String(), "apiVersion")
 		}
 	}
 	p.ReportBuilt(o, f, "apiVersion")
+}
+
+// fits says whether an object is one of another version of its kind as it stands.
+func fits(o *reconcile.Object, gvk schema.GroupVersionKind) bool {
+	s, ok := schemas.Lookup(gvk)
+	if !ok {
+		return false
+	}
+	moved := maps.Clone(o.Value)
+	moved["apiVersion"] = gvk.GroupVersion().String()
+	return len(s.Validate(moved)) == 0
 }

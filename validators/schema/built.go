@@ -114,6 +114,10 @@ func (c checked) tell(p *rule.Pass, l located) {
 		File: c.file, Line: l.line, Column: l.column, Object: c.object, Message: l.Message, Hint: l.Hint,
 	}
 	if c.built != nil {
+		if l.Required && c.built.Group == "kustomize.toolkit.fluxcd.io" && schemas.Field(l.Path) == "spec.prune" {
+			// Nobody means to leave it out: the API server refuses the object.
+			f.Fix = p.AddField(c.built, "prune: true", "spec")
+		}
 		p.ReportBuilt(c.built, f, l.Path...)
 		return
 	}
