@@ -2,8 +2,10 @@ package tenant
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,22 +17,51 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// The limits of evaluating policies, which come from the repository: an expression's cost
-// as the API server bounds it, and how many objects and expressions are looked at.
-// Source: k8s.io/apiserver/pkg/apis/cel.
+// The limits of evaluating policies, which come from the repository: an expression's cost,
+// that of all together, and an expression's size. The API server allows 10,000,000 for one
+// policy, and reckons a million to take 0.1 s (k8s.io/apiserver, pkg/apis/cel/config.go); a
+// policy of ours costs some hundred.
 const (
-	mostCost        = 10_000_000
-	mostEvaluations = 10_000
-	mostExpression  = 20_000
+	mostCost       = 300_000
+	mostTotal      = 5_000_000
+	mostExpression = 20_000
+	// byteCost is charged for each byte of an expression that is compiled.
+	byteCost = 25
 )
+
+// evaluator evaluates the expressions of policies, for all clusters: they mostly share
+// their policies and their tenants.
+type evaluator struct {
+	env      *cel.Env
+	programs map[string]cel.Program
+	verdicts map[[2]string]verdict
+	spent    uint64
+}
+
+// verdict is what a policy says about an object: the message of what it refuses, or "",
+// and whether it could be decided.
+type verdict struct {
+	message   string
+	undecided bool
+}
+
+func newEvaluator() (*evaluator, error) {
+	env, err := environment.MustBaseEnvSet(version.MajorMinor(1, 33)).Env(environment.StoredExpressions)
+	if err != nil {
+		return nil, err
+	}
+	return &evaluator{env: env, programs: map[string]cel.Program{}, verdicts: map[[2]string]verdict{}}, nil
+}
 
 // admission judges objects by the ValidatingAdmissionPolicies of a cluster.
 type admission struct {
-	cluster     *cluster
-	env         *cel.Env
-	bound       []boundPolicy
-	programs    map[string]cel.Program
-	evaluations int
+	*evaluator
+	cluster *cluster
+	// byLabel are the policies whose binding wants a label of the namespace, by KEY=VALUE;
+	// others are the rest.
+	byLabel map[string][]boundPolicy
+	others  []boundPolicy
+	labels  map[string]map[string]any
 }
 
 // boundPolicy is a policy with a binding that denies.
@@ -42,21 +73,10 @@ type refusal struct {
 	message string
 }
 
-// newAdmission gathers the policies of a cluster that deny. Those with parameters are left
+// admission gathers the policies of a cluster that deny. Those with parameters are left
 // out.
-func newAdmission(c *cluster) (*admission, error) {
-	env, err := environment.MustBaseEnvSet(version.MajorMinor(1, 33)).Env(environment.StoredExpressions)
-	if err != nil {
-		return nil, err
-	}
-	var vars []cel.EnvOption
-	for _, name := range []string{"object", "oldObject", "request", "namespaceObject", "variables", "params"} {
-		vars = append(vars, cel.Variable(name, cel.DynType))
-	}
-	if env, err = env.Extend(vars...); err != nil {
-		return nil, err
-	}
-	a := &admission{cluster: c, env: env, programs: map[string]cel.Program{}}
+func (e *evaluator) admission(c *cluster) *admission {
+	a := &admission{evaluator: e, cluster: c, byLabel: map[string][]boundPolicy{}, labels: map[string]map[string]any{}}
 	for _, binding := range c.Objects() {
 		if binding.Group != admissionGroup || binding.Kind != "ValidatingAdmissionPolicyBinding" || !slices.Contains(texts(binding, "spec", "validationActions"), "Deny") {
 			continue
@@ -64,11 +84,21 @@ func newAdmission(c *cluster) (*admission, error) {
 		id := reconcile.Identity{Group: admissionGroup, Kind: "ValidatingAdmissionPolicy", Name: binding.Text("spec", "policyName")}
 		for _, policy := range c.Find(id) {
 			if policy.Field("spec", "paramKind") == nil {
-				a.bound = append(a.bound, boundPolicy{policy, binding})
+				a.add(boundPolicy{policy, binding})
 			}
 		}
 	}
-	return a, nil
+	return a
+}
+
+func (a *admission) add(b boundPolicy) {
+	labels, _ := b.binding.Field("spec", "matchResources", "namespaceSelector", "matchLabels").(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		at := fmt.Sprintf("%s=%v", key, labels[key])
+		a.byLabel[at] = append(a.byLabel[at], b)
+		return
+	}
+	a.others = append(a.others, b)
 }
 
 // errUndecided says that a policy needs what only the cluster knows.
@@ -77,19 +107,39 @@ var errUndecided = errors.New("not decided")
 // judge returns the first refusal of an object. Undecided says that a policy could not be
 // evaluated.
 func (a *admission) judge(ctx context.Context, o *reconcile.Object, resource string) (found *refusal, undecided bool) {
-	for _, b := range a.bound {
+	candidates := slices.Clone(a.others)
+	labels := a.namespaceLabels(o.Namespace)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		candidates = append(candidates, a.byLabel[fmt.Sprintf("%s=%v", key, labels[key])]...)
+	}
+	for _, b := range candidates {
 		if !a.matches(b.policy, o, resource, "matchConstraints") || !a.matches(b.binding, o, resource, "matchResources") {
 			continue
 		}
-		message, err := a.validate(ctx, b.policy, o)
-		switch {
-		case err != nil:
-			undecided = true
-		case message != "":
-			return &refusal{b.policy, message}, false
+		v := a.verdict(ctx, b.policy, o)
+		if v.message != "" {
+			return &refusal{b.policy, v.message}, false
 		}
+		undecided = undecided || v.undecided
 	}
 	return nil, undecided
+}
+
+// verdict is that of a policy about an object: what it said of the same object before.
+func (a *admission) verdict(ctx context.Context, policy, o *reconcile.Object) verdict {
+	of, err := json.Marshal([]any{policy.Value["spec"], a.namespaceLabels(o.Namespace)})
+	about, failed := json.Marshal(o.Value)
+	if err != nil || failed != nil {
+		return verdict{undecided: true}
+	}
+	key := [2]string{string(of), string(about)}
+	v, known := a.verdicts[key]
+	if !known {
+		message, err := a.validate(ctx, policy, o)
+		v = verdict{message, err != nil}
+		a.verdicts[key] = v
+	}
+	return v
 }
 
 // matches says whether a policy, or its binding, is about an object.
@@ -124,6 +174,9 @@ func anyRule(of, o *reconcile.Object, resource string, count int, at ...any) boo
 
 // namespaceLabels are those that the API server sees, with the one that it adds.
 func (a *admission) namespaceLabels(name string) map[string]any {
+	if labels, known := a.labels[name]; known {
+		return labels
+	}
 	labels := map[string]any{"kubernetes.io/metadata.name": name}
 	if o := a.cluster.namespace(name); o != nil {
 		given, _ := o.Field("metadata", "labels").(map[string]any)
@@ -131,6 +184,7 @@ func (a *admission) namespaceLabels(name string) map[string]any {
 			labels[k] = v
 		}
 	}
+	a.labels[name] = labels
 	return labels
 }
 
@@ -205,8 +259,8 @@ func (a *admission) validate(ctx context.Context, policy, o *reconcile.Object) (
 	return "", undecided
 }
 
-func (a *admission) evaluate(ctx context.Context, expression string, input map[string]any) (any, error) {
-	if a.evaluations++; a.evaluations > mostEvaluations || len(expression) > mostExpression {
+func (e *evaluator) evaluate(ctx context.Context, expression string, input map[string]any) (any, error) {
+	if e.spent > mostTotal || len(expression) > mostExpression {
 		return nil, errUndecided
 	}
 	for _, word := range []string{"userInfo", "authorizer", "oldObject", "params"} {
@@ -214,21 +268,43 @@ func (a *admission) evaluate(ctx context.Context, expression string, input map[s
 			return nil, errUndecided
 		}
 	}
-	program, compiled := a.programs[expression]
+	text, literals := hoist(expression)
+	program, compiled := e.programs[text]
 	if !compiled {
-		if ast, issues := a.env.Compile(expression); issues.Err() == nil {
-			if made, err := a.env.Program(ast, cel.CostLimit(mostCost), cel.InterruptCheckFrequency(100), cel.EvalOptions(cel.OptOptimize)); err == nil {
-				program = made
-			}
-		}
-		a.programs[expression] = program
+		program = e.compile(text)
+		e.programs[text] = program
 	}
 	if program == nil {
 		return nil, errUndecided
 	}
-	value, _, err := program.ContextEval(ctx, input)
+	given := make(map[string]any, len(input)+len(literals))
+	maps.Copy(given, input)
+	for name, value := range literals {
+		given[name] = value
+	}
+	value, details, err := program.ContextEval(ctx, given)
+	if details != nil && details.ActualCost() != nil {
+		e.spent += *details.ActualCost()
+	} else {
+		e.spent += mostCost
+	}
 	if err != nil {
 		return nil, err
 	}
 	return value.Value(), nil
+}
+
+// compile makes a program of an expression; nil where it is none. Types are not checked:
+// everything in it is dynamic.
+func (e *evaluator) compile(text string) cel.Program {
+	e.spent += uint64(len(text)) * byteCost
+	ast, issues := e.env.Parse(text)
+	if issues.Err() != nil {
+		return nil
+	}
+	program, err := e.env.Program(ast, cel.CostLimit(mostCost), cel.InterruptCheckFrequency(100), cel.EvalOptions(cel.OptTrackCost))
+	if err != nil {
+		return nil
+	}
+	return program
 }

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"fmt"
+	"strings"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -86,11 +87,11 @@ spec:
 func (c *cluster) judgeScopes(p *rule.Pass, k *reconcile.Kustomization) {
 	a := account{k.Namespace, k.Spec.ServiceAccountName}
 	t := c.ownerOf(a)
-	if t == nil || a.name == "" || k.Spec.KubeConfig != nil {
+	if t == nil || a.name == "" || k.Spec.KubeConfig != nil || c.isRefused(k) || appliesItself(k) {
 		return
 	}
-	for _, g := range c.grants {
-		if g.namespace == "" && g.covers(a) && g.account.name != "" {
+	for _, g := range c.index.bound[""] {
+		if g.covers(a) && g.account != (account{}) {
 			return
 		}
 	}
@@ -105,6 +106,19 @@ func (c *cluster) judgeScopes(p *rule.Pass, k *reconcile.Kustomization) {
 	}
 }
 
+// isRefused says that Flux refuses a Kustomization its source: tenant-cross-namespace-ref
+// tells.
+func (c *cluster) isRefused(k *reconcile.Kustomization) bool {
+	ref := k.Spec.SourceRef.Namespace
+	return ref != "" && ref != k.Namespace && c.lockdown.refusesCrossRefs()
+}
+
+// appliesItself says that the folder of a Kustomization holds the file that it stands in: then
+// its source is not the tenant's but was taken for it.
+func appliesItself(k *reconcile.Kustomization) bool {
+	return k.Object != nil && (k.Dir == "." || strings.HasPrefix(k.Object.File, k.Dir+"/"))
+}
+
 // isClusterScoped says so where it is known of the kind.
 func (c *cluster) isClusterScoped(o *reconcile.Object) bool {
 	gv, err := apischema.ParseGroupVersion(o.APIVersion)
@@ -114,19 +128,14 @@ func (c *cluster) isClusterScoped(o *reconcile.Object) bool {
 	if s, ok := schemas.Lookup(gv.WithKind(o.Kind)); ok {
 		return !s.Namespaced
 	}
-	for _, crd := range c.Objects() {
-		if crd.Kind == "CustomResourceDefinition" && crd.Text("spec", "group") == gv.Group && crd.Text("spec", "names", "kind") == o.Kind {
-			return crd.Text("spec", "scope") == "Cluster"
-		}
-	}
-	return false
+	return c.index.scopes[[2]string{gv.Group, o.Kind}]
 }
 
 // mayPatch says whether an account may change a Namespace that is there: a role in the
 // namespace can allow it.
 func (c *cluster) mayPatch(a account, namespace string) bool {
-	for _, g := range c.grants {
-		if !g.covers(a) || g.namespace != namespace {
+	for _, g := range c.index.bound[namespace] {
+		if !g.covers(a) {
 			continue
 		}
 		rules, known := c.rulesOf(g)

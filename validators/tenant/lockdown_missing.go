@@ -19,8 +19,8 @@ cluster. Three flags of the controllers forbid it: --no-cross-namespace-refs, --
 --no-remote-bases; cluster.multitenant of a FluxInstance sets all of them. A lacking --no-remote-bases, or a flag
 that only notification or image controllers lack, is a warning.
 
-An admission policy that demands spec.serviceAccountName, or judges spec.sourceRef, stands for the flag. A cluster
-has tenants when a namespace is labelled with its tenant (toolkit.fluxcd.io/tenant, capsule.clastix.io/tenant) and
+An admission policy that demands spec.serviceAccountName, or judges spec.sourceRef, stands for the flag: what else
+is lacking is then a warning. A cluster has tenants when a namespace is labelled with its tenant (toolkit.fluxcd.io/tenant, capsule.clastix.io/tenant) and
 Flux applies something there from the tenant's source, or as an account of its own. Where the repository doesn't
 hold how Flux is installed, the question is unresolved.`,
 	Fix: `Set spec.cluster.multitenant: true in the FluxInstance; or patch the controllers in the kustomization.yaml
@@ -69,16 +69,16 @@ func (c *cluster) judgeLockdown(p *rule.Pass) {
 	}
 	f := finding.Finding{File: l.file, Line: l.line, Column: l.column, Severity: finding.Warning}
 	var lacking []string
+	demanded := true
 	for _, m := range l.missing {
-		if m.flag == flagCrossRefs && c.policies.crossRefs || m.flag == flagAccount && c.policies.accounts {
-			continue
-		}
 		lacking = append(lacking, fmt.Sprintf("%s (%s)", strings.TrimSuffix(m.flag, "=true"), strings.Join(m.controllers, ", ")))
-		if m.flag != flagRemoteBases && l.lacks(m.flag, "kustomize-controller", "helm-controller") {
+		replaced := m.flag == flagCrossRefs && c.policies.crossRefs || m.flag == flagAccount && c.policies.accounts
+		demanded = demanded && replaced
+		if !replaced && m.flag != flagRemoteBases && l.lacks(m.flag, "kustomize-controller", "helm-controller") {
 			f.Severity = finding.Error
 		}
 	}
-	if len(lacking) == 0 {
+	if demanded {
 		return
 	}
 	names := make([]string, 0, len(c.tenants))

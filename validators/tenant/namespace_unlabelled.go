@@ -2,7 +2,6 @@ package tenant
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -67,8 +66,7 @@ func (c *cluster) judgePodSecurity(p *rule.Pass, t *tenant) {
 func (c *cluster) workloads(t *tenant) []*reconcile.Object {
 	var own []*reconcile.Object
 	for _, name := range t.sorted() {
-		granted := slices.ContainsFunc(c.grants, func(g grant) bool { return g.namespace == name })
-		if o := t.namespaces[name]; o != nil && granted && !t.capsule {
+		if o := t.namespaces[name]; o != nil && len(c.index.bound[name]) > 0 && !t.capsule {
 			own = append(own, o)
 		}
 	}

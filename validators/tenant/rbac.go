@@ -106,9 +106,9 @@ func (g grant) covers(a account) bool {
 	return !g.other && (g.account == a || g.account == account{a.namespace, ""} || g.account == account{})
 }
 
-// isGranted says whether anything is granted to an account.
+// isGranted says whether anything is granted to an account, or to all of its namespace.
 func (c *cluster) isGranted(a account) bool {
-	return slices.ContainsFunc(c.grants, func(g grant) bool { return g.covers(a) && g.account != account{} })
+	return len(c.index.granted[a]) > 0 || len(c.index.granted[account{a.namespace, ""}]) > 0
 }
 
 // policyRule is a rule of a role.

@@ -85,7 +85,7 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 		c.judgeOwnLimits(p, g, t, rules)
 		return
 	}
-	if !known {
+	if !known && g.namespace == "" {
 		file, line, _ := g.binding.Position("roleRef", "name")
 		p.Unresolved(file, line, fmt.Sprintf("what %s %q grants %s in %s is not known: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
 		return
@@ -95,6 +95,9 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 		Hint:    "bind the role in the tenant's namespaces only",
 	}
 	switch {
+	case !known:
+		f.Severity = finding.Warning
+		f.Message += ", and what that is, is not in Git"
 	case g.isBuiltIn() && g.roleName == "view":
 		f.Severity = finding.Warning
 	case g.isBuiltIn():

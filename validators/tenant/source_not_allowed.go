@@ -3,6 +3,7 @@ package tenant
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -26,8 +27,16 @@ has no findings: whether a tenant's sources should be limited is yours to say.`,
 		"https://git.example.net/shop/deploy.git # <-- here") + allowlist)},
 	Good: []rule.Example{example(whole() + "---\n" + allowlist)},
 	Run: func(p *rule.Pass) {
+		var e *evaluator
 		for _, c := range clusters(p) {
-			c.judgeSources(p)
+			if e == nil {
+				var err error
+				if e, err = newEvaluator(); err != nil {
+					p.Unresolved("", 0, "admission policies cannot be evaluated: "+err.Error())
+					return
+				}
+			}
+			c.judgeSources(p, e.admission(c))
 		}
 	},
 }
@@ -68,21 +77,13 @@ var sourceResources = map[string]string{
 	"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "HelmRepository": "helmrepositories", "Bucket": "buckets",
 }
 
-func (c *cluster) judgeSources(p *rule.Pass) {
-	var a *admission
+func (c *cluster) judgeSources(p *rule.Pass, a *admission) {
 	for _, o := range c.Objects() {
 		resource := sourceResources[o.Kind]
 		t := c.byNamespace[o.Namespace]
-		if o.Group != sourceGroup || resource == "" || t == nil {
-			continue
+		if o.Group == sourceGroup && resource != "" && t != nil {
+			c.judgeSource(p, a, o, t, resource)
 		}
-		if a == nil {
-			var err error
-			if a, err = newAdmission(c); err != nil || len(a.bound) == 0 {
-				return
-			}
-		}
-		c.judgeSource(p, a, o, t, resource)
 	}
 }
 
@@ -101,6 +102,23 @@ func (c *cluster) judgeSource(p *rule.Pass, a *admission, o *reconcile.Object, t
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("tenant %s: %s is refused by %s: %s", t.name, o, found.policy, found.message),
 			Hint:    "take a source that is allowed, or allow this one in " + found.policy.File,
-		}, path...)
+		}, named(o, found.message, path)...)
 	}
+}
+
+var fieldName = regexp.MustCompile(`\bspec(\.[A-Za-z]+)+`)
+
+// named is the path of the first field of an object that a message names, else another
+// path.
+func named(o *reconcile.Object, message string, otherwise []any) []any {
+	for _, text := range fieldName.FindAllString(message, -1) {
+		var path []any
+		for step := range strings.SplitSeq(text, ".") {
+			path = append(path, step)
+		}
+		if o.Field(path...) != nil {
+			return path
+		}
+	}
+	return otherwise
 }

@@ -59,6 +59,8 @@ type cluster struct {
 	// tenants in the order of their names; never empty.
 	tenants     []*tenant
 	byNamespace map[string]*tenant
+	byAccount   map[account]*tenant
+	index       index
 	grants      []grant
 	lockdown    lockdown
 	policies    policies
@@ -91,11 +93,12 @@ func clusters(p *rule.Pass) []*cluster {
 
 // modelOf finds a cluster's tenants; nil where there is none.
 func modelOf(ctx context.Context, repo *repository.Repository, rc *reconcile.Cluster) *cluster {
-	c := &cluster{Cluster: rc, flux: "flux-system", byNamespace: map[string]*tenant{}}
+	c := &cluster{Cluster: rc, flux: "flux-system", byNamespace: map[string]*tenant{}, byAccount: map[account]*tenant{}}
 	if len(rc.Kustomizations) > 0 {
 		c.flux = cmp.Or(rc.Kustomizations[0].Namespace, c.flux)
 	}
 	c.grants = grantsOf(rc)
+	c.index = indexOf(rc, c.grants)
 	found := c.labelled()
 	for name, t := range found {
 		if !c.isEvident(t) {
@@ -122,8 +125,8 @@ func modelOf(ctx context.Context, repo *repository.Repository, rc *reconcile.Clu
 // namespace is the platform's, whatever its label says.
 func (c *cluster) labelled() map[string]*tenant {
 	found := map[string]*tenant{}
-	for _, o := range c.Objects() {
-		if o.Group != "" || o.Kind != "Namespace" || c.isSystem(o.Name) {
+	for _, o := range c.index.namespaces {
+		if c.isSystem(o.Name) {
 			continue
 		}
 		name := cmp.Or(o.Label(labelTenant), o.Label(labelCapsule))
@@ -151,30 +154,25 @@ func (c *cluster) isSystem(namespace string) bool {
 // Flux applies from a source of the tenant's namespace or as an account there, or a role
 // that is bound in its namespace to an account that is its own.
 func (c *cluster) isEvident(t *tenant) bool {
-	own := func(namespace string) bool { _, ok := t.namespaces[namespace]; return ok }
-	for _, o := range c.Objects() {
-		if o.Group == kustomizeGroup && o.Kind == "Kustomization" && own(o.Namespace) {
-			if o.Text("spec", "serviceAccountName") != "" || slices.Contains([]string{"", o.Namespace}, o.Text("spec", "sourceRef", "namespace")) {
+	for namespace := range t.namespaces {
+		for _, o := range c.index.reconcilers[namespace] {
+			if o.Kind == "Kustomization" && (o.Text("spec", "serviceAccountName") != "" || isOwnSource(o)) {
 				return true
 			}
 		}
-	}
-	for _, g := range c.grants {
-		if g.namespace == "" || !own(g.namespace) || g.account.name == "" {
-			continue
-		}
-		if own(g.account.namespace) && c.runsAs(g.account) || c.accountLabel(g.account) == t.name {
-			return true
+		for _, g := range c.index.bound[namespace] {
+			_, own := t.namespaces[g.account.namespace]
+			if g.account.name != "" && (own && c.index.used[g.account] || c.accountLabel(g.account) == t.name) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// runsAs says whether Flux applies something as an account.
-func (c *cluster) runsAs(a account) bool {
-	return slices.ContainsFunc(c.Objects(), func(o *reconcile.Object) bool {
-		return isReconciler(o) && o.Namespace == a.namespace && o.Text("spec", "serviceAccountName") == a.name
-	})
+// isOwnSource says whether a Kustomization applies a source of its own namespace.
+func isOwnSource(o *reconcile.Object) bool {
+	return slices.Contains([]string{"", o.Namespace}, o.Text("spec", "sourceRef", "namespace"))
 }
 
 func (c *cluster) accountLabel(a account) string {
@@ -203,23 +201,23 @@ func (c *cluster) add(t *tenant) {
 // namespace that applies a source of its own namespace as an account which is granted
 // something in namespaces only. The tenant is called as the account.
 func (c *cluster) addUnlabelled() {
-	for _, o := range c.Objects() {
-		a := account{o.Namespace, o.Text("spec", "serviceAccountName")}
-		if o.Group != kustomizeGroup || o.Kind != "Kustomization" || a.name == "" || c.isSystem(o.Namespace) || c.byNamespace[o.Namespace] != nil {
-			continue
-		}
-		if !slices.Contains([]string{"", o.Namespace}, o.Text("spec", "sourceRef", "namespace")) || o.Field("spec", "kubeConfig") != nil {
-			continue
-		}
-		t := &tenant{name: a.name, namespaces: map[string]*reconcile.Object{}, accounts: map[account]bool{}}
-		for _, g := range c.grants {
-			if g.account == a && g.namespace != "" && !c.isSystem(g.namespace) && c.byNamespace[g.namespace] == nil {
-				t.namespaces[g.namespace] = c.namespace(g.namespace)
+	for _, namespace := range slices.Sorted(maps.Keys(c.index.reconcilers)) {
+		for _, o := range c.index.reconcilers[namespace] {
+			a := account{o.Namespace, o.Text("spec", "serviceAccountName")}
+			if o.Kind != "Kustomization" || a.name == "" || c.isSystem(o.Namespace) || c.byNamespace[o.Namespace] != nil ||
+				!isOwnSource(o) || o.Field("spec", "kubeConfig") != nil {
+				continue
 			}
-		}
-		if len(t.namespaces) > 0 {
-			t.namespaces[o.Namespace] = c.namespace(o.Namespace)
-			c.add(t)
+			t := &tenant{name: a.name, namespaces: map[string]*reconcile.Object{}, accounts: map[account]bool{}}
+			for _, g := range c.index.granted[a] {
+				if g.namespace != "" && !c.isSystem(g.namespace) && c.byNamespace[g.namespace] == nil {
+					t.namespaces[g.namespace] = c.namespace(g.namespace)
+				}
+			}
+			if len(t.namespaces) > 0 {
+				t.namespaces[o.Namespace] = c.namespace(o.Namespace)
+				c.add(t)
+			}
 		}
 	}
 }
@@ -234,18 +232,25 @@ func (c *cluster) namespace(name string) *reconcile.Object {
 // addAccounts adds the accounts in a tenant's namespaces, those with its label, and
 // those that Flux uses there.
 func (c *cluster) addAccounts(t *tenant) {
-	for _, o := range c.Objects() {
-		_, own := t.namespaces[o.Namespace]
-		switch {
-		case o.Group == "" && o.Kind == "ServiceAccount" && (own || o.Label(labelTenant) == t.name):
+	for namespace := range t.namespaces {
+		for _, o := range c.index.accounts[namespace] {
 			t.accounts[account{o.Namespace, o.Name}] = true
-		case isReconciler(o) && own && o.Text("spec", "serviceAccountName") != "":
-			t.accounts[account{o.Namespace, o.Text("spec", "serviceAccountName")}] = true
+		}
+		for _, o := range c.index.reconcilers[namespace] {
+			if name := o.Text("spec", "serviceAccountName"); name != "" {
+				t.accounts[account{o.Namespace, name}] = true
+			}
+		}
+		for _, a := range c.index.subjects[namespace] {
+			t.accounts[a] = true
 		}
 	}
-	for _, g := range c.grants {
-		if _, own := t.namespaces[g.account.namespace]; own && g.account.name != "" {
-			t.accounts[g.account] = true
+	for _, o := range c.index.labelled[t.name] {
+		t.accounts[account{o.Namespace, o.Name}] = true
+	}
+	for a := range t.accounts {
+		if other := c.byAccount[a]; other == nil || other.name > t.name {
+			c.byAccount[a] = t
 		}
 	}
 }
@@ -276,14 +281,7 @@ func (c *cluster) tenantOf(k *reconcile.Kustomization) *tenant {
 }
 
 // ownerOf is the tenant that an account belongs to.
-func (c *cluster) ownerOf(a account) *tenant {
-	for _, t := range c.tenants {
-		if t.accounts[a] {
-			return t
-		}
-	}
-	return nil
-}
+func (c *cluster) ownerOf(a account) *tenant { return c.byAccount[a] }
 
 // unlessComplete reports a question ("whether …") as unresolved where objects of the platform are not
 // known, and says whether it did.
