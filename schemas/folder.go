@@ -50,6 +50,9 @@ type folderIndex struct {
 	json        map[string][]string
 	definitions map[schema.GroupKind][]*Definition
 	err         error
+	// skipped is how many files could not be read, and why the first couldn't.
+	skipped int
+	why     error
 }
 
 // OpenFolder opens a folder. It is read when the first kind is looked up that is
@@ -69,46 +72,67 @@ func NewFolder(name string, files fs.FS) *Folder {
 	return f
 }
 
+// folderReader reads a folder.
+type folderReader struct {
+	folder      *Folder
+	index       *folderIndex
+	definitions map[string][]byte
+	entries     int
+	size        int
+}
+
 // read walks the folder: JSON files are found by their names, YAML files are
 // read where they hold a definition.
 func (f *Folder) read() folderIndex {
 	found := folderIndex{json: map[string][]string{}, definitions: map[schema.GroupKind][]*Definition{}}
-	definitions := map[string][]byte{}
-	entries, size := 0, 0
-	found.err = fs.WalkDir(f.files, ".", func(name string, d fs.DirEntry, err error) error {
-		if entries++; entries > mostEntries {
-			return fmt.Errorf("%q has more than %d entries", f.name, mostEntries)
-		}
-		switch {
-		case err != nil && name == ".":
-			return err
-		case err != nil:
-			return nil // what cannot be read is not there
-		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != ".":
-			return fs.SkipDir
-		case d.IsDir():
-			return nil
-		}
-		switch strings.ToLower(path.Ext(name)) {
-		case ".json":
-			base := strings.ToLower(path.Base(name))
-			found.json[base] = append(found.json[base], name)
-		case ".yaml", ".yml":
-			text, err := readFile(f.files, name)
-			if err != nil || !bytes.Contains(text, []byte(definitionKind)) {
-				return nil
-			}
-			if size += len(text); size > mostYAML {
-				return fmt.Errorf("the definitions in %q are larger than %d MB", f.name, mostYAML>>20)
-			}
-			definitions[name] = text
-		}
-		return nil
-	})
-	if found.err == nil {
-		found.err = f.define(found.definitions, definitions)
+	r := folderReader{folder: f, index: &found, definitions: map[string][]byte{}}
+	if found.err = fs.WalkDir(f.files, ".", r.visit); found.err == nil {
+		found.err = f.define(found.definitions, r.definitions)
 	}
 	return found
+}
+
+func (r *folderReader) visit(name string, d fs.DirEntry, err error) error {
+	if r.entries++; r.entries > mostEntries {
+		return fmt.Errorf("%q has more than %d entries", r.folder.name, mostEntries)
+	}
+	switch {
+	case name == ".":
+		return err
+	case err != nil:
+		r.index.skip(name, err)
+	case d.IsDir() && strings.HasPrefix(d.Name(), "."):
+		return fs.SkipDir
+	case d.IsDir():
+	case strings.EqualFold(path.Ext(name), ".json"):
+		base := strings.ToLower(path.Base(name))
+		r.index.json[base] = append(r.index.json[base], name)
+	case strings.EqualFold(path.Ext(name), ".yaml"), strings.EqualFold(path.Ext(name), ".yml"):
+		return r.yaml(name)
+	}
+	return nil
+}
+
+// yaml keeps a file that holds a definition.
+func (r *folderReader) yaml(name string) error {
+	text, err := readFile(r.folder.files, name)
+	switch {
+	case err != nil:
+		r.index.skip(name, err)
+	case bytes.Contains(text, []byte(definitionKind)):
+		r.definitions[name] = text
+		if r.size += len(text); r.size > mostYAML {
+			return fmt.Errorf("the definitions in %q are larger than %d MB", r.folder.name, mostYAML>>20)
+		}
+	}
+	return nil
+}
+
+// skip notes a file that cannot be read.
+func (index *folderIndex) skip(name string, err error) {
+	if index.skipped++; index.skipped == 1 {
+		index.why = fmt.Errorf("%s: %w", name, err)
+	}
 }
 
 // define adds the definitions in YAML files.

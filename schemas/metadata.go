@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,7 +37,7 @@ func (s *Schema) nameCheck() validation.ValidateNameFunc {
 		// Services' names may start with a digit since Kubernetes 1.34.
 		return validation.NameIsDNSLabel
 	}
-	return path.ValidatePathSegmentName
+	return func(name string, _ bool) []string { return content.IsPathSegmentName(name) }
 }
 
 // metadataProblems checks the names, labels and annotations of an object whose

@@ -125,7 +125,21 @@ func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 			return found, err
 		}
 	}
-	return nil, &MissingError{GVK: gvk, Reason: s.advice(gvk)}
+	return nil, &MissingError{GVK: gvk, Reason: s.advice(gvk) + s.skipped()}
+}
+
+// skipped says which files of the folders cannot be read: the kind may be there.
+func (s *Set) skipped() string {
+	var text strings.Builder
+	for _, f := range s.folders {
+		switch index := f.index(); {
+		case index.skipped == 1:
+			fmt.Fprintf(&text, " (in %q a file cannot be read: %v)", f.name, index.why)
+		case index.skipped > 1:
+			fmt.Fprintf(&text, " (in %q %d files cannot be read, the first: %v)", f.name, index.skipped, index.why)
+		}
+	}
+	return text.String()
 }
 
 // compiled are the schemas of the definitions that serve a version.

@@ -140,6 +140,15 @@ func TestFolderOnDisk(t *testing.T) {
 	if got := verdict(set, gvk("example.com/v1", "Foo"), "a"); !strings.Contains(got, "cannot be used") {
 		t.Errorf("a link that leads out gives %q", got)
 	}
+	if err := os.Symlink(filepath.Join(outside, "foo.yaml"), filepath.Join(dir, "foo.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = OpenFolder(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := verdict(NewSet(f), gvk("example.com/v1", "Other"), "a"); !strings.Contains(got, "a file cannot be read: foo.yaml: ") {
+		t.Errorf("a definition that cannot be read gives %q", got)
+	}
 	if _, err := OpenFolder(filepath.Join(dir, "nothing")); err == nil {
 		t.Error("a folder that isn't there can be opened")
 	}
@@ -170,7 +179,7 @@ func TestFromJSONSchema(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := FromJSONSchema(gvk("example.com/v1", "Foo"), object(t, c.schema))
-			got := ""
+			var got string
 			if err != nil {
 				got = "error: " + err.Error()
 			} else {

@@ -151,15 +151,17 @@ func closed(m map[string]any, root bool) map[string]any {
 		return map[string]any{"oneOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "integer"}}}
 	}
 	for k, v := range m {
-		switch v := v.(type) {
-		case map[string]any:
-			if k == "properties" {
-				for name, p := range v {
-					v[name] = closed(p.(map[string]any), false)
-				}
-			} else if k == "items" || k == "additionalProperties" {
-				m[k] = closed(v, false)
+		inner, ok := v.(map[string]any)
+		if !ok {
+			continue
+		}
+		switch k {
+		case "properties":
+			for name, p := range inner {
+				inner[name] = closed(p.(map[string]any), false)
 			}
+		case "items", "additionalProperties":
+			m[k] = closed(inner, false)
 		}
 	}
 	_, props := m["properties"]

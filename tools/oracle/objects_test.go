@@ -25,7 +25,7 @@ import (
 func rendered(t testing.TB) []map[string]any {
 	t.Helper()
 	files := map[string][]byte{}
-	err := filepath.WalkDir(filepath.Join("..", "..", "generators"), func(name string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join("..", "..", "generators"), func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || path.Ext(name) != ".txtar" {
 			return err
 		}
