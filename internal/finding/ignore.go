@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // Annotation of an object that ignores rules: "rule-a: reason; rule-b: reason".
@@ -84,8 +85,26 @@ func (c Comment) Covers(line int) bool {
 	return c.Mistake == "" && (line == 0 && c.Head || c.First <= line && line <= c.Last)
 }
 
-// The comment begins a line or follows white space, as YAML wants it.
-var comment = regexp.MustCompile(`(?:^|[ \t])#[ \t]*` + CommentMarker + `(?:[ \t]+(.*))?$`)
+// commentIn finds the comment of a line: where its # stands, and what follows the
+// marker. It begins the line or follows white space, as YAML wants it.
+func commentIn(line string) (at int, rest string, ok bool) {
+	for from := 0; ; {
+		i := strings.Index(line[from:], CommentMarker)
+		if i < 0 {
+			return 0, "", false
+		}
+		i += from
+		from = i + len(CommentMarker)
+		before := strings.TrimRight(line[:i], " \t")
+		at = len(before) - 1
+		if at < 0 || before[at] != '#' || at > 0 && before[at-1] != ' ' && before[at-1] != '\t' {
+			continue
+		}
+		if rest = line[from:]; rest == "" || rest[0] == ' ' || rest[0] == '\t' {
+			return at, strings.TrimSpace(rest), true
+		}
+	}
+}
 
 // Comments reads the "# fleetwright:ignore RULE reason" comments of a file: YAML,
 // or a template of it. It costs one pass over the text.
@@ -167,17 +186,15 @@ func (s *commentScan) enter(b openBlock) {
 
 // comment adds the comment of a line and returns its place, or -1.
 func (s *commentScan) comment(number int, text string) int {
-	at := comment.FindStringSubmatchIndex(text)
-	if at == nil {
+	at, rest, ok := commentIn(text)
+	if !ok {
 		return -1
 	}
-	rest := ""
-	if at[2] >= 0 {
-		rest = strings.TrimSpace(text[at[2]:at[3]])
+	id, reason := rest, ""
+	if i := strings.IndexAny(rest, " \t"); i >= 0 {
+		id, reason = rest[:i], rest[i:]
 	}
-	id, reason, _ := strings.Cut(rest, " ")
-	c := Comment{Line: number, Column: strings.IndexByte(text[at[0]:], '#') + 1, First: number, Last: number}
-	c.Column += len([]rune(text[:at[0]]))
+	c := Comment{Line: number, Column: utf8.RuneCountInString(text[:at]) + 1, First: number, Last: number}
 	switch {
 	case id == "":
 		c.Mistake = "it names no rule"

@@ -51,6 +51,8 @@ func TestComments(t *testing.T) {
 		{"carriage returns", "x: 1\r\n# fleetwright:ignore rule-a why\r\nb: 2\r\n", []string{"2:1 rule-a 2-3"}},
 		{"after wide characters", "x: 1\näö: 2 # fleetwright:ignore rule-a why\n", []string{"2:7 rule-a 2-2"}},
 		{"at the end", "x: 1\n# fleetwright:ignore rule-a why", []string{"2:1 rule-a 2-2"}},
+		{"after a text with the marker", "x: 0\na: x#fleetwright:ignore # fleetwright:ignore rule-a why\n", []string{"2:25 rule-a 2-2"}},
+		{"tabs", "x: 0\na: 1\t#\tfleetwright:ignore\trule-a\twhy\n", []string{"2:6 rule-a 2-2"}},
 		{"no comment", "a: x#fleetwright:ignore rule-a why\nb: fleetwright:ignore rule-a why\nc: 1 # fleetwright:ignored rule-a why\n", nil},
 	} {
 		var got []string
@@ -102,15 +104,16 @@ func TestCovers(t *testing.T) {
 
 // Neither many comments nor deep nesting cost more than their number.
 func TestCommentsAreCheap(t *testing.T) {
+	const n = 200_000
 	var b strings.Builder
-	for i := range 20_000 {
+	for i := range n {
 		fmt.Fprintf(&b, "%sa: # fleetwright:ignore rule-a why\n", strings.Repeat(" ", i%100))
 	}
 	start := time.Now()
-	if n := len(Comments([]byte(b.String()))); n != 20_000 {
-		t.Errorf("%d comments", n)
+	if got := len(Comments([]byte(b.String()))); got != n {
+		t.Errorf("%d comments, want %d", got, n)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }
