@@ -49,10 +49,10 @@ func (c *cluster) judgePodSecurity(p *rule.Pass, t *tenant) {
 			continue
 		}
 		f := finding.Finding{Hint: "label it pod-security.kubernetes.io/enforce: restricted, or baseline"}
-		switch level := o.Label(labelEnforce); {
-		case level == "":
+		switch o.Label(labelEnforce) {
+		case "":
 			f.Message = fmt.Sprintf("tenant %s: namespace %s has no label %s, so that privileged pods may run in it", t.name, name, labelEnforce)
-		case level == "privileged":
+		case "privileged":
 			f.Message = fmt.Sprintf("tenant %s: namespace %s lets privileged pods run", t.name, name)
 		default:
 			continue

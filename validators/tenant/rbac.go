@@ -2,7 +2,6 @@ package tenant
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -177,8 +176,3 @@ func (r policyRule) isRead() bool {
 
 // Position is where a rule stands: at one of its fields.
 func (r policyRule) position(field string) []any { return []any{"rules", r.index, field} }
-
-// describe names what a rule allows, in short.
-func (r policyRule) describe() string {
-	return fmt.Sprintf("%s on %s", strings.Join(r.verbs, ", "), strings.Join(r.resources, ", "))
-}
