@@ -185,6 +185,9 @@ func (d describer) wrongType(e *openapi.Validation, value any) (message, hint st
 	_, want, _ := strings.Cut(e.Error(), "must be of type ")
 	want, _, _ = strings.Cut(want, `: "`)
 	if _, isText := value.(string); isText && want != "" && !isJSONType(want) {
+		if want == "byte" {
+			return d.quoted(value) + "must be base64", "encode it, or write it into stringData"
+		}
 		return fmt.Sprintf("%smust be a %s", d.quoted(value), want), ""
 	}
 	message = fmt.Sprintf("must be %s, not %s", typeNames(want), typeOf(value))

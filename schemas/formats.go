@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,10 +20,19 @@ func (q quantity) MarshalText() ([]byte, error)     { return []byte(q), nil }
 func (q *quantity) UnmarshalText(text []byte) error { *q = quantity(text); return nil }
 func isQuantity(text string) bool                   { _, err := resource.ParseQuantity(text); return err == nil }
 
+// isBytes says whether a text is base64 as the API server decodes the fields of
+// built-in kinds: encoding/json passes over line ends, which kustomize writes into
+// the Secrets that it generates.
+func isBytes(text string) bool {
+	return strfmt.Default.Validates("byte", strings.NewReplacer("\r", "", "\n", "").Replace(text))
+}
+
 // formats are those of the API server, and quantities.
 var formats = sync.OnceValue(func() strfmt.Registry {
 	registry := strfmt.NewFormats()
 	var q quantity
 	registry.Add(quantityFormat, &q, isQuantity)
+	var b strfmt.Base64
+	registry.Add("byte", &b, isBytes)
 	return registry
 })
