@@ -57,8 +57,10 @@ e2e: build ## the examples on real API servers with real Flux controllers, all i
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal CGO_ENABLED=0 $(GO) -C e2e test -count=1 -timeout 30m -parallel 3 -v ./...
 
 .PHONY: bench
-bench: build ## the benchmarks, as ratios against an empty program and against ten times less work
-	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright
+bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work
+	@mkdir -p $(TOOLS)
+	@$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
+	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -kustomize $(TOOLS)/kustomize
 
 .PHONY: field
 field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=DIR
