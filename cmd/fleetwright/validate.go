@@ -63,7 +63,7 @@ Exit status 1 when there are findings at or above --fail-on, and 2 when there is
 nothing to check. A report for machines is written whatever the exit status.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := fromEnvironment(c, s.env, "write-baseline"); err != nil {
+			if err := fromEnvironment(c, s.env, "write-baseline", "fix"); err != nil {
 				return err
 			}
 			f.given = c.Flags().Changed
