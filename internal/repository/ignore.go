@@ -3,6 +3,7 @@ package repository
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/sourceignore"
@@ -10,17 +11,23 @@ import (
 )
 
 // ignore decides what source-controller leaves out of an artifact, by its own library: its
-// defaults and the .sourceignore files. They look like .gitignore's and differ: each path is
-// matched on its own, so that a later pattern takes a file back from an ignored folder.
+// defaults, or the .sourceignore files in their place. They look like .gitignore's and differ:
+// each path is matched on its own, so that a later pattern takes a file back from an ignored
+// folder.
+// Source: github.com/fluxcd/pkg/artifact v0.18 storage, SourceIgnoreFilter: once there is a
+// pattern, images, archives and CI files are in the artifact unless it says otherwise.
 type ignore struct {
-	// patterns of a deeper file, or a later one, win; the defaults come first.
+	// defaults count where no .sourceignore says anything.
+	defaults []gitignore.Pattern
+	// patterns are those about version control, which always count, and those of the
+	// .sourceignore files: the ones of a deeper file, or later ones, win.
 	patterns []gitignore.Pattern
+	// control is the number of patterns about version control.
+	control int
 	// cost of trying all patterns on one path, and what deciding cost so far.
 	cost, spent int
 	// plain remembers the names that no default pattern matches.
 	plain map[string]bool
-	// defaults are the number of patterns that are source-controller's.
-	defaults int
 }
 
 // What goes beyond these is no pattern, so that more is validated, not less: the files come
@@ -33,8 +40,9 @@ const (
 
 func newIgnore() *ignore {
 	i := &ignore{plain: map[string]bool{}}
-	i.patterns = append(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)...)
-	i.defaults = len(i.patterns)
+	i.patterns = sourceignore.VCSPatterns(nil)
+	i.control = len(i.patterns)
+	i.defaults = slices.Concat(i.patterns, sourceignore.DefaultPatterns(nil))
 	return i
 }
 
@@ -51,7 +59,7 @@ func (i *ignore) add(dir string, data []byte) {
 			kept = append(kept, line...)
 		}
 	}
-	room := mostPatterns - (len(i.patterns) - i.defaults)
+	room := mostPatterns - (len(i.patterns) - i.control)
 	added := sourceignore.ReadPatterns(bytes.NewReader(kept), domain)
 	i.patterns = append(i.patterns, added[:min(len(added), room)]...)
 	i.cost += len(kept) + 10*len(added)
@@ -65,14 +73,10 @@ func (i *ignore) matchesFolder(dir string) bool { return i.match(dir, true) }
 
 func (i *ignore) match(name string, isDir bool) bool {
 	elements := strings.Split(name, "/")
-	patterns := i.patterns
-	if i.spent += i.cost * len(elements); i.spent > mostSpent {
-		patterns = patterns[:i.defaults]
+	if i.spent += i.cost * len(elements); len(i.patterns) == i.control || i.spent > mostSpent {
+		return !i.allPlain(elements) && sourceignore.NewMatcher(i.defaults).Match(elements, isDir)
 	}
-	if len(patterns) == i.defaults && i.allPlain(elements) {
-		return false
-	}
-	return sourceignore.NewMatcher(patterns).Match(elements, isDir)
+	return sourceignore.NewMatcher(i.patterns).Match(elements, isDir)
 }
 
 // allPlain says whether no default pattern can match a path: each is about a single name,
@@ -81,7 +85,7 @@ func (i *ignore) allPlain(elements []string) bool {
 	for _, name := range elements {
 		plain, known := i.plain[name]
 		if !known {
-			defaults := sourceignore.NewMatcher(i.patterns[:i.defaults])
+			defaults := sourceignore.NewMatcher(i.defaults)
 			plain = !defaults.Match([]string{name}, true) && !defaults.Match([]string{name}, false)
 			i.plain[name] = plain
 		}

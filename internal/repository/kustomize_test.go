@@ -68,8 +68,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestIgnoreAgreesWithFlux compares with source-controller's own way: all patterns, the
-// defaults first, on each path.
+// TestIgnoreAgreesWithFlux compares with source-controller's own way: the patterns about
+// version control, then those of the files, on each path; the defaults where there is no file.
 func TestIgnoreAgreesWithFlux(t *testing.T) {
 	ignores := map[string]string{
 		".": "# comment\n\n*.bak.yaml\r\n/top.yaml\nbuild/\n!build/keep.yaml\ndocs/**/x.yaml\n**/deep/y.yaml\nall/**\n!all/a.yaml\n" +
@@ -81,7 +81,7 @@ func TestIgnoreAgreesWithFlux(t *testing.T) {
 		q1.yaml q12.yaml r.yaml t.yaml #hash.yaml space.yaml sub/local.yaml local.yaml sub/x/local.yaml sub/good.bak.yaml
 		sub/anchored.yaml sub/x/anchored.yaml foo/a.yaml foo/keep.yaml foo/bar/keep.yaml z.tmp.yaml good.tmp.yaml sub/good.tmp.yaml
 		.github/a.yaml x/.github/a.yaml .circleci/a.yaml .sops.yaml x/.sops.yaml a.png x/a.tar.gz .travis.yml x/cloudbuild.yaml .git/x`)
-	patterns := append(sourceignore.VCSPatterns(nil), sourceignore.DefaultPatterns(nil)...)
+	patterns := sourceignore.VCSPatterns(nil)
 	bare, all := newIgnore(), newIgnore()
 	for _, dir := range []string{".", "sub"} {
 		all.add(dir, []byte(ignores[dir]))
@@ -135,7 +135,7 @@ func TestSourceIgnoreTakesBack(t *testing.T) {
 func TestIgnorePatternsAreBounded(t *testing.T) {
 	i := newIgnore()
 	i.add(".", []byte(strings.Repeat("**/", 2000)+"x\n"+strings.Repeat("a*/**/", 40)+"x\n"+strings.Repeat(strings.Repeat("a*/**/", 15)+"x\n", 10000)))
-	if len(i.patterns) > mostPatterns+i.defaults {
+	if len(i.patterns) > mostPatterns+i.control {
 		t.Errorf("%d patterns are kept", len(i.patterns))
 	}
 	start := time.Now()
