@@ -40,7 +40,7 @@ type result struct {
 func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
 	v := &view{files: f, ctx: ctx, seen: map[string]bool{}}
 	if !v.IsDir(absolute(dir)) {
-		return &built{failure: pathMissing(v, dir)}
+		return (&built{failure: pathMissing(v, dir)}).given(f.repo)
 	}
 	b := &built{}
 	file, k, err := v.generate(dir, spec)
@@ -62,6 +62,15 @@ func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 		b.failure = nil // what was left out may be what is missed
 	case err != nil && b.failure == nil:
 		b.failure = failureOf(file, err)
+	}
+	return b.given(f.repo)
+}
+
+// given makes a failure a gap where not all files of the repository are given.
+func (b *built) given(repo *repository.Repository) *built {
+	if b.failure != nil && repo.Partial() {
+		b.gaps = append(b.gaps, Gap{Kind: NotGiven, File: b.failure.File, Message: "a ResourceList has only the files with objects: " + b.failure.Message})
+		b.failure = nil
 	}
 	return b
 }

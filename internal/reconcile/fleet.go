@@ -173,6 +173,9 @@ const (
 	OtherSource GapKind = "other source"
 	// UnknownPath is a spec.path with a variable whose value is not known.
 	UnknownPath GapKind = "unknown path"
+	// NotGiven is a build that fails where not all files are at hand: those that are no
+	// objects are not among the items of a ResourceList.
+	NotGiven GapKind = "not given"
 	// Limit is what goes beyond a limit of Fleetwright's, not of Flux's.
 	Limit GapKind = "limit"
 )

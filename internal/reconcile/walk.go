@@ -122,7 +122,9 @@ func (k *Kustomization) build(ctx context.Context, from *files) {
 	}
 	slices.Sort(k.Files)
 	for _, gap := range k.built.gaps {
-		gap.File = from.origin(gap.File)
+		if gap.File = from.origin(gap.File); gap.File == "" {
+			gap.File, gap.Line, gap.Column = k.position("spec", "path")
+		}
 		k.Gaps = append(k.Gaps, gap)
 	}
 	if k.Failure = k.built.failure; k.Failure == nil {

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io/fs"
@@ -54,7 +55,7 @@ func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
 	slices.SortStableFunc(all, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.index, b.index))
 	})
-	r := &Repository{src: memory{}, limits: limits, paths: map[string]int64{}, charts: map[string]bool{}}
+	r := &Repository{partial: true, limits: limits, paths: map[string]int64{}, charts: map[string]bool{}}
 	var f *File
 	for _, item := range all {
 		if f == nil || f.Path != item.path {
@@ -64,9 +65,37 @@ func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
 		}
 		addItem(f, item.node, item.index)
 	}
+	if err := r.render(); err != nil {
+		return nil, err
+	}
 	r.index()
 	return r, nil
 }
+
+// render makes the texts of the files that the items stand in, for ReadFile: what
+// a build reads. It is not what stands in the user's files, and has no comments.
+func (r *Repository) render() error {
+	texts := memory{}
+	for _, f := range r.files {
+		var text bytes.Buffer
+		encoder := yaml.NewEncoder(&text)
+		for _, d := range f.Documents {
+			if err := encoder.Encode(d.Node); err != nil {
+				return fmt.Errorf("%s: %w", f.Path, err)
+			}
+		}
+		if err := encoder.Close(); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+		texts[f.Path] = text.Bytes()
+	}
+	r.src = texts
+	return nil
+}
+
+// Partial says that the repository came as items of a ResourceList: files that
+// hold no objects are not among them.
+func (r *Repository) Partial() bool { return r.partial }
 
 func addItem(f *File, n *yaml.Node, index int) {
 	doc := &Document{File: f, Index: index, Node: withoutLines(resolve(n), map[*yaml.Node]*yaml.Node{})}

@@ -115,3 +115,20 @@ func TestFromItemsOfTheRealTools(t *testing.T) {
 		}
 	}
 }
+
+func TestFromItemsHasTheirText(t *testing.T) {
+	r, err := FromItems(items(t,
+		item("ConfigMap", "first", "config.kubernetes.io/path: a/b.yaml, config.kubernetes.io/index: '0'"),
+		item("ConfigMap", "second", "config.kubernetes.io/path: a/b.yaml, config.kubernetes.io/index: '1'"),
+	), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, ok := r.ReadDir("a"); !ok || !slices.Equal(names, []string{"b.yaml"}) || !r.Partial() {
+		t.Errorf("the folder holds %v, %v", names, ok)
+	}
+	text, err := r.ReadFile("a/b.yaml")
+	if err != nil || strings.Count(string(text), "kind: ConfigMap") != 2 || strings.Count(string(text), "\n---\n") != 1 {
+		t.Errorf("the file of the items is %q, %v", text, err)
+	}
+}

@@ -35,6 +35,8 @@ type Repository struct {
 	charts     map[string]bool
 	src        source
 	limits     Limits
+	// partial says that the files without objects are not at hand.
+	partial bool
 	// hidden are the paths of files that Flux doesn't see.
 	hidden map[string]bool
 	// bare are folders that Flux sees, and whose files it doesn't.
