@@ -13,14 +13,14 @@ import (
 var CRDOrder = rule.Rule{
 	ID:       "flux-crd-order",
 	Title:    "a custom resource that is applied before its kind is defined",
-	Severity: finding.Error,
+	Severity: finding.Warning,
 	Why: `kustomize-controller asks the API server of all objects of a Kustomization whether it would take them, before
 it applies any but definitions, namespaces and classes. A custom resource whose kind isn't defined yet is refused ("no
 matches for kind"), and the HelmRelease beside it, whose chart would define the kind, is never applied: on a new cluster
-neither ever comes. That is an error.
+neither ever comes. On the old one it went well, if the custom resource was added last.
 
 A custom resource whose definition another Kustomization applies, with no dependsOn in between, is refused until that
-one has applied it, and is tried again after spec.retryInterval, by default a whole interval: a warning.
+one has applied it, and is tried again after spec.retryInterval, by default a whole interval.
 
 Of charts only some well-known ones are looked at. Nothing is told where Git or any other file of the repository, such
 as a bootstrap, shows that the definitions come from elsewhere.`,
@@ -110,7 +110,7 @@ func (w *world) besideRelease(p *rule.Pass, open *questions, o orders, k *reconc
 		at := placeOf(object, "kind")
 		crd := reconcile.Identity{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: object.Group}
 		chart := w.chartOf(release)
-		if w.files.installing(object.Group) != "" || w.files.installing(chart) != "" {
+		if slices.ContainsFunc([]string{object.Group, chart, release.Name}, func(name string) bool { return w.files.installing(name) != "" }) {
 			continue // by a bootstrap
 		}
 		if why := w.doubt(crd); why != "" {
@@ -143,7 +143,7 @@ func (w *world) besideDefinition(p *rule.Pass, o orders, k *reconcile.Kustomizat
 			continue
 		}
 		told[by[0]] = true
-		p.ReportBuilt(object, placeOf(object, "kind").in(finding.Finding{Severity: finding.Warning,
+		p.ReportBuilt(object, placeOf(object, "kind").in(finding.Finding{
 			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies its definition", k, object, by[0]),
 			Hint:    fmt.Sprintf("add %s to its dependsOn", by[0])}))
 	}

@@ -134,7 +134,8 @@ func isHashed(o *reconcile.Object) bool {
 }
 
 // configDoubt says why a ConfigMap or Secret that is not in Git may be there nevertheless.
-func (w *world) configDoubt(id reconcile.Identity) string {
+func (w *world) configDoubt(r reference) string {
+	id := r.id
 	if unknown(id.Name) || unknown(id.Namespace) {
 		return "its name holds a variable whose value is not known"
 	}
@@ -162,6 +163,9 @@ func (w *world) configDoubt(id reconcile.Identity) string {
 	}
 	if file := w.files.naming(id.Name); file != "" {
 		return file + " speaks of it, and may make it"
+	}
+	if !r.isRelease && !w.near(id) && len(w.inNamespaces(kind{id.Group, id.Kind}, id.Name)) == 0 {
+		return "what installed the cluster may have made it"
 	}
 	return ""
 }

@@ -25,7 +25,8 @@ Both look in their own namespace only. The name of a ConfigMap that kustomize ge
 kustomize writes into the references that it knows; valuesFrom isn't one of them.
 
 A Secret that isn't in Git may be made by hand or by a controller, and is unresolved, unless an ExternalSecret, a
-SealedSecret or the like in Git makes it. So is a ConfigMap for whose making there is any sign.`,
+SealedSecret or the like in Git makes it. So is a ConfigMap for whose making there is any sign, and
+one of substituteFrom that nothing in Git comes near: Terraform often makes it with the cluster.`,
 	Fix: `Correct the name, key or namespace, or add the object. For a generated one, tell kustomize of the field in a
 configuration with a nameReference, or set generatorOptions.disableNameSuffixHash. Mark it optional where the release
 works without it.`,
@@ -96,7 +97,7 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference) {
 		w.reportReference(p, r, f)
 		return
 	}
-	if why := w.configDoubt(r.id); why != "" {
+	if why := w.configDoubt(r); why != "" {
 		open.add(at, fmt.Sprintf("whether there is %s, which %s reads", idText(r.id), r.by), why)
 		return
 	}

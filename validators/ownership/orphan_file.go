@@ -115,6 +115,9 @@ func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 	return built
 }
 
+// notLive are the names of folders whose manifests are for readers and tests.
+var notLive = []string{"docs", "doc", "documentation", "examples", "example", "samples", "snippets", "test", "tests", "testdata", "hack", "templates"}
+
 // isManifest says whether a file holds objects that are meant for a cluster.
 func isManifest(repo *repository.Repository, f *repository.File) bool {
 	if f.Excluded || f.Err != nil || repository.IsKustomization(f.Path) || repo.Use(f.Path) != repository.Unlisted || !holdsObjects(f) {
@@ -122,6 +125,11 @@ func isManifest(repo *repository.Repository, f *repository.File) bool {
 	}
 	if base := path.Base(f.Path); strings.HasPrefix(base, ".") || strings.Contains(base, "example") || strings.Contains(base, "template") || strings.Contains(base, ".sops.") {
 		return false
+	}
+	for dir := range strings.SplitSeq(path.Dir(f.Path), "/") {
+		if slices.Contains(notLive, dir) {
+			return false
+		}
 	}
 	return !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool {
 		return d.Encrypted || slices.ContainsFunc(d.Objects, func(o *repository.Object) bool { return !forCluster(o) })
