@@ -80,7 +80,9 @@ func (w *world) waits() *waiting {
 			g.add(edge{from: ready, to: start})
 			own, _ = w.cluster.Kustomization(o.Namespace, o.Name)
 		}
-		if by := o.Kustomization; by != nil && by != own {
+		// What the root applies may be there before it: those who set up the cluster apply
+		// both by hand.
+		if by := o.Kustomization; by != nil && by != own && by.Parent != nil {
 			g.add(edge{from: start, to: state{idOf(by), false}, verb: "is applied by"})
 		}
 		for _, d := range dependencies(o) {

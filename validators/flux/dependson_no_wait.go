@@ -40,10 +40,14 @@ spec:
 ` + apps("  dependsOn:\n    - name: infrastructure\n")}},
 	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
 		apps("  dependsOn:\n    - name: infrastructure\n")}},
-	Run: func(p *rule.Pass) { each(p, func(w *world) { w.noWait(p) }) },
+	Run: func(p *rule.Pass) {
+		var found gathered
+		each(p, func(w *world) { w.noWait(&found) })
+		found.report(p, func(f finding.Finding, names []string) string { return f.Message + "; " + dependOn(names) + " on it" })
+	},
 }
 
-func (w *world) noWait(p *rule.Pass) {
+func (w *world) noWait(found *gathered) {
 	dependents := map[reconcile.Identity][]string{}
 	for _, o := range w.depending() {
 		for _, d := range dependencies(o) {
@@ -61,11 +65,10 @@ func (w *world) noWait(p *rule.Pass) {
 		if at < 0 {
 			continue
 		}
-		slices.Sort(by)
-		p.ReportBuilt(k.Object, finding.Finding{
-			Message: fmt.Sprintf("Kustomization %s is ready before %s is, which it applies; %s on it", k, k.Objects[at], dependOn(by)),
+		found.add(placeOf(k.Object, "spec", "wait"), k.String(), finding.Finding{
+			Message: fmt.Sprintf("Kustomization %s is ready before %s is, which it applies", k, k.Objects[at]),
 			Hint:    "set wait: true, or name in healthChecks what they need",
-		}, "spec", "wait")
+		}, k.Object, by...)
 	}
 }
 

@@ -50,9 +50,9 @@ data:
   level: info
 `}},
 	Run: func(p *rule.Pass) {
-		owners := ownership.Owners.Of(p)
+		owners := ownership.OfClusters.Of(p)
 		for _, c := range p.Clusters() {
-			for _, s := range owners[c] {
+			for _, s := range owners[c].Shared {
 				if s.Overlap {
 					reportOverlap(p, s)
 				}

@@ -58,7 +58,7 @@ data:
 `}},
 	Run: func(p *rule.Pass) {
 		var open questions
-		var found uses
+		var found gathered
 		each(p, func(w *world) {
 			for _, k := range w.cluster.Kustomizations {
 				if k.Spec.PostBuild != nil && !k.Spec.Suspend {
@@ -66,63 +66,15 @@ data:
 				}
 			}
 		})
-		found.report(p)
+		found.report(p, func(f finding.Finding, names []string) string {
+			return f.Message + ", in what " + named(kustomizationKind, names) + applies(names)
+		})
 		open.report(p)
 	},
 }
 
-// uses gathers the Kustomizations that have one undefined variable at one place, so that a
-// base that many share is reported once.
-type uses struct {
-	order []*use
-	by    map[string]*use
-}
-
-type use struct {
-	name     string
-	place    place
-	severity finding.Severity
-	hint     string
-	of       []string
-	objects  []*reconcile.Object
-}
-
-func (u *uses) add(one use, k *reconcile.Kustomization, o *reconcile.Object) {
-	if u.by == nil {
-		u.by = map[string]*use{}
-	}
-	key := fmt.Sprintf("%s\n%v", one.name, one.place)
-	known := u.by[key]
-	if known == nil {
-		known = &one
-		u.by[key] = known
-		u.order = append(u.order, known)
-	}
-	if one.severity == finding.Error {
-		known.severity = finding.Error
-	}
-	if !slices.Contains(known.of, k.String()) {
-		known.of = append(known.of, k.String())
-	}
-	known.objects = append(known.objects, o)
-}
-
-func (u *uses) report(p *rule.Pass) {
-	for _, one := range u.order {
-		slices.Sort(one.of)
-		of := "Kustomization " + one.of[0]
-		if len(one.of) > 1 {
-			of = "Kustomizations " + some(one.of)
-		}
-		for _, o := range one.objects {
-			p.ReportBuilt(o, one.place.in(finding.Finding{Severity: one.severity,
-				Message: fmt.Sprintf("nothing defines ${%s}, in what %s applies", one.name, of), Hint: one.hint}))
-		}
-	}
-}
-
 // undefined gathers the variables of a Kustomization that nothing defines.
-func (w *world) undefined(found *uses, open *questions, k *reconcile.Kustomization) {
+func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomization) {
 	var defined []string
 	missing := ""
 	for _, r := range k.References {
@@ -148,15 +100,15 @@ func (w *world) undefined(found *uses, open *questions, k *reconcile.Kustomizati
 			open.add(at, fmt.Sprintf("whether ${%s} is defined", name), missing)
 			continue
 		}
-		one := use{name: name, place: at, severity: finding.Error, hint: fmt.Sprintf(
-			"define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
+		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("nothing defines ${%s}", name),
+			Hint: fmt.Sprintf("define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
 		if near, ok := schemas.Nearest(name, defined); ok {
-			one.hint = fmt.Sprintf("did you mean ${%s}?", near)
+			f.Hint = fmt.Sprintf("did you mean ${%s}?", near)
 		}
 		if !w.strict {
-			one.severity = finding.Warning
+			f.Severity = finding.Warning
 		}
-		found.add(one, k, v.UsedBy)
+		found.add(at, name, f, v.UsedBy, k.String())
 	}
 }
 
@@ -210,4 +162,12 @@ func endOf(o *repository.Object) int {
 		}
 	}
 	return far
+}
+
+// applies is the verb for some Kustomizations.
+func applies(names []string) string {
+	if len(names) == 1 {
+		return " applies"
+	}
+	return " apply"
 }

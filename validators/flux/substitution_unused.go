@@ -20,7 +20,8 @@ var SubstitutionUnused = rule.Rule{
 what is left of a change, or misspelt: the text that was to use it has a default, which then counts.
 
 Only variables in the Kustomization's own file count: what a patch or a ConfigMap gives to many Kustomizations is
-seldom used by each. A file that several clusters share is reported when none of them uses the variable.`,
+seldom used by each. For the same reason a name that another Kustomization's own file defines and that one uses is left
+alone: it is a custom of the repository. A file that several clusters share is reported when none uses the variable.`,
 	Fix:  `Remove the variable, or correct its name.`,
 	Bad:  []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n      REGION: eu # <-- here\n") + settings}},
 	Good: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + settings}},
@@ -30,12 +31,14 @@ seldom used by each. A file that several clusters share is reported when none of
 			name   string
 		}
 		used := map[variable]bool{}
+		custom := map[string]bool{} // names that some Kustomization uses
 		unused := map[variable][]*reconcile.Kustomization{}
 		var order []variable
 		for _, c := range p.Fleet().Clusters {
 			for _, k := range c.Kustomizations {
 				for _, name := range ownVariables(k) {
 					v := variable{k.Object.Source, name}
+					custom[name] = custom[name] || k.Variables[name] != nil && k.Variables[name].Used > 0
 					if seen := k.Variables[name]; seen == nil || seen.Used > 0 || !k.Complete() {
 						used[v] = true // or not known
 						continue
@@ -53,7 +56,7 @@ seldom used by each. A file that several clusters share is reported when none of
 		}
 		for _, v := range order {
 			for _, k := range unused[v] {
-				if !used[v] && validated[k.Cluster] {
+				if !used[v] && !custom[v.name] && validated[k.Cluster] {
 					f := finding.Finding{Message: fmt.Sprintf("nothing that Kustomization %s applies uses ${%s}", k, v.name), Hint: "remove it, or correct its name"}
 					line, column := v.source.KeyPosition("spec", "postBuild", "substitute", v.name)
 					p.ReportBuilt(k.Object, place{k.Object.File, line, column}.in(f))

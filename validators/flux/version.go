@@ -16,8 +16,8 @@ func (w *world) readVersion() {
 }
 
 // readMinor is the minor version of the Flux 2 that the cluster runs as far as Git tells, 0 where
-// it doesn't: by the image of kustomize-controller, whose minor version is Flux's, or by the
-// version of the FluxInstance.
+// it doesn't: by the image of kustomize-controller, whose minor version is Flux's, the version of
+// the FluxInstance, or the artifact with Flux's manifests.
 func (w *world) readMinor() int {
 	for _, o := range w.applied {
 		switch {
@@ -30,6 +30,8 @@ func (w *world) readMinor() int {
 			}
 		case o.Kind == "FluxInstance" && o.Group == operatorGroup:
 			return minorOf(text(o.Value, "spec", "distribution", "version"))
+		case o.Kind == "OCIRepository" && strings.HasSuffix(text(o.Value, "spec", "url"), "/flux-manifests"):
+			return minorOf(text(o.Value, "spec", "ref", "tag"))
 		}
 	}
 	if root := w.cluster.Root.Object; root != nil {

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -50,48 +48,33 @@ data:
     replicaCount: 2
 `}},
 	Run: func(p *rule.Pass) {
-		var unwatched []unwatched
-		each(p, func(w *world) { unwatched = append(unwatched, w.unwatched()...) })
-		if len(unwatched) == 0 || selectsOtherwise(p.Repo) {
+		var found gathered
+		each(p, func(w *world) { w.unwatched(&found) })
+		if len(found.order) == 0 || selectsOtherwise(p.Repo) {
 			return
 		}
-		for _, u := range unwatched {
-			p.ReportBuilt(u.object, finding.Finding{
-				Message: fmt.Sprintf("a change of %s waits for the next interval of %s, which reads it", u.object, u.by),
-				Hint:    fmt.Sprintf("add the label %s: Enabled", watchLabel),
-			}, "metadata", "name")
-		}
+		found.report(p, func(f finding.Finding, names []string) string {
+			verb := "reads"
+			if len(names) > 1 {
+				verb = "read"
+			}
+			return fmt.Sprintf("%s waits for the next interval of %s, which %s it", f.Message, some(names), verb)
+		})
 	},
 }
 
-// unwatched is an object without the label, and what reads it.
-type unwatched struct {
-	object *reconcile.Object
-	by     string
-}
-
-func (w *world) unwatched() []unwatched {
+func (w *world) unwatched(found *gathered) {
 	if w.minor > 0 && w.minor < 7 {
-		return nil
+		return
 	}
-	readers := map[*reconcile.Object][]string{}
-	var order []*reconcile.Object
 	for _, r := range w.references() {
 		o := w.find(r.id)
 		if o == nil || isHashed(o) || text(o.Value, "metadata", "labels", watchLabel) == "Enabled" {
 			continue
 		}
-		if len(readers[o]) == 0 {
-			order = append(order, o)
-		}
-		readers[o] = append(readers[o], r.by)
+		found.add(placeOf(o, "metadata", "name"), o.String(), finding.Finding{Message: "a change of " + o.String(),
+			Hint: fmt.Sprintf("add the label %s: Enabled", watchLabel)}, o, r.by)
 	}
-	var all []unwatched
-	for _, o := range order {
-		slices.Sort(readers[o])
-		all = append(all, unwatched{o, some(slices.Compact(readers[o]))})
-	}
-	return all
 }
 
 // selectsOtherwise says whether any file sets the selector of what Flux watches.

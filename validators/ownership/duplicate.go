@@ -2,7 +2,10 @@ package ownership
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -19,8 +22,8 @@ writes over what the other wrote, on every reconciliation, its owner's labels in
 the object, it is deleted if that one happened to apply it last, although the other still has it: a namespace with all
 that is in it (fluxcd/kustomize-controller#1724).
 
-Where both write the same, only the labels go to and fro, and the deletion is still to be feared: a warning, and none
-where both say kustomize.toolkit.fluxcd.io/prune: disabled.
+Where both write the same, only labels and annotations go to and fro, and the deletion is still to be feared: a
+warning, and none where both say kustomize.toolkit.fluxcd.io/prune: disabled.
 
 Objects with the annotation kustomize.toolkit.fluxcd.io/ssa (Merge, IfNotPresent, Ignore) may have several owners. A
 Kustomization whose path is within another's is flux-path-overlap.`,
@@ -73,54 +76,74 @@ spec:
         cpu: 200m
 `}},
 	Run: func(p *rule.Pass) {
-		owners := Owners.Of(p)
+		owners := OfClusters.Of(p)
 		for _, c := range p.Clusters() {
-			for _, s := range owners[c] {
-				if !s.Overlap {
-					report(p, s)
-				}
-			}
+			report(p, owners[c].Duplicates)
 		}
 	},
 }
 
-// report reports what two Kustomizations share, what comes from one file together.
-func report(p *rule.Pass, s *Shared) {
-	byFile := map[[2]string][][2]*reconcile.Object{}
-	var order [][2]string
-	for _, pair := range s.Pairs {
-		if same(pair) && keeps(pair[0]) && keeps(pair[1]) {
+// report reports the objects with several owners: once those of the same files and owners.
+func report(p *rule.Pass, duplicates [][]*reconcile.Object) {
+	groups := map[string][][]*reconcile.Object{}
+	var order []string
+	for _, all := range duplicates {
+		if allSame(all) && !slices.ContainsFunc(all, func(o *reconcile.Object) bool { return !keeps(o) }) {
 			continue
 		}
-		files := [2]string{pair[0].File, pair[1].File}
-		if len(byFile[files]) == 0 {
-			order = append(order, files)
+		var key strings.Builder
+		for _, o := range all {
+			fmt.Fprintf(&key, "%s %s\n", o.File, o.Kustomization)
 		}
-		byFile[files] = append(byFile[files], pair)
+		if len(groups[key.String()]) == 0 {
+			order = append(order, key.String())
+		}
+		groups[key.String()] = append(groups[key.String()], all)
 	}
-	for _, files := range order {
-		pairs := byFile[files]
-		first, second := pairs[0][0], pairs[0][1]
-		f := finding.Finding{Severity: finding.Warning,
-			Message: fmt.Sprintf("%s is applied by Kustomization %s and by %s", second, s.First, s.Second),
-			Hint:    "leave it to one of them"}
-		if first.File != second.File || first.Line != second.Line {
-			f.Message += fmt.Sprintf(" (%s:%d)", first.File, first.Line)
-		}
-		if more := len(pairs) - 1; more > 0 {
-			f.Message += fmt.Sprintf(", and so is what else is in the file (%d more)", more)
-		}
-		for _, pair := range pairs {
-			if !same(pair) {
-				f.Severity = finding.Error
-			}
-		}
-		p.ReportBuilt(second, f, "kind")
+	for _, key := range order {
+		reportGroup(p, groups[key])
 	}
 }
 
-// same says whether two Kustomizations write the same.
-func same(pair [2]*reconcile.Object) bool { return reflect.DeepEqual(pair[0].Value, pair[1].Value) }
+func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
+	const most = 3
+	all := group[0]
+	first, second := all[0], all[1]
+	names := make([]string, 0, len(all))
+	for _, o := range all {
+		names = append(names, o.Kustomization.String())
+	}
+	by := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	if more := len(names) - most; more > 0 {
+		by = fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	f := finding.Finding{Severity: finding.Warning, Hint: "leave it to one of them",
+		Message: fmt.Sprintf("%s is applied by Kustomizations %s", second, by)}
+	if first.File != second.File || first.Line != second.Line {
+		f.Message += fmt.Sprintf(", first at %s:%d", first.File, first.Line)
+	}
+	if more := len(group) - 1; more > 0 {
+		f.Message += fmt.Sprintf(" (and so are %d more objects)", more)
+	}
+	for _, all := range group {
+		if !allSame(all) {
+			f.Severity = finding.Error
+		}
+	}
+	p.ReportBuilt(second, f, "kind")
+}
+
+// allSame says whether all owners write the same, labels and annotations left out.
+func allSame(all []*reconcile.Object) bool {
+	first := withoutMetadata(all[0])
+	return !slices.ContainsFunc(all[1:], func(o *reconcile.Object) bool { return !reflect.DeepEqual(first, withoutMetadata(o)) })
+}
+
+func withoutMetadata(o *reconcile.Object) map[string]any {
+	value := maps.Clone(o.Value)
+	delete(value, "metadata")
+	return value
+}
 
 // keeps says whether an object is never deleted by Flux.
 func keeps(o *reconcile.Object) bool {

@@ -19,7 +19,7 @@ import (
 var OrphanFile = rule.Rule{
 	ID:       "graph-orphan-file",
 	Title:    "a manifest that its folder's kustomization doesn't list",
-	Severity: finding.Warning,
+	Severity: finding.Info,
 	Why: `A folder with a kustomization.yaml is applied as that lists it, file by file. A manifest beside it that is not
 listed is never applied, however right it looks: most often somebody added the file and forgot the line.
 

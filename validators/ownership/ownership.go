@@ -21,21 +21,30 @@ type Shared struct {
 	Overlap bool
 }
 
-// Owners are the objects that several Kustomizations of a cluster apply, by cluster.
-var Owners = &rule.Analysis[map[*reconcile.Cluster][]*Shared]{Name: "ownership", RunPass: func(p *rule.Pass) map[*reconcile.Cluster][]*Shared {
-	all := map[*reconcile.Cluster][]*Shared{}
+// Owners tells which objects of a cluster several Kustomizations apply.
+type Owners struct {
+	// Shared by two Kustomizations. Of an object that many apply it tells each but the
+	// first together with the first.
+	Shared []*Shared
+	// Duplicates are the objects of one identity, each of another Kustomization, without
+	// those that overlap with the first.
+	Duplicates [][]*reconcile.Object
+}
+
+// OfClusters are the owners of the objects of each cluster.
+var OfClusters = &rule.Analysis[map[*reconcile.Cluster]*Owners]{Name: "ownership", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*Owners {
+	all := map[*reconcile.Cluster]*Owners{}
 	for _, c := range p.Fleet().Clusters {
-		all[c] = sharedIn(c)
+		all[c] = ownersIn(c)
 	}
 	return all
 }}
 
-// sharedIn finds what Kustomizations share. Of an object that many apply it tells each but the
-// first together with the first.
-func sharedIn(c *reconcile.Cluster) []*Shared {
-	first := map[reconcile.Identity]*reconcile.Object{}
-	byPair := map[[2]*reconcile.Kustomization]*Shared{}
-	var order []*Shared
+type pair [2]*reconcile.Kustomization
+
+func ownersIn(c *reconcile.Cluster) *Owners {
+	applied := map[reconcile.Identity][]*reconcile.Object{}
+	var several []reconcile.Identity
 	for _, k := range c.Kustomizations {
 		if k.Spec.KubeConfig != nil || k.Spec.Suspend {
 			continue
@@ -44,28 +53,37 @@ func sharedIn(c *reconcile.Cluster) []*Shared {
 			if !owned(o) {
 				continue
 			}
-			other := first[o.Identity]
-			if other == nil {
-				first[o.Identity] = o
-				continue
+			if applied[o.Identity] = append(applied[o.Identity], o); len(applied[o.Identity]) == 2 {
+				several = append(several, o.Identity)
 			}
-			if other.Kustomization == k {
-				continue
-			}
-			pair := [2]*reconcile.Kustomization{other.Kustomization, k}
-			s := byPair[pair]
-			if s == nil {
-				s = &Shared{First: pair[0], Second: pair[1]}
-				byPair[pair] = s
-				order = append(order, s)
-			}
-			s.Pairs = append(s.Pairs, [2]*reconcile.Object{other, o})
 		}
 	}
-	for _, s := range order {
+	owners := &Owners{}
+	byPair := map[pair]*Shared{}
+	for _, id := range several {
+		first := applied[id][0]
+		for _, o := range applied[id][1:] {
+			of := pair{first.Kustomization, o.Kustomization}
+			if byPair[of] == nil {
+				byPair[of] = &Shared{First: of[0], Second: of[1]}
+				owners.Shared = append(owners.Shared, byPair[of])
+			}
+			byPair[of].Pairs = append(byPair[of].Pairs, [2]*reconcile.Object{first, o})
+		}
+	}
+	for _, s := range owners.Shared {
 		s.Overlap = overlaps(s)
 	}
-	return order
+	for _, id := range several {
+		first := applied[id][0]
+		all := slices.DeleteFunc(applied[id], func(o *reconcile.Object) bool {
+			return o != first && byPair[pair{first.Kustomization, o.Kustomization}].Overlap
+		})
+		if len(all) > 1 {
+			owners.Duplicates = append(owners.Duplicates, all)
+		}
+	}
+	return owners
 }
 
 // owned says whether Flux applies an object as its own: not one that it merges into, or makes

@@ -1,0 +1,69 @@
+package flux
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// gathered are findings that hold for several Kustomizations, of one cluster or of some: each
+// is one finding, which names them all.
+type gathered struct {
+	order []*shared
+	by    map[sharedKey]*shared
+}
+
+type sharedKey struct {
+	place place
+	what  string
+}
+
+// shared is a finding at one place.
+type shared struct {
+	finding finding.Finding
+	objects []*reconcile.Object
+	names   []string
+}
+
+// add adds a finding about an object with the names that it concerns. What tells it from
+// others at the same place.
+func (g *gathered) add(at place, what string, f finding.Finding, o *reconcile.Object, names ...string) {
+	if g.by == nil {
+		g.by = map[sharedKey]*shared{}
+	}
+	key := sharedKey{at, what}
+	known := g.by[key]
+	if known == nil {
+		known = &shared{finding: at.in(f)}
+		g.by[key] = known
+		g.order = append(g.order, known)
+	}
+	if f.Severity == finding.Error {
+		known.finding.Severity = finding.Error
+	}
+	known.objects = append(known.objects, o)
+	known.names = append(known.names, names...)
+}
+
+// report reports each finding with the message that its names make.
+func (g *gathered) report(p *rule.Pass, message func(f finding.Finding, names []string) string) {
+	for _, one := range g.order {
+		slices.Sort(one.names)
+		f := one.finding
+		f.Message = message(f, slices.Compact(one.names))
+		for _, o := range one.objects {
+			p.ReportBuilt(o, f)
+		}
+	}
+}
+
+// kinds of names, as "Kustomization a" or "Kustomizations a, b and c".
+func named(kind string, names []string) string {
+	if len(names) != 1 {
+		kind += "s"
+	}
+	return fmt.Sprintf("%s %s", kind, some(names))
+}
