@@ -41,6 +41,7 @@ Exit status 1 when a Kustomization cannot be built; the others are printed.`,
 }
 
 func runBuild(ctx context.Context, s streams, dir, name, format string, graph graphFlags) error {
+	go reconcile.Warm()
 	repo, err := loadRepository(dir)
 	if err != nil {
 		return err

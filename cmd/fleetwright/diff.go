@@ -46,6 +46,7 @@ Exit status 1 when something differs.`,
 }
 
 func runDiff(ctx context.Context, s streams, dir, from, to, format string, graph graphFlags) error {
+	go reconcile.Warm()
 	before, err := graph.at(ctx, dir, from)
 	if err != nil {
 		return err

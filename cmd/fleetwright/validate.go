@@ -120,6 +120,7 @@ type validation struct {
 func (v *validation) run(ctx context.Context) error {
 	p := startProgress(v.streams)
 	defer p.stop()
+	go reconcile.Warm()
 	var err error
 	if v.repo, err = loadRepository(v.dir); err != nil {
 		return err

@@ -61,7 +61,9 @@ func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 	case len(b.gaps) > 0:
 		b.failure = nil // what was left out may be what is missed
 	case err != nil && b.failure == nil:
-		b.failure = failureOf(file, err)
+		if b.failure = v.diagnose(dir, map[string]bool{}); b.failure == nil {
+			b.failure = failureOf(file, err)
+		}
 	}
 	return b.given(f.repo)
 }
@@ -187,6 +189,10 @@ func newResult(r *resource.Resource, variables bool) (one result, err error) {
 	}
 	return one, err
 }
+
+// Warm prepares for builds, which takes longer than a small build itself: a command calls it
+// while it loads the repository.
+func Warm() { warmUp() }
 
 // warmUp parses kustomize's schema once for all builds, and bounds what its patches may do.
 func warmUp() {
