@@ -1,0 +1,62 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+const synced = `-- clusters/a/sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: https://example.com/fleet}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, prune: true, path: clusters/a, sourceRef: {kind: GitRepository, name: flux-system}}
+-- clusters/a/kustomization.yaml --
+resources: [sync.yaml, ../../base]
+`
+
+func TestFailureIsAtTheLineToMend(t *testing.T) {
+	for _, c := range []struct{ name, files, want string }{
+		{"a file of an inner folder", "-- base/kustomization.yaml --\nresources:\n  - gone.yaml\n", `base/kustomization.yaml:2:5: resources: "gone.yaml" doesn't exist`},
+		{"a folder without a kustomization", "-- base/kustomization.yaml --\nresources: [x]\n-- base/x/a.yaml --\na: b\n",
+			`base/kustomization.yaml:1:13: resources: "x" has no kustomization.yaml`},
+		{"a Component as a resource", "-- base/kustomization.yaml --\nresources:\n  - ../part\n-- part/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
+			`base/kustomization.yaml:2:5: resources: "../part" is a Component, and belongs under components`},
+		{"a kustomization as a component", "-- base/kustomization.yaml --\ncomponents:\n  - ../part\n-- part/kustomization.yaml --\nnamespace: x\n",
+			`base/kustomization.yaml:2:5: components: "../part" is no Component, and belongs under resources`},
+		{"a patch", "-- base/kustomization.yaml --\npatches:\n  - path: gone.yaml\n", `base/kustomization.yaml:2:11: patches: "gone.yaml" doesn't exist`},
+		{"a generator's file", "-- base/kustomization.yaml --\nconfigMapGenerator:\n  - name: x\n    files:\n      - key=gone.txt\n",
+			`base/kustomization.yaml:4:9: configMapGenerator: "gone.txt" doesn't exist`},
+		{"a generator's image", "-- base/kustomization.yaml --\nsecretGenerator:\n  - name: x\n    files: [a.png]\n-- base/a.png --\n.\n",
+			`base/kustomization.yaml:3:13: secretGenerator: Flux doesn't see "a.png": source-controller leaves it out`},
+	} {
+		files := map[string][]byte{}
+		for _, f := range txtar.Parse([]byte(synced + c.files)).Files {
+			files[f.Name] = f.Data
+		}
+		repo, err := repository.FromFiles(maps.All(files), repository.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet, err := Reconcile(context.Background(), repo, Options{})
+		if err != nil || len(fleet.Clusters) != 1 {
+			t.Fatalf("%s: %v, %v", c.name, fleet, err)
+		}
+		f := fleet.Clusters[0].Kustomizations[0].Failure
+		if f == nil {
+			t.Errorf("%s: there is no failure", c.name)
+		} else if got := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
