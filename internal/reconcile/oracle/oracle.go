@@ -29,8 +29,8 @@ import (
 )
 
 // Copy copies a folder as source-controller archives it: regular files and folders that no
-// .sourceignore and no default leaves out. Links are left out.
-// Source: github.com/fluxcd/pkg/artifact v0.18, Storage.Archive.
+// .sourceignore leaves out, and no default where there is none. Links are left out.
+// Source: github.com/fluxcd/pkg/artifact v0.18 storage, Archive and SourceIgnoreFilter.
 func Copy(from, to string) error {
 	from, err := filepath.Abs(from)
 	if err != nil {
@@ -42,6 +42,9 @@ func Copy(from, to string) error {
 		return err
 	}
 	matcher := sourceignore.NewDefaultMatcher(patterns, domain)
+	if len(patterns) > 0 {
+		matcher = sourceignore.NewMatcher(append(sourceignore.VCSPatterns(domain), patterns...))
+	}
 	return filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
