@@ -20,11 +20,9 @@ var APIDeprecated = rule.Rule{
 	Severity: finding.Warning,
 	Why: `Flux removes old versions of its kinds some releases after a newer one became stable. An object of a version
 that the cluster no longer serves is refused, and the whole Kustomization that applies it with it: an upgrade of Flux
-then stops the cluster's own reconciliation. That is an error; a version that is deprecated and still served is a
-warning.
-
-What counts is the newest release that Fleetwright knows (Flux 2.9). Where Git tells that the cluster runs an older
-one, which serves the version, it is a warning.`,
+then stops the cluster's own reconciliation. Where Git tells that the cluster runs such a release (by the FluxInstance,
+gotk-components.yaml or the artifact of Flux's manifests) it is an error. Where it tells nothing, or of an older one, and
+for a version that is deprecated and still served, it is a warning.`,
 	Fix: `Write the version that the message names. "flux migrate -f" rewrites the files; fields that changed between
 versions are found by schema-unknown-field.`,
 	Bad: []rule.Example{{Files: fluxSync + `-- clusters/prod/podinfo.yaml --
@@ -75,7 +73,7 @@ func deprecated(p *rule.Pass, o *reconcile.Object, minor int) {
 	}
 	if v.RemovedIn != "" {
 		f.Message = fmt.Sprintf("%s of %s is gone with Flux %s", o.APIVersion, o.Kind, v.RemovedIn)
-		if removed := minorOf(v.RemovedIn); !v.Served && (minor == 0 || minor >= removed) {
+		if removed := minorOf(v.RemovedIn); !v.Served && minor >= removed {
 			f.Severity = finding.Error
 		}
 	}

@@ -44,11 +44,18 @@ func (w *world) readMinor() int {
 	return 0
 }
 
-// minorOf reads the minor of a version like 2.7.x; 0 for one without, which is the newest.
+// newest stands for the newest minor version, whatever it is.
+const newest = 9999
+
+// minorOf reads the minor of a version like 2.7.x; one such as 2.x is the newest, and one that
+// cannot be read 0.
 func minorOf(version string) int {
-	rest, ok := strings.CutPrefix(strings.TrimLeft(version, "v=~^ "), "2.")
-	if !ok {
+	major, rest, _ := strings.Cut(strings.TrimLeft(version, "v=~^ "), ".")
+	switch {
+	case major != "2":
 		return 0
+	case rest == "" || rest[0] == 'x' || rest[0] == '*':
+		return newest
 	}
 	return leadingNumber(rest)
 }
