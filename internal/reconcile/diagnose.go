@@ -78,11 +78,12 @@ func (v *view) missingFile(k *repository.Kustomize) *Failure {
 					ref = file
 				}
 				if gone(ref) {
-					message := fmt.Sprintf("%s: %q doesn't exist", field, ref)
-					if v.repo.Exists(path.Join(k.Dir, ref)) {
-						message = fmt.Sprintf("%s: Flux doesn't see %q: source-controller leaves it out", field, ref)
+					f := failureAt(k, fmt.Sprintf("%s: %q doesn't exist", field, ref), field, i, list.name, j)
+					if at := path.Join(k.Dir, ref); v.repo.Exists(at) {
+						f.LeftOut = at
+						f.Message = fmt.Sprintf("%s: Flux doesn't see %q: source-controller leaves it out", field, ref)
 					}
-					return failureAt(k, message, field, i, list.name, j)
+					return f
 				}
 			}
 		}

@@ -147,6 +147,9 @@ type Failure struct {
 	File         string
 	Line, Column int
 	Message      string
+	// LeftOut is the path of a file that is missed and in the repository: source-controller
+	// leaves it out, unless spec.ignore of the source says otherwise.
+	LeftOut string
 }
 
 // Reason sorts failures.

@@ -1,8 +1,11 @@
 package flux
 
 import (
+	"slices"
+
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -34,16 +37,30 @@ resources:
   - namespace.yaml
 `}},
 	Run: func(p *rule.Pass) {
+		var open questions
 		each(p, func(w *world) {
 			for _, k := range w.cluster.Kustomizations {
 				f := k.Failure
 				if f == nil || f.Reason == reconcile.PathMissing || k.Spec.Suspend {
 					continue
 				}
+				at := place{f.File, f.Line, f.Column}
+				if f.LeftOut != "" && ignoresItself(p.Repo) {
+					open.add(at, f.Message, "spec.ignore of a source takes the place of what it leaves out by default")
+					continue
+				}
 				// Without the Kustomization's name, so that a base that many share
 				// is reported once.
-				reportOn(p, k, place{f.File, f.Line, f.Column}.in(finding.Finding{Message: f.Message}))
+				reportOn(p, k, at.in(finding.Finding{Message: f.Message}))
 			}
 		})
+		open.report(p)
 	},
+}
+
+// ignoresItself says whether a source in the repository says what its artifact leaves out.
+func ignoresItself(repo *repository.Repository) bool {
+	return slices.ContainsFunc(repo.ByKind(sourceGroup, "GitRepository"), func(o *repository.Object) bool {
+		return o.Lookup("spec", "ignore") != nil
+	})
 }
