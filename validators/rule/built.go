@@ -46,52 +46,49 @@ func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) 
 func (p *Pass) ReportIn(cluster string, f finding.Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	same := func(other builtFinding) bool {
-		return other.File == f.File && other.Line == f.Line && other.Column == f.Column &&
-			other.Message == f.Message && other.Severity == f.Severity
-	}
-	key := sharedPlace{f.File, f.Line}
-	at := slices.IndexFunc(p.built[key], same)
-	if at < 0 {
-		if p.built == nil {
-			p.built = map[sharedPlace][]builtFinding{}
-		}
-		p.built[key] = append(p.built[key], builtFinding{Finding: f})
-		at = len(p.built[key]) - 1
-	}
-	if known := &p.built[key][at]; !slices.Contains(known.clusters, cluster) {
-		known.clusters = append(known.clusters, cluster)
+	key := builtKey{f.File, f.Line, f.Column, f.Message, f.Severity}
+	known, there := p.built[key]
+	switch {
+	case p.built == nil:
+		p.built = map[builtKey]builtFinding{key: {f, cluster, false}}
+	case !there:
+		p.built[key] = builtFinding{f, cluster, false}
+	case known.cluster != cluster:
+		known.several = true
+		p.built[key] = known
 	}
 }
 
-// sharedPlace is a line that several clusters may share.
-type sharedPlace struct {
-	file string
-	line int
+// builtKey tells findings apart that several clusters may share.
+type builtKey struct {
+	file         string
+	line, column int
+	message      string
+	severity     finding.Severity
 }
 
-// builtFinding is a finding with the clusters that have it.
+// builtFinding is a finding with the first cluster that has it, and whether others do.
 type builtFinding struct {
 	finding.Finding
-	clusters []string
+	cluster string
+	several bool
 }
 
 // ofClusters are the findings of ReportIn, sorted by place; p.mu is held.
 func (p *Pass) ofClusters() []finding.Finding {
 	var findings []finding.Finding
-	for _, all := range p.built {
-		for _, b := range all {
-			f := b.Finding
-			f.Rule = p.rule.ID
-			f.Severity = cmp.Or(f.Severity, p.rule.Severity)
-			if f.Cluster = ""; len(b.clusters) == 1 {
-				f.Cluster = b.clusters[0]
-			}
-			findings = append(findings, f)
+	for _, b := range p.built {
+		f := b.Finding
+		f.Rule = p.rule.ID
+		f.Severity = cmp.Or(f.Severity, p.rule.Severity)
+		if f.Cluster = b.cluster; b.several {
+			f.Cluster = ""
 		}
+		findings = append(findings, f)
 	}
-	slices.SortStableFunc(findings, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	slices.SortFunc(findings, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Severity, b.Severity))
 	})
 	return findings
 }

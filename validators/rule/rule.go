@@ -67,7 +67,7 @@ type Pass struct {
 	mu     sync.Mutex
 	report finding.Report
 	read   []string
-	built  map[sharedPlace][]builtFinding
+	built  map[builtKey]builtFinding
 }
 
 // NewPass prepares a rule's look at a repository. Passes of the same repository

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,10 @@ const (
 	mostExpression = 20_000
 	// byteCost is charged for each byte of an expression that is compiled.
 	byteCost = 25
+	// matchCost is charged for each rule of a policy that is compared with an object, and
+	// stepCost for each expression that is evaluated.
+	matchCost = 1
+	stepCost  = 20
 )
 
 // evaluator evaluates the expressions of policies, for all clusters: they mostly share
@@ -34,7 +39,8 @@ const (
 type evaluator struct {
 	env      *cel.Env
 	programs map[string]cel.Program
-	verdicts map[[2]string]verdict
+	verdicts map[[3]digest]verdict
+	digests  map[*reconcile.Object]digest
 	spent    uint64
 }
 
@@ -50,7 +56,7 @@ func newEvaluator() (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{env: env, programs: map[string]cel.Program{}, verdicts: map[[2]string]verdict{}}, nil
+	return &evaluator{env: env, programs: map[string]cel.Program{}, verdicts: map[[3]digest]verdict{}, digests: map[*reconcile.Object]digest{}}, nil
 }
 
 // admission judges objects by the ValidatingAdmissionPolicies of a cluster.
@@ -107,12 +113,16 @@ var errUndecided = errors.New("not decided")
 // judge returns the first refusal of an object. Undecided says that a policy could not be
 // evaluated.
 func (a *admission) judge(ctx context.Context, o *reconcile.Object, resource string) (found *refusal, undecided bool) {
+	if a.spent > mostTotal {
+		return nil, len(a.others)+len(a.byLabel) > 0
+	}
 	candidates := slices.Clone(a.others)
 	labels := a.namespaceLabels(o.Namespace)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		candidates = append(candidates, a.byLabel[fmt.Sprintf("%s=%v", key, labels[key])]...)
 	}
 	for _, b := range candidates {
+		a.spent += matchCost * uint64(1+len(b.policy.List("spec", "matchConstraints", "resourceRules"))+len(b.binding.List("spec", "matchResources", "resourceRules")))
 		if !a.matches(b.policy, o, resource, "matchConstraints") || !a.matches(b.binding, o, resource, "matchResources") {
 			continue
 		}
@@ -125,14 +135,34 @@ func (a *admission) judge(ctx context.Context, o *reconcile.Object, resource str
 	return nil, undecided
 }
 
+// digest tells values apart.
+type digest = [sha256.Size]byte
+
+// digestOf is that of an object's value; false where it cannot be told.
+func (e *evaluator) digestOf(o *reconcile.Object) (digest, bool) {
+	if known, ok := e.digests[o]; ok {
+		return known, true
+	}
+	data, err := json.Marshal(o.Value)
+	if err != nil {
+		return digest{}, false
+	}
+	e.digests[o] = sha256.Sum256(data)
+	return e.digests[o], true
+}
+
 // verdict is that of a policy about an object: what it said of the same object before.
 func (a *admission) verdict(ctx context.Context, policy, o *reconcile.Object) verdict {
-	of, err := json.Marshal([]any{policy.Value["spec"], a.namespaceLabels(o.Namespace)})
-	about, failed := json.Marshal(o.Value)
-	if err != nil || failed != nil {
+	of, ok := a.digestOf(policy)
+	about, also := a.digestOf(o)
+	var in digest
+	if namespace := a.cluster.namespace(o.Namespace); namespace != nil {
+		in, _ = a.digestOf(namespace)
+	}
+	if !ok || !also {
 		return verdict{undecided: true}
 	}
-	key := [2]string{string(of), string(about)}
+	key := [3]digest{of, about, in}
 	v, known := a.verdicts[key]
 	if !known {
 		message, err := a.validate(ctx, policy, o)
@@ -260,7 +290,8 @@ func (a *admission) validate(ctx context.Context, policy, o *reconcile.Object) (
 }
 
 func (e *evaluator) evaluate(ctx context.Context, expression string, input map[string]any) (any, error) {
-	if e.spent > mostTotal || len(expression) > mostExpression {
+	e.spent += stepCost
+	if e.spent > mostTotal || len(expression) > mostExpression || ctx.Err() != nil {
 		return nil, errUndecided
 	}
 	for _, word := range []string{"userInfo", "authorizer", "oldObject", "params"} {

@@ -54,7 +54,7 @@ func (c *cluster) reportClusterAdmin(p *rule.Pass, g grant, t *tenant) {
 		Message: fmt.Sprintf("%s is cluster-admin of %s", g.who(t), g.where()),
 		Hint:    "bind admin or edit, or a Role with the kinds that the tenant deploys",
 	}
-	if _, own := t.namespaces[g.namespace]; own {
+	if _, own := t.namespaces[g.namespace]; own && g.account != (account{}) {
 		f.Severity = finding.Warning
 	}
 	p.ReportBuilt(g.binding, f, "roleRef", "name")

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -138,14 +139,9 @@ func (c *cluster) mayPatch(a account, namespace string) bool {
 		if !g.covers(a) {
 			continue
 		}
-		rules, known := c.rulesOf(g)
-		if !known || g.isBuiltIn() && g.roleName == "cluster-admin" {
+		roles, known := c.rolesOf(g)
+		if !known || g.isBuiltIn() && g.roleName == "cluster-admin" || slices.ContainsFunc(roles, func(r *role) bool { return r.patchesNamespaces }) {
 			return true
-		}
-		for _, r := range rules {
-			if r.allows("patch", "", "namespaces") {
-				return true
-			}
 		}
 	}
 	return false

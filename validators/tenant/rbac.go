@@ -68,7 +68,7 @@ func (c *cluster) tenantsOf(g grant) []*tenant {
 	case g.other:
 		return nil
 	case g.account == account{}:
-		return c.tenants
+		return c.tenants[:1] // and all others
 	case g.account.name == "":
 		if t := c.byNamespace[g.account.namespace]; t != nil {
 			return []*tenant{t}
@@ -85,7 +85,7 @@ func (c *cluster) tenantsOf(g grant) []*tenant {
 func (g grant) who(t *tenant) string {
 	switch {
 	case g.account == account{}:
-		return "every service account, and so tenant " + t.name + ","
+		return "every service account, and so every tenant,"
 	case g.account.name == "":
 		return "every service account of tenant " + t.name + "'s namespace " + g.account.namespace
 	}
@@ -111,16 +111,43 @@ func (c *cluster) isGranted(a account) bool {
 }
 
 // policyRule is a rule of a role.
-type policyRule struct {
-	role                     *reconcile.Object
-	index                    int
-	groups, resources, verbs []string
-	urls                     []string
+type policyRule struct{ groups, resources, verbs []string }
+
+// role is what matters of a role that is bound to a tenant.
+type role struct {
+	object *reconcile.Object
+	// reads says that nothing may be changed and no Secret be read.
+	reads bool
+	// patchesNamespaces says that a Namespace may be changed.
+	patchesNamespaces bool
+	// escalations and limits are what tenant-rbac-escalation and tenant-rbac-excess are
+	// about, the first few of each.
+	escalations []escalation
+	limits      []limit
 }
 
-// rulesOf are the rules of the role that a grant binds, and whether they are known. Those
-// of Kubernetes' own roles are none.
-func (c *cluster) rulesOf(g grant) (rules []policyRule, known bool) {
+// escalation is a rule by which one gets more rights; everything says that it allows
+// whatever there is.
+type escalation struct {
+	rule           int
+	verb, resource string
+	everything     bool
+	// unbound says that it holds only where the role is bound for the whole cluster.
+	unbound bool
+}
+
+// limit is a resource in a rule that sets a tenant's bounds and may be written.
+type limit struct {
+	rule, index int
+	resource    string
+}
+
+// mostTold bounds what is told of one role.
+const mostTold = 20
+
+// rolesOf are the roles that a grant binds, and whether they are known. One that Kubernetes
+// brings is none.
+func (c *cluster) rolesOf(g grant) (roles []*role, known bool) {
 	id := reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName}
 	if g.roleKind == "Role" {
 		id.Namespace = g.namespace
@@ -129,13 +156,32 @@ func (c *cluster) rulesOf(g grant) (rules []policyRule, known bool) {
 		if o.Field("aggregationRule") != nil {
 			return nil, false
 		}
-		for i := range o.List("rules") {
-			rules = append(rules, policyRule{role: o, index: i, groups: texts(o, "rules", i, "apiGroups"),
-				resources: texts(o, "rules", i, "resources"), verbs: texts(o, "rules", i, "verbs"), urls: texts(o, "rules", i, "nonResourceURLs")})
+		if c.roles[o] == nil {
+			c.roles[o] = readRole(o)
 		}
-		known = true
+		roles = append(roles, c.roles[o])
 	}
-	return rules, known || g.isBuiltIn()
+	return roles, len(roles) > 0 || g.isBuiltIn()
+}
+
+func readRole(o *reconcile.Object) *role {
+	r := &role{object: o, reads: true}
+	for i := range o.List("rules") {
+		rule := policyRule{groups: texts(o, "rules", i, "apiGroups"), resources: texts(o, "rules", i, "resources"), verbs: texts(o, "rules", i, "verbs")}
+		r.reads = r.reads && rule.isRead()
+		r.patchesNamespaces = r.patchesNamespaces || rule.allows("patch", "", "namespaces")
+		if e, ok := rule.escalation(); ok && len(r.escalations) < mostTold {
+			e.rule = i
+			r.escalations = append(r.escalations, e)
+		}
+		for at, resource := range rule.limits() {
+			if len(r.limits) < mostTold {
+				r.limits = append(r.limits, limit{i, at, resource})
+			}
+		}
+	}
+	slices.SortFunc(r.limits, func(a, b limit) int { return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.index, b.index)) })
+	return r
 }
 
 // isBuiltIn says that Kubernetes brings the role that is bound.
@@ -174,5 +220,46 @@ func (r policyRule) isRead() bool {
 	return reads && (!has(r.groups, "") || !has(r.resources, "secrets"))
 }
 
-// Position is where a rule stands: at one of its fields.
-func (r policyRule) position(field string) []any { return []any{"rules", r.index, field} }
+// escalations are verbs on resources by which one gets more rights than one has; those on
+// what belongs to no namespace hold only where the role is bound for the whole cluster.
+// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/
+var escalations = []struct {
+	group, resource, verb string
+	unbound               bool
+}{
+	{rbacGroup, "roles", "escalate", false}, {rbacGroup, "roles", "bind", false},
+	{rbacGroup, "clusterroles", "escalate", true}, {rbacGroup, "clusterroles", "bind", false},
+	{"", "serviceaccounts", "impersonate", false}, {"", "users", "impersonate", true}, {"", "groups", "impersonate", true},
+	{"", "serviceaccounts/token", "create", false},
+}
+
+// escalation says whether a rule lets one get more rights; what holds in a namespace first.
+func (r policyRule) escalation() (found escalation, ok bool) {
+	if r.isEverything() {
+		return escalation{everything: true}, true
+	}
+	for _, e := range escalations {
+		if r.allows(e.verb, e.group, e.resource) && (!ok || found.unbound) {
+			found, ok = escalation{verb: e.verb, resource: e.resource, unbound: e.unbound}, true
+		}
+	}
+	return found, ok
+}
+
+// limits are the resources of a rule, by index, that set a tenant's bounds, where it lets
+// them be written. A wildcard is an escalation.
+func (r policyRule) limits() map[int]string {
+	writes := slices.ContainsFunc(r.verbs, func(v string) bool {
+		return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection", "*"}, v)
+	})
+	if !writes || !has(r.groups, "") || slices.Contains(r.resources, "*") {
+		return nil
+	}
+	found := map[int]string{}
+	for i, resource := range r.resources {
+		if slices.Contains([]string{"resourcequotas", "limitranges", "namespaces"}, resource) {
+			found[i] = resource
+		}
+	}
+	return found
+}

@@ -2,7 +2,6 @@ package tenant
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -53,36 +52,24 @@ rules:
 ` + rules + "---\n"
 }
 
-// escalations are verbs on resources by which one gets more rights than one has.
-// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/
-var escalations = []struct{ group, resource, verb string }{
-	{rbacGroup, "roles", "escalate"}, {rbacGroup, "roles", "bind"},
-	{rbacGroup, "clusterroles", "escalate"}, {rbacGroup, "clusterroles", "bind"},
-	{"", "serviceaccounts", "impersonate"}, {"", "users", "impersonate"}, {"", "groups", "impersonate"},
-	{"", "serviceaccounts/token", "create"},
-}
-
 func (c *cluster) judgeEscalation(p *rule.Pass, g grant, t *tenant) {
-	rules, _ := c.rulesOf(g)
+	roles, _ := c.rolesOf(g)
 	_, own := t.namespaces[g.namespace]
-	for _, r := range rules {
-		f := finding.Finding{Hint: "name the verbs and the resources that the tenant's objects need"}
-		if r.isEverything() {
-			f.Message = fmt.Sprintf("%s may do anything in %s", g.who(t), g.where())
-			if own {
-				f.Severity = finding.Warning
-			}
-			p.ReportBuilt(r.role, f, r.position("verbs")...)
-			continue
-		}
-		// Only a ClusterRoleBinding grants what belongs to no namespace.
-		for _, e := range escalations {
-			reachable := g.namespace == "" || !slices.Contains([]string{"users", "groups"}, e.resource)
-			if reachable && r.allows(e.verb, e.group, e.resource) {
+	for _, r := range roles {
+		for _, e := range r.escalations {
+			f := finding.Finding{Hint: "name the verbs and the resources that the tenant's objects need"}
+			switch {
+			case e.unbound && g.namespace != "":
+				continue
+			case e.everything:
+				f.Message = fmt.Sprintf("%s may do anything in %s", g.who(t), g.where())
+				if own && g.account != (account{}) {
+					f.Severity = finding.Warning
+				}
+			default:
 				f.Message = fmt.Sprintf("%s may %s %s in %s", g.who(t), e.verb, e.resource, g.where())
-				p.ReportBuilt(r.role, f, r.position("verbs")...)
-				break
 			}
+			p.ReportBuilt(r.object, f, "rules", e.rule, "verbs")
 		}
 	}
 }

@@ -79,10 +79,10 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 	if g.roleKind == "ClusterRole" && g.roleName == "cluster-admin" || g.account.name == "" && g.account.namespace == "" {
 		return // the first is told by tenant-cluster-admin, and what everybody has is no tenant's
 	}
-	rules, known := c.rulesOf(g)
+	roles, known := c.rolesOf(g)
 	other := c.byNamespace[g.namespace]
 	if g.namespace != "" && !c.isSystem(g.namespace) && (other == nil || other == t) {
-		c.judgeOwnLimits(p, g, t, rules)
+		c.judgeOwnLimits(p, g, t, roles)
 		return
 	}
 	if !known && g.namespace == "" {
@@ -101,31 +101,21 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 	case g.isBuiltIn() && g.roleName == "view":
 		f.Severity = finding.Warning
 	case g.isBuiltIn():
-	case !slices.ContainsFunc(rules, func(r policyRule) bool { return !r.isRead() }):
+	case !slices.ContainsFunc(roles, func(r *role) bool { return !r.reads }):
 		return
 	}
 	p.ReportBuilt(g.binding, f, "roleRef", "name")
 }
 
-// judgeOwnLimits judges what a tenant may write in its own namespaces. A wildcard is told
-// by tenant-rbac-escalation.
-func (c *cluster) judgeOwnLimits(p *rule.Pass, g grant, t *tenant, rules []policyRule) {
-	for _, r := range rules {
-		writes := slices.ContainsFunc(r.verbs, func(v string) bool {
-			return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection", "*"}, v)
-		})
-		if !writes || !has(r.groups, "") || slices.Contains(r.resources, "*") {
-			continue
-		}
-		for i, resource := range r.resources {
-			if !slices.Contains([]string{"resourcequotas", "limitranges", "namespaces"}, resource) {
-				continue
-			}
-			p.ReportBuilt(r.role, finding.Finding{
+// judgeOwnLimits judges what a tenant may write in its own namespaces.
+func (c *cluster) judgeOwnLimits(p *rule.Pass, g grant, t *tenant, roles []*role) {
+	for _, r := range roles {
+		for _, l := range r.limits {
+			p.ReportBuilt(r.object, finding.Finding{
 				Severity: finding.Warning,
-				Message:  fmt.Sprintf("%s may write %s in %s, and so lift its own limits", g.who(t), resource, g.where()),
-				Hint:     "take " + resource + " out of what the tenant may write",
-			}, "rules", r.index, "resources", i)
+				Message:  fmt.Sprintf("%s may write %s in %s, and so lift its own limits", g.who(t), l.resource, g.where()),
+				Hint:     "take " + l.resource + " out of what the tenant may write",
+			}, "rules", l.rule, "resources", l.index)
 		}
 	}
 }

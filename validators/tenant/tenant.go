@@ -62,8 +62,11 @@ type cluster struct {
 	byAccount   map[account]*tenant
 	index       index
 	grants      []grant
-	lockdown    lockdown
-	policies    policies
+	// roles are those that were looked at. Rules run side by side, so that each has a copy
+	// of the cluster with its own.
+	roles    map[*reconcile.Object]*role
+	lockdown lockdown
+	policies policies
 	// incomplete is the first Kustomization of the platform whose objects are not all
 	// known; nil where they are.
 	incomplete *reconcile.Kustomization
@@ -85,7 +88,9 @@ func clusters(p *rule.Pass) []*cluster {
 	var own []*cluster
 	for _, c := range p.Clusters() {
 		if m := models.Of(p)[c.Name]; m != nil {
-			own = append(own, m)
+			mine := *m
+			mine.roles = map[*reconcile.Object]*role{}
+			own = append(own, &mine)
 		}
 	}
 	return own
