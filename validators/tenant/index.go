@@ -14,8 +14,8 @@ type index struct {
 	reconcilers, accounts map[string][]*reconcile.Object
 	// labelled are the accounts by the tenant that their label names.
 	labelled map[string][]*reconcile.Object
-	// used are the accounts that Flux applies something as.
-	used map[account]bool
+	// used are the accounts that Flux applies something as, workloads those that pods run as.
+	used, workloads map[account]bool
 	// bound are the grants by the namespace that they hold in, "" for all; granted by the
 	// account that they are for, its name "" for all of a namespace.
 	bound   map[string][]grant
@@ -29,7 +29,7 @@ type index struct {
 func indexOf(c *reconcile.Cluster, grants []grant) index {
 	x := index{
 		reconcilers: map[string][]*reconcile.Object{}, accounts: map[string][]*reconcile.Object{}, labelled: map[string][]*reconcile.Object{},
-		used: map[account]bool{}, bound: map[string][]grant{}, granted: map[account][]grant{}, subjects: map[string][]account{},
+		used: map[account]bool{}, workloads: map[account]bool{}, bound: map[string][]grant{}, granted: map[account][]grant{}, subjects: map[string][]account{},
 		scopes: map[[2]string]bool{},
 	}
 	for _, o := range c.Objects() {
@@ -60,7 +60,16 @@ func (x *index) add(o *reconcile.Object) {
 	case isReconciler(o):
 		x.reconcilers[o.Namespace] = append(x.reconcilers[o.Namespace], o)
 		x.used[account{o.Namespace, o.Text("spec", "serviceAccountName")}] = true
+	case o.Group == appsGroup || o.Group == "batch" || o.Group == "" && o.Kind == "Pod":
+		for _, path := range podSpecs {
+			if name := o.Text(append(path[:len(path):len(path)], "serviceAccountName")...); name != "" {
+				x.workloads[account{o.Namespace, name}] = true
+			}
+		}
 	case o.Kind == "CustomResourceDefinition":
 		x.scopes[[2]string{o.Text("spec", "group"), o.Text("spec", "names", "kind")}] = o.Text("spec", "scope") == "Cluster"
 	}
 }
+
+// podSpecs are where the kinds that make pods have the pod's spec.
+var podSpecs = [][]any{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}}

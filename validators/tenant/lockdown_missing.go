@@ -21,7 +21,7 @@ that only notification or image controllers lack, is a warning.
 
 An admission policy that demands spec.serviceAccountName, or judges spec.sourceRef, stands for the flag: what else
 is lacking is then a warning. A cluster has tenants when a namespace is labelled with its tenant (toolkit.fluxcd.io/tenant, capsule.clastix.io/tenant) and
-Flux applies something there from the tenant's source, or as an account of its own. Where the repository doesn't
+Flux applies something there as an account of its own, or a role is bound there to one. Where the repository doesn't
 hold how Flux is installed, the question is unresolved.`,
 	Fix: `Set spec.cluster.multitenant: true in the FluxInstance; or patch the controllers in the kustomization.yaml
 beside gotk-components.yaml:

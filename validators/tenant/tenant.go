@@ -156,23 +156,31 @@ func (c *cluster) isSystem(namespace string) bool {
 
 // isEvident says whether more than a label makes a tenant: many a repository labels
 // namespaces by team and applies everything as cluster-admin. A tenant has something that
-// Flux applies from a source of the tenant's namespace or as an account there, or a role
-// that is bound in its namespace to an account that is its own.
+// Flux applies from a source of the tenant's namespace as an account there, or a role that
+// is bound in its namespace to an account that Flux, not a workload, acts as.
 func (c *cluster) isEvident(t *tenant) bool {
 	for namespace := range t.namespaces {
 		for _, o := range c.index.reconcilers[namespace] {
-			if o.Kind == "Kustomization" && (o.Text("spec", "serviceAccountName") != "" || isOwnSource(o)) {
+			if o.Kind == "Kustomization" && o.Text("spec", "serviceAccountName") != "" && isOwnSource(o) {
 				return true
 			}
 		}
-		for _, g := range c.index.bound[namespace] {
-			_, own := t.namespaces[g.account.namespace]
-			if g.account.name != "" && (own && c.index.used[g.account] || c.accountLabel(g.account) == t.name) {
-				return true
-			}
+		if slices.ContainsFunc(c.index.bound[namespace], func(g grant) bool { return c.isForReconciler(t, g) }) {
+			return true
 		}
 	}
 	return false
+}
+
+// isForReconciler says whether a grant in a tenant's namespace is for the account that Flux
+// acts as for the tenant: it does so, the account carries the tenant's label, or the role is
+// one that is for people and their tools, as `flux create tenant` binds it.
+func (c *cluster) isForReconciler(t *tenant, g grant) bool {
+	if g.account.name == "" || c.index.workloads[g.account] {
+		return false
+	}
+	_, own := t.namespaces[g.account.namespace]
+	return own && (c.index.used[g.account] || g.isBuiltIn() && g.roleName != "view") || c.accountLabel(g.account) == t.name
 }
 
 // isOwnSource says whether a Kustomization applies a source of its own namespace.

@@ -231,8 +231,19 @@ spec: {interval: 1h, serviceAccountName: app, chartRef: {kind: OCIRepository, na
 		"apps beside their namespaces": labelled + ks(own),
 		"third-party manifests":        namespace("") + strings.ReplaceAll(ks("sourceRef: {kind: GitRepository, name: x}"), "namespace: team", "namespace: flux-system"),
 		"an account of a cluster role": namespace("") + admin + ks("serviceAccountName: app, sourceRef: {kind: GitRepository, name: app}"),
-		"lockdown without an account":  ks(own),
-		"roles of workloads":           namespace("") + strings.Replace(admin, "ClusterRoleBinding\nmetadata: {name: app}", "RoleBinding\nmetadata: {name: app, namespace: team}", 1) + ks(own),
+		"a source of the namespace":    labelled + ks("sourceRef: {kind: GitRepository, name: x}"),
+		"an operator with the label": labelled + `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: app, namespace: team, labels: {toolkit.fluxcd.io/tenant: team}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app, namespace: team}
+spec: {template: {spec: {serviceAccountName: app}}}
+---
+` + strings.Replace(admin, "ClusterRoleBinding\nmetadata: {name: app}", "RoleBinding\nmetadata: {name: app, namespace: team}", 1),
+		"lockdown without an account": ks(own),
+		"roles of workloads":          namespace("") + strings.Replace(admin, "ClusterRoleBinding\nmetadata: {name: app}", "RoleBinding\nmetadata: {name: app, namespace: team}", 1) + ks(own),
 	} {
 		for _, args := range [][]string{nil, locked} {
 			if said := found(t, root(args...)+files); len(said) > 0 {
