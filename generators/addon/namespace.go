@@ -82,8 +82,12 @@ func installer(namespace, account string) []any {
 // variables is the ConfigMap with a cluster's variables.
 func variables(c *v1alpha1.Cluster) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: emit.ClusterVars, Namespace: layout.FluxNamespace},
-		Data:       c.Spec.Variables,
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: emit.ClusterVars, Namespace: layout.FluxNamespace,
+			// A change is taken up at once, not with the next interval (Flux 2.7 and later).
+			Labels: map[string]string{"reconcile.fluxcd.io/watch": "Enabled"},
+		},
+		Data: c.Spec.Variables,
 	}
 }
