@@ -19,11 +19,15 @@ Flux has not pulled.`
 
 // fluxReconcilers, fluxSources and fluxArtifacts are what the policies judge. A
 // HelmChart needs no rule but that of its status: it can only name a source of its
-// own namespace, and helm-controller makes it.
+// own namespace, and helm-controller makes it. What the Flux Operator makes of a
+// ResourceSet it makes as cluster-admin, unless that names an account; its manifests
+// let Kubernetes' own roles edit and admin write them
+// (https://fluxoperator.dev/docs/crd/resourceset/#role-based-access-control).
 var (
 	fluxReconcilers = []admissionv1.NamedRuleWithOperations{
 		resourceRule("kustomize.toolkit.fluxcd.io", "kustomizations"),
 		resourceRule("helm.toolkit.fluxcd.io", "helmreleases"),
+		resourceRule("fluxcd.controlplane.io", "resourcesets"),
 	}
 	fluxSources = []admissionv1.NamedRuleWithOperations{
 		resourceRule("source.toolkit.fluxcd.io", "buckets", "gitrepositories", "helmrepositories", "ocirepositories"),

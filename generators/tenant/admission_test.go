@@ -237,6 +237,8 @@ var admissionCases = []struct {
 	{"release with a kubeconfig", "shop", "HelmRelease shop: {serviceAccountName: shop-helm, kubeConfig: {secretRef: {name: x}}}", "kubeConfig"},
 	{"release of another namespace's chart", "shop", "HelmRelease shop: {serviceAccountName: shop-helm, chartRef: {kind: OCIRepository, name: x, namespace: flux-system}}", "another namespace"},
 	{"release of another namespace's repository", "shop", "HelmRelease shop: {serviceAccountName: shop-helm, chart: {spec: {sourceRef: {kind: HelmRepository, name: x, namespace: flux-system}}}}", "another namespace"},
+	{"resource set as the tenant", "shop", "ResourceSet shop: {serviceAccountName: shop-helm}", ""},
+	{"resource set as the operator", "shop", "ResourceSet shop: {inputs: []}", "serviceAccountName"},
 	{"release that names its own namespace", "shop", "HelmRelease shop: {serviceAccountName: shop-helm, chart: {spec: {sourceRef: {kind: HelmRepository, name: x, namespace: shop}}}}", ""},
 	{"sync as the tenant", "shop", "Kustomization shop-flux: {serviceAccountName: shop, sourceRef: {kind: GitRepository, name: x}}", ""},
 	{"sync as somebody else", "shop", "Kustomization shop-flux: {serviceAccountName: shop-helm, sourceRef: {kind: GitRepository, name: x}}", "serviceAccountName"},
@@ -307,15 +309,17 @@ func fluxObject(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	head, spec, _ := strings.Cut(text, ": ")
 	kind, namespace, _ := strings.Cut(head, " ")
-	group := "source"
+	group := "source.toolkit.fluxcd.io"
 	switch kind {
 	case "HelmRelease":
-		group = "helm"
+		group = "helm.toolkit.fluxcd.io"
 	case "Kustomization":
-		group = "kustomize"
+		group = "kustomize.toolkit.fluxcd.io"
+	case "ResourceSet":
+		group = "fluxcd.controlplane.io"
 	}
 	object := map[string]any{}
-	document := fmt.Sprintf("{apiVersion: %s.toolkit.fluxcd.io/v1, kind: %s, metadata: {name: x, namespace: %s}, spec: %s}", group, kind, namespace, spec)
+	document := fmt.Sprintf("{apiVersion: %s/v1, kind: %s, metadata: {name: x, namespace: %s}, spec: %s}", group, kind, namespace, spec)
 	if err := yaml.UnmarshalStrict([]byte(document), &object); err != nil {
 		t.Fatalf("%s: %v", document, err)
 	}
