@@ -1,10 +1,9 @@
 package flux
 
 import (
-	"bytes"
 	"path"
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -15,65 +14,58 @@ const (
 	mostBeside     = 64 << 20
 )
 
-// beside are the files of a repository that Flux doesn't read: scripts, Terraform, Taskfiles,
-// templates. What they speak of may be made by them.
-type beside struct {
-	repo  *repository.Repository
-	once  sync.Once
-	names []string
-	files [][]byte
-}
-
-// read reads the files when the first question comes.
-func (b *beside) read() {
-	read := map[string]bool{}
-	for _, f := range b.repo.Files() {
-		holds := repository.IsKustomization(f.Path) || slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return len(d.Objects) > 0 })
-		if holds && !f.Excluded {
-			read[f.Path] = true
-		}
+// speaking finds which of some names the files speak of that Flux doesn't read: scripts,
+// Terraform, Taskfiles, bootstraps. What they speak of may be made by them. It returns the
+// first file for each; readers says whether texts for people count.
+func speaking(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
+	found := map[string]string{}
+	if len(names) == 0 {
+		return found
 	}
 	total := 0
-	for _, name := range b.repo.Paths() {
-		if read[name] || !speaks(name) {
+	for _, name := range repo.Paths() {
+		if !speaks(repo, name) || !readers && path.Ext(name) == ".md" {
 			continue
 		}
-		data, err := b.repo.ReadFile(name)
+		data, err := repo.ReadFile(name)
 		if err != nil || len(data) > mostBesideFile || total+len(data) > mostBeside {
 			continue
 		}
 		total += len(data)
-		b.names, b.files = append(b.names, name), append(b.files, data)
+		for word := range strings.FieldsFuncSeq(string(data), func(r rune) bool { return !isNameRune(r) }) {
+			for word = strings.Trim(word, ".-"); word != ""; {
+				if names[word] && found[word] == "" {
+					found[word] = name
+				}
+				// A group also stands at the end of a definition's name.
+				_, rest, more := strings.Cut(word, ".")
+				if !more || len(word) > 253 {
+					break
+				}
+				word = rest
+			}
+		}
 	}
+	return found
 }
 
-// speaks says whether a file is of a kind that makes or configures things.
-func speaks(name string) bool {
+func isNameRune(r rune) bool {
+	return r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z'
+}
+
+// speaks says whether a file is of a kind that makes or configures things, and holds no
+// manifests that Flux could read.
+func speaks(repo *repository.Repository, name string) bool {
 	switch path.Ext(name) {
 	case "", ".sh", ".bash", ".fish", ".ps1", ".py", ".go", ".js", ".ts", ".nix", ".toml", ".tf", ".tfvars", ".tofu", ".hcl", ".tftpl", ".tpl", ".tmpl", ".gotmpl",
 		".j2", ".yaml", ".yml", ".json", ".mk", ".just", ".env", ".md":
+	default:
+		return false
+	}
+	f, ok := repo.File(name)
+	if !ok || f.Excluded {
 		return true
 	}
-	return false
-}
-
-// naming is the first file that speaks of a name, "" for none.
-func (b *beside) naming(name string) string {
-	b.once.Do(b.read)
-	return b.first(func(i int) bool { return bytes.Contains(b.files[i], []byte(name)) })
-}
-
-// installing is the first file that speaks of a name and is not for people alone.
-func (b *beside) installing(name string) string {
-	b.once.Do(b.read)
-	return b.first(func(i int) bool { return path.Ext(b.names[i]) != ".md" && bytes.Contains(b.files[i], []byte(name)) })
-}
-
-func (b *beside) first(is func(int) bool) string {
-	for i := range b.files {
-		if is(i) {
-			return b.names[i]
-		}
-	}
-	return ""
+	return !repository.IsKustomization(name) &&
+		!slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return len(d.Objects) > 0 })
 }

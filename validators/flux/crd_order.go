@@ -47,18 +47,45 @@ spec:
     name: podinfo
 `}},
 	Run: func(p *rule.Pass) {
-		var open questions
+		var found []early
 		each(p, func(w *world) {
 			o := w.orders()
+			steps := mostSteps
 			for _, k := range w.cluster.Kustomizations {
 				if k.Spec.KubeConfig == nil && !k.Spec.Suspend {
-					w.besideRelease(p, &open, o, k)
-					w.besideDefinition(p, o, k)
+					found = append(found, w.besideRelease(o, k)...)
+					found = append(found, w.besideDefinition(o, k, &steps)...)
 				}
 			}
 		})
+		names := map[string]bool{}
+		for _, e := range found {
+			for _, name := range e.names {
+				names[name] = true
+			}
+		}
+		spoken := speaking(p.Repo, names, false)
+		var open questions
+		for _, e := range found {
+			switch {
+			case slices.ContainsFunc(e.names, func(name string) bool { return spoken[name] != "" }): // a bootstrap's
+			case e.doubt != "":
+				open.add(placeOf(e.object, "kind"), fmt.Sprintf("whether %s is defined before it is applied", e.object.Kind), e.doubt)
+			default:
+				p.ReportBuilt(e.object, e.finding, "kind")
+			}
+		}
 		open.report(p)
 	},
+}
+
+// early is a custom resource that is applied too early.
+type early struct {
+	object  *reconcile.Object
+	finding finding.Finding
+	doubt   string
+	// names that a bootstrap would speak of which brings the definition.
+	names []string
 }
 
 // orders is who defines kinds in a cluster.
@@ -89,7 +116,8 @@ func (w *world) orders() orders {
 }
 
 // besideRelease finds custom resources that stand beside the only release that defines them.
-func (w *world) besideRelease(p *rule.Pass, open *questions, o orders, k *reconcile.Kustomization) {
+func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
+	var found []early
 	first := map[*reconcile.Object]*reconcile.Object{}
 	more := map[*reconcile.Object]int{}
 	var order []*reconcile.Object
@@ -107,51 +135,50 @@ func (w *world) besideRelease(p *rule.Pass, open *questions, o orders, k *reconc
 	}
 	for _, release := range order {
 		object := first[release]
-		at := placeOf(object, "kind")
-		crd := reconcile.Identity{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: object.Group}
 		chart := w.chartOf(release)
-		if slices.ContainsFunc([]string{object.Group, chart, release.Name}, func(name string) bool { return w.files.installing(name) != "" }) {
-			continue // by a bootstrap
-		}
-		if why := w.doubt(crd); why != "" {
-			open.add(at, fmt.Sprintf("whether %s is defined before it is applied", object.Kind), why)
-			continue
-		}
-		message := fmt.Sprintf("%s is applied together with %s, whose chart %s defines the kind: on a new cluster both are refused", object, release, chart)
+		e := early{object: object, names: []string{object.Group, chart, release.Name},
+			doubt: w.doubt(reconcile.Identity{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: object.Group})}
+		e.finding.Message = fmt.Sprintf("%s is applied together with %s, whose chart %s defines the kind: on a new cluster both are refused", object, release, chart)
 		if n := more[release]; n > 0 {
-			message += fmt.Sprintf(" (and %s of its kinds)", plural(n, "more object"))
+			e.finding.Message += fmt.Sprintf(" (and %s of its kinds)", plural(n, "more object"))
 		}
-		p.ReportBuilt(object, at.in(finding.Finding{Message: message,
-			Hint: fmt.Sprintf("move it to a Kustomization that depends on %s", k)}))
+		e.finding.Hint = fmt.Sprintf("move it to a Kustomization that depends on %s", k)
+		found = append(found, e)
 	}
+	return found
 }
 
 // besideDefinition finds custom resources whose definitions a Kustomization applies that the
 // one which applies them doesn't wait for.
-func (w *world) besideDefinition(p *rule.Pass, o orders, k *reconcile.Kustomization) {
+func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *int) []early {
+	var found []early
 	told := map[*reconcile.Kustomization]bool{}
-	var after map[reconcile.Identity]bool
+	var before map[reconcile.Identity]bool
 	for _, object := range k.Objects {
 		by := o.crds[kind{object.Group, object.Kind}]
 		if len(by) == 0 || len(o.releases[object.Group]) > 0 || told[by[0]] || slices.Contains(by, k) {
 			continue
 		}
-		if after == nil {
-			after = w.before(k)
+		if before == nil {
+			before = w.before(k, steps)
 		}
-		if slices.ContainsFunc(by, func(one *reconcile.Kustomization) bool { return after[idOf(one)] }) || w.files.installing(object.Group) != "" {
+		if *steps < 0 || slices.ContainsFunc(by, func(one *reconcile.Kustomization) bool { return before[idOf(one)] }) {
 			continue
 		}
 		told[by[0]] = true
-		p.ReportBuilt(object, placeOf(object, "kind").in(finding.Finding{
+		found = append(found, early{object: object, names: []string{object.Group}, finding: finding.Finding{
 			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies its definition", k, object, by[0]),
-			Hint:    fmt.Sprintf("add %s to its dependsOn", by[0])}))
+			Hint:    fmt.Sprintf("add %s to its dependsOn", by[0])}})
 	}
+	return found
 }
+
+// mostSteps bounds how many dependencies are followed in a cluster.
+const mostSteps = 1_000_000
 
 // before are the Kustomizations that are applied before another one: those that it, or one
 // that applies it, depends on, and so on.
-func (w *world) before(k *reconcile.Kustomization) map[reconcile.Identity]bool {
+func (w *world) before(k *reconcile.Kustomization, steps *int) map[reconcile.Identity]bool {
 	seen := map[reconcile.Identity]bool{}
 	open := []*reconcile.Kustomization{k}
 	for len(open) > 0 {
@@ -159,6 +186,9 @@ func (w *world) before(k *reconcile.Kustomization) map[reconcile.Identity]bool {
 		open = open[:len(open)-1]
 		if at == nil || seen[idOf(at)] {
 			continue
+		}
+		if *steps--; *steps < 0 {
+			break
 		}
 		seen[idOf(at)] = true
 		open = append(open, at.Parent)

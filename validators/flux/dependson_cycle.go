@@ -136,7 +136,7 @@ func (w *world) reportCircle(p *rule.Pass, circle []edge) {
 		if e.dependency == nil {
 			continue
 		}
-		here := locate(w.repo, e.dependency.of, e.dependency.on.Name, e.dependency.path()...)
+		here := w.locate(e.dependency.of, e.dependency.on.Name, e.dependency.path()...)
 		if at.file == "" || cmp.Or(cmp.Compare(here.file, at.file), cmp.Compare(here.line, at.line)) < 0 {
 			first, at = i, here
 		}

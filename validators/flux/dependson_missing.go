@@ -59,7 +59,7 @@ func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
 	if _, other := w.otherKind(d); other && why == "" {
 		return // flux-dependson-kind
 	}
-	at := locate(w.repo, d.of, d.on.Name, d.path()...)
+	at := w.locate(d.of, d.on.Name, d.path()...)
 	if unknown(d.on.Name) || unknown(d.on.Namespace) {
 		why = "its name holds a variable whose value is not known"
 	}

@@ -22,12 +22,15 @@ const (
 	helmReleaseKind   = "HelmRelease"
 )
 
-// each calls a function with each cluster that is validated.
+// each calls a function with each cluster that is validated, with a budget of the rule's own.
 func each(p *rule.Pass, visit func(*world)) {
 	all := worlds.Of(p)
+	budget := newBudget()
 	for _, c := range p.Clusters() {
 		if w := all[c]; w != nil {
-			visit(w)
+			own := *w
+			own.budget = budget
+			visit(&own)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // locate is where a value of an object is to be mended: its field in the document that the
 // object was built from; the item of a list that holds it where a patch moved it; the patch
 // that brought it; else the nearest parent that is there.
-func locate(repo *repository.Repository, o *reconcile.Object, value string, path ...any) place {
+func (b *budget) locate(repo *repository.Repository, o *reconcile.Object, value string, path ...any) place {
 	if o.Source == nil || holds(o.Source, value, path) {
 		return placeOf(o, path...)
 	}
@@ -29,10 +29,15 @@ func locate(repo *repository.Repository, o *reconcile.Object, value string, path
 		}
 		break
 	}
-	if at, ok := inPatch(repo, o, value); ok {
+	if at, ok := b.inPatch(repo, o, value); ok {
 		return at
 	}
 	return placeOf(o, path...)
+}
+
+// locate is the same of the rule's budget.
+func (w *world) locate(o *reconcile.Object, value string, path ...any) place {
+	return w.budget.locate(w.repo, o, value, path...)
 }
 
 // holds says whether a field of a document has a value, or one that variables make it of.
@@ -42,34 +47,34 @@ func holds(source *repository.Object, value string, path []any) bool {
 }
 
 // inPatch finds a value in the patches that the object's Kustomization reads or holds.
-func inPatch(repo *repository.Repository, o *reconcile.Object, value string) (place, bool) {
+func (b *budget) inPatch(repo *repository.Repository, o *reconcile.Object, value string) (place, bool) {
 	k := o.Kustomization
 	if k == nil || value == "" {
 		return place{}, false
 	}
 	for _, file := range k.Files {
 		if repo.Use(file) == repository.Patch || repository.IsKustomization(file) {
-			if at, ok := inLines(repo, file, 1, value, isWord); ok {
+			if at, ok := b.inLines(repo, file, 1, value, isWord); ok {
 				return at, true
 			}
 		}
 	}
 	if k.Object != nil && k.Object.Source != nil && k.Object.Source.Lookup("spec", "patches") != nil {
 		line, _ := k.Object.Source.Position("spec", "patches")
-		return inLines(repo, k.Object.File, line, value, isWord)
+		return b.inLines(repo, k.Object.File, line, value, isWord)
 	}
 	return place{}, false
 }
 
 // inLines finds the first occurrence of a text from a line on that is accepted by what comes
 // before and after it.
-func inLines(repo *repository.Repository, file string, from int, value string, accept func(before, after string) bool) (place, bool) {
-	data, err := repo.ReadFile(file)
-	if err != nil {
+func (b *budget) inLines(repo *repository.Repository, file string, from int, value string, accept func(before, after string) bool) (place, bool) {
+	data, ok := b.read(repo, file)
+	if !ok {
 		return place{}, false
 	}
 	n := 0
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(data) {
 		if n++; n < from || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}

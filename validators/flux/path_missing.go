@@ -7,7 +7,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -54,14 +53,14 @@ spec:
 func (w *world) pathMissing(p *rule.Pass, open *questions, k *reconcile.Kustomization) {
 	at := place{k.Failure.File, k.Failure.Line, k.Failure.Column}
 	if k.Object != nil {
-		at = locate(w.repo, k.Object, k.Spec.Path, "spec", "path")
+		at = w.locate(k.Object, k.Spec.Path, "spec", "path")
 	}
 	if why := w.elsewhere(p, k); why != "" {
 		open.add(at, fmt.Sprintf("whether there is a folder %q", k.Spec.Path), why)
 		return
 	}
 	f := finding.Finding{Message: fmt.Sprintf("path of Kustomization %s: %s", k, k.Failure.Message)}
-	if near := nearestFolder(k, k.Dir); near != "" {
+	if near := w.budget.nearestFolder(k, k.Dir); near != "" {
 		f.Hint = fmt.Sprintf("did you mean %q?", "./"+near)
 	}
 	reportOn(p, k, at.in(f))
@@ -105,7 +104,7 @@ func syncURL(root reconcile.Root) string {
 }
 
 // nearestFolder is the folder that a missing one was meant to be, "" where none comes near.
-func nearestFolder(k *reconcile.Kustomization, dir string) string {
+func (b *budget) nearestFolder(k *reconcile.Kustomization, dir string) string {
 	rest := ""
 	for at := dir; at != "." && at != "/"; at = path.Dir(at) {
 		parent := path.Dir(at)
@@ -120,7 +119,7 @@ func nearestFolder(k *reconcile.Kustomization, dir string) string {
 				folders = append(folders, name)
 			}
 		}
-		near, ok := schemas.Nearest(path.Base(at), folders)
+		near, ok := b.nearest(path.Base(at), folders)
 		if !ok {
 			return ""
 		}

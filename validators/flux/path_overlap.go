@@ -51,17 +51,18 @@ data:
 `}},
 	Run: func(p *rule.Pass) {
 		owners := ownership.OfClusters.Of(p)
+		budget := newBudget()
 		for _, c := range p.Clusters() {
 			for _, s := range owners[c].Shared {
 				if s.Overlap {
-					reportOverlap(p, s)
+					reportOverlap(p, budget, s)
 				}
 			}
 		}
 	},
 }
 
-func reportOverlap(p *rule.Pass, s *ownership.Shared) {
+func reportOverlap(p *rule.Pass, budget *budget, s *ownership.Shared) {
 	inner, outer := s.Second, s.First
 	if len(inner.Dir) < len(outer.Dir) || inner.Object == nil {
 		inner, outer = outer, inner
@@ -73,7 +74,7 @@ func reportOverlap(p *rule.Pass, s *ownership.Shared) {
 	}
 	f := finding.Finding{Message: message, Hint: fmt.Sprintf("the path of %s is %q", outer, "./"+outer.Dir)}
 	if inner.Object != nil {
-		f = locate(p.Repo, inner.Object, inner.Spec.Path, "spec", "path").in(f)
+		f = budget.locate(p.Repo, inner.Object, inner.Spec.Path, "spec", "path").in(f)
 	}
 	reportOn(p, inner, f)
 }

@@ -63,7 +63,7 @@ func (w *world) placeOfReference(r reference, name, value string) place {
 		root := w.cluster.Root
 		return place{root.File, root.Line, root.Column}
 	}
-	return locate(w.repo, r.of, value, r.field(name)...)
+	return w.locate(r.of, value, r.field(name)...)
 }
 
 // madeSecrets are the Secrets that other controllers make of the objects in Git. A namespace
@@ -134,8 +134,7 @@ func isHashed(o *reconcile.Object) bool {
 }
 
 // configDoubt says why a ConfigMap or Secret that is not in Git may be there nevertheless.
-func (w *world) configDoubt(r reference) string {
-	id := r.id
+func (w *world) configDoubt(id reconcile.Identity) string {
 	if unknown(id.Name) || unknown(id.Namespace) {
 		return "its name holds a variable whose value is not known"
 	}
@@ -151,23 +150,26 @@ func (w *world) configDoubt(r reference) string {
 			return fmt.Sprintf("a controller may copy it from namespace %q", namespace)
 		}
 	}
-	if o := w.inFiles(id); o != nil && !w.isApplied(o.File()) {
+	if o := w.inFiles(id); o != nil && !w.read[o.File()] {
 		line, _ := o.Position()
 		return fmt.Sprintf("%s:%d defines it, and no Kustomization applies that file", o.File(), line)
 	}
-	for _, o := range w.applied {
-		if isHelmRelease(o) && cmp.Or(text(o.Value, "spec", "targetNamespace"), o.Namespace) == id.Namespace &&
-			strings.HasPrefix(id.Name, cmp.Or(text(o.Value, "spec", "releaseName"), o.Name)+"-") && !w.near(id) {
-			return fmt.Sprintf("%s may bring it", o)
+	return ""
+}
+
+// chartDoubt says whether a release in the namespace may bring an object: its name begins with
+// the release's.
+func (w *world) chartDoubt(id reconcile.Identity) string {
+	for prefix := id.Name; ; {
+		i := strings.LastIndexByte(prefix, '-')
+		if i < 0 {
+			return ""
+		}
+		prefix = prefix[:i]
+		if o := w.releases[release{id.Namespace, prefix}]; o != nil {
+			return fmt.Sprintf("the chart of %s may bring it", o)
 		}
 	}
-	if file := w.files.naming(id.Name); file != "" {
-		return file + " speaks of it, and may make it"
-	}
-	if !r.isRelease && !w.near(id) && len(w.inNamespaces(kind{id.Group, id.Kind}, id.Name)) == 0 {
-		return "what installed the cluster may have made it"
-	}
-	return ""
 }
 
 // isCopied says whether an annotation of an object asks a controller to copy it.
@@ -178,16 +180,6 @@ func isCopied(o *reconcile.Object) bool {
 			if strings.Contains(name, copier) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// isApplied says whether any Kustomization reads a file.
-func (w *world) isApplied(file string) bool {
-	for _, k := range w.cluster.Kustomizations {
-		if _, read := slices.BinarySearch(k.Files, file); read {
-			return true
 		}
 	}
 	return false

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -114,7 +113,7 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 	if id.Name == "" || id.Kind == "" || suspended(o) || w.has(id) || w.isGiven(o, id) {
 		return
 	}
-	at := locate(w.repo, o, id.Name, slices.Concat(steps(path), []any{"name"})...)
+	at := w.locate(o, id.Name, slices.Concat(steps(path), []any{"name"})...)
 	why := w.sourceDoubt(id)
 	if why != "" {
 		open.add(at, fmt.Sprintf("whether there is %s, the source of %s", idText(id), o), why)
@@ -167,7 +166,7 @@ func (w *world) sourceHint(id reconcile.Identity) string {
 	}
 	// The root's own source is often not among the objects.
 	root := w.cluster.Kustomizations[0]
-	if near, ok := schemas.Nearest(id.Name, []string{root.Spec.SourceRef.Name}); ok && root.Spec.SourceRef.Kind == id.Kind {
+	if near, ok := w.budget.nearest(id.Name, []string{root.Spec.SourceRef.Name}); ok && root.Spec.SourceRef.Kind == id.Kind {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""

@@ -9,7 +9,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -102,7 +101,7 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		}
 		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("nothing defines ${%s}", name),
 			Hint: fmt.Sprintf("define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
-		if near, ok := schemas.Nearest(name, defined); ok {
+		if near, ok := w.budget.nearest(name, defined); ok {
 			f.Hint = fmt.Sprintf("did you mean ${%s}?", near)
 		}
 		if !w.strict {
@@ -134,13 +133,13 @@ func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variabl
 	}
 	if o.Source != nil {
 		line, _ := o.Source.Position()
-		if at, ok := inLines(w.repo, o.File, line, "${"+v.Name, ends); ok && at.line < endOf(o.Source) {
+		if at, ok := w.budget.inLines(w.repo, o.File, line, "${"+v.Name, ends); ok && at.line < endOf(o.Source) {
 			return at
 		}
 	}
 	for _, file := range k.Files {
 		if w.repo.Use(file) == repository.Patch || repository.IsKustomization(file) || w.repo.Use(file) == repository.Input {
-			if at, ok := inLines(w.repo, file, 1, "${"+v.Name, ends); ok {
+			if at, ok := w.budget.inLines(w.repo, file, 1, "${"+v.Name, ends); ok {
 				return at
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -70,25 +69,48 @@ data:
 `}},
 	Run: func(p *rule.Pass) {
 		var open questions
+		missing := map[*reconcile.Cluster][]reference{}
+		names := map[string]bool{}
 		each(p, func(w *world) {
-			made := w.madeSecrets()
-			for _, r := range w.references() {
-				if o := w.find(r.id); o != nil {
-					w.keyMissing(p, r, o)
-					continue
+			missing[w.cluster] = w.missingReferences(p)
+			for _, r := range missing[w.cluster] {
+				if r.id.Kind == "ConfigMap" {
+					names[r.id.Name] = true
 				}
-				anywhere := r.id
-				anywhere.Namespace = "*"
-				if !r.optional && !made[r.id] && !made[anywhere] {
-					w.referenceMissing(p, &open, r)
-				}
+			}
+		})
+		spoken := speaking(p.Repo, names, true)
+		each(p, func(w *world) {
+			for _, r := range missing[w.cluster] {
+				w.referenceMissing(p, &open, r, spoken[r.id.Name])
 			}
 		})
 		open.report(p)
 	},
 }
 
-func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference) {
+// missingReferences are those to what neither Git has nor a controller makes of what Git has.
+// Of the others it looks at the keys.
+func (w *world) missingReferences(p *rule.Pass) []reference {
+	var missing []reference
+	made := w.madeSecrets()
+	for _, r := range w.references() {
+		if o := w.find(r.id); o != nil {
+			w.keyMissing(p, r, o)
+			continue
+		}
+		anywhere := r.id
+		anywhere.Namespace = "*"
+		if !r.optional && !made[r.id] && !made[anywhere] {
+			missing = append(missing, r)
+		}
+	}
+	return missing
+}
+
+// referenceMissing judges a reference to what is missing; spoken is a file that Flux doesn't
+// read and that speaks of it, "" for none.
+func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spoken string) {
 	at := w.placeOfReference(r, "name", r.id.Name)
 	f := at.in(finding.Finding{Message: fmt.Sprintf("%s, which %s reads, is not there", idText(r.id), r.by)})
 	if name, ok := w.generated(r.id); ok {
@@ -97,12 +119,24 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference) {
 		w.reportReference(p, r, f)
 		return
 	}
-	if why := w.configDoubt(r); why != "" {
+	near := w.near(r.id)
+	elsewhere := w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)
+	why := w.configDoubt(r.id)
+	switch {
+	case why != "":
+	case spoken != "":
+		why = spoken + " speaks of it, and may make it"
+	case !near && len(elsewhere) == 0 && !r.isRelease:
+		why = "what installed the cluster may have made it"
+	case !near:
+		why = w.chartDoubt(r.id)
+	}
+	if why != "" {
 		open.add(at, fmt.Sprintf("whether there is %s, which %s reads", idText(r.id), r.by), why)
 		return
 	}
-	if f.Hint = w.hint(r.id); !w.near(r.id) && len(w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)) > 0 {
-		f.Hint = fmt.Sprintf("there is one in namespace %q, but references don't leave their namespace", w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)[0])
+	if f.Hint = w.hint(r.id); !near && len(elsewhere) > 0 {
+		f.Hint = fmt.Sprintf("there is one in namespace %q, but references don't leave their namespace", elsewhere[0])
 	}
 	w.reportReference(p, r, f)
 }
@@ -131,7 +165,7 @@ func (w *world) keyMissing(p *rule.Pass, r reference, o *reconcile.Object) {
 		Message: fmt.Sprintf("%s has no key %q, which %s reads", o, r.key, r.by),
 		Hint:    "its keys are " + some(names),
 	})
-	if near, ok := schemas.Nearest(r.key, names); ok {
+	if near, ok := w.budget.nearest(r.key, names); ok {
 		f.Hint = fmt.Sprintf("did you mean %q?", near)
 	} else if !r.keyGiven {
 		f.Hint += "; name one in valuesKey"

@@ -3,13 +3,11 @@ package flux
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -26,6 +24,10 @@ type world struct {
 	names map[kind]map[string][]string
 	// incomplete are the Kustomizations of which not all objects are known.
 	incomplete []*reconcile.Kustomization
+	// read are the files that the Kustomizations read, and releases the HelmReleases by
+	// target namespace and release name.
+	read     map[string]bool
+	releases map[release]*reconcile.Object
 	// makers are objects that hold others in their fields, by the kind of those.
 	makers map[string]*reconcile.Object
 	// accounts are the service accounts that bindings name, with the namespaces where they
@@ -35,8 +37,8 @@ type world struct {
 	// variable which nothing defines is refused.
 	minor  int
 	strict bool
-	// files that Flux doesn't read, of the whole repository.
-	files *beside
+	// budget of the rule that asks.
+	budget *budget
 	// beside are the other clusters whose root is guessed like this one's: they may be
 	// parts of one.
 	beside []*world
@@ -50,10 +52,8 @@ type account struct{ namespace, name string }
 var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*world {
 	all := map[*reconcile.Cluster]*world{}
 	var guessed []*world
-	files := &beside{repo: p.Repo}
 	for _, c := range p.Fleet().Clusters {
 		w := newWorld(p.Repo, c)
-		w.files = files
 		if all[c] = w; w.guessed() {
 			guessed = append(guessed, w)
 		}
@@ -66,10 +66,13 @@ var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass
 
 func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 	w := &world{cluster: c, repo: repo, objects: map[reconcile.Identity][]*reconcile.Object{},
-		names: map[kind]map[string][]string{}, makers: map[string]*reconcile.Object{}, accounts: map[account]map[string]bool{}}
+		names: map[kind]map[string][]string{}, makers: map[string]*reconcile.Object{}, read: map[string]bool{}, releases: map[release]*reconcile.Object{}, accounts: map[account]map[string]bool{}}
 	for _, k := range c.Kustomizations {
 		if !k.Complete() {
 			w.incomplete = append(w.incomplete, k)
+		}
+		for _, file := range k.Files {
+			w.read[file] = true
 		}
 		if k.Spec.KubeConfig != nil {
 			continue // they go to another cluster
@@ -101,6 +104,9 @@ func (w *world) add(o *reconcile.Object) {
 	}
 	w.applied = append(w.applied, o)
 	w.objects[o.Identity] = append(w.objects[o.Identity], o)
+	if isHelmRelease(o) {
+		w.releases[release{cmp.Or(text(o.Value, "spec", "targetNamespace"), o.Namespace), cmp.Or(text(o.Value, "spec", "releaseName"), o.Name)}] = o
+	}
 	w.addMaker(o)
 	w.addBinding(o)
 }
@@ -262,13 +268,11 @@ func (w *world) mayBring(k *reconcile.Kustomization, id reconcile.Identity) bool
 // hint says what an object that is missing was meant to be, if anything comes near.
 func (w *world) hint(id reconcile.Identity) string {
 	byNamespace := w.names[kind{id.Group, id.Kind}]
-	if near, ok := schemas.Nearest(id.Name, byNamespace[id.Namespace]); ok {
+	if near, ok := w.budget.nearest(id.Name, byNamespace[id.Namespace]); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
-		if namespace != id.Namespace && slices.Contains(byNamespace[namespace], id.Name) {
-			return fmt.Sprintf("there is one in namespace %q: name the namespace too", namespace)
-		}
+	if found := w.inNamespaces(kind{id.Group, id.Kind}, id.Name); len(found) > 0 {
+		return fmt.Sprintf("there is one in namespace %q: name the namespace too", found[0])
 	}
 	if o := w.inFiles(id); o != nil {
 		line, _ := o.Position()
@@ -289,15 +293,15 @@ func (w *world) inFiles(id reconcile.Identity) *repository.Object {
 
 // near says whether there is an object whose name comes near to one that is missing.
 func (w *world) near(id reconcile.Identity) bool {
-	_, near := schemas.Nearest(id.Name, w.names[kind{id.Group, id.Kind}][id.Namespace])
+	_, near := w.budget.nearest(id.Name, w.names[kind{id.Group, id.Kind}][id.Namespace])
 	return near
 }
 
 // inNamespaces are the namespaces that have an object of a kind and name, sorted.
 func (w *world) inNamespaces(of kind, name string) []string {
 	var found []string
-	for namespace, names := range w.names[of] {
-		if slices.Contains(names, name) {
+	for namespace := range w.names[of] {
+		if len(w.objects[reconcile.Identity{Group: of.group, Kind: of.kind, Namespace: namespace, Name: name}]) > 0 {
 			found = append(found, namespace)
 		}
 	}
