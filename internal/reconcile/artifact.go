@@ -94,7 +94,7 @@ func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operatio
 	if err != nil {
 		return nil, gap(err.Error())
 	}
-	made := &files{repo: repo, base: ".", real: c.real}
+	made := &files{repo: repo, base: ".", real: c.real, budget: w.own.budget}
 	w.artifacts[key] = made
 	return made, nil
 }

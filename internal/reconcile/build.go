@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path"
@@ -36,21 +37,62 @@ type result struct {
 	text []byte
 }
 
-// build builds a folder as kustomize-controller does, up to the substitution of variables.
+// build builds a folder as kustomize-controller does, up to the substitution of variables. What
+// several Kustomizations make of it in the same way is built once.
 func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
 	v := &view{files: f, ctx: ctx, seen: map[string]bool{}}
 	if !v.IsDir(absolute(dir)) {
 		return (&built{failure: pathMissing(v, dir)}).given(f.repo)
 	}
-	b := &built{}
 	file, k, err := v.generate(dir, spec)
 	if err == nil {
 		v.overlay = file
-		b.gaps = sanitize(f.repo, dir, file, k)
-		b.failure = missing(f.repo, v, dir, file, k)
-		if v.data, err = yaml.Marshal(k); err == nil && b.failure == nil {
-			b.results, err = run(v, dir, len(k.OpenAPI) > 0, spec.PostBuild != nil)
+		v.data, err = yaml.Marshal(k)
+	}
+	if err != nil {
+		return v.finish(&built{}, dir, file, err)
+	}
+	loaded, _ := f.builds.LoadOrStore(buildKey{dir, sha256.Sum256(v.data), spec.PostBuild != nil}, &shared{})
+	s := loaded.(*shared)
+	s.once.Do(func() { s.built = v.build(dir, file, k, spec.PostBuild != nil) })
+	return s.built
+}
+
+// buildKey tells builds of the same files apart.
+type buildKey struct {
+	dir       string
+	overlay   [sha256.Size]byte
+	variables bool
+}
+
+// shared is a build that several may wait for.
+type shared struct {
+	once  sync.Once
+	built *built
+}
+
+// build builds the kustomization k, which stands in the file of a folder.
+func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *built {
+	b := &built{gaps: sanitize(v.repo, dir, file, k)}
+	b.failure = missing(v.repo, v, dir, file, k)
+	var err error
+	if v.data, err = yaml.Marshal(k); err == nil && b.failure == nil {
+		var c cost
+		if c, err = estimate(v.repo, dir, k); err == nil {
+			err = v.budget.build(c)
 		}
+		if err == nil {
+			b.results, err = run(v, dir, len(k.OpenAPI) > 0, variables)
+		}
+	}
+	return v.finish(b, dir, file, err)
+}
+
+// finish adds to a build what became of it.
+func (v *view) finish(b *built, dir, file string, err error) *built {
+	f := v.files
+	if limit := (*limitError)(nil); errors.As(err, &limit) && v.limit == nil {
+		v.limit = limit
 	}
 	b.files = v.filesRead()
 	b.gaps = append(b.gaps, v.gaps...)

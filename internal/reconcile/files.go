@@ -41,6 +41,9 @@ type files struct {
 	// real are the paths in the validated repository of files that were copied from there.
 	real map[string]string
 	read sync.Map // path → *content
+	// builds that were made: buildKey → *shared. The budget is that of all files.
+	builds sync.Map
+	budget *budget
 }
 
 // origin is the path to tell of a file: of the one that it was copied from.

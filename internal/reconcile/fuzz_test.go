@@ -83,7 +83,7 @@ func FuzzSubstitute(f *testing.F) {
 			}
 			text = string(quotedText)
 		}
-		resources, err := parse("apiVersion: v1\nkind: Sample\nmetadata:\n  name: x\nspec: " + text + "\n")
+		resources, err := parseObjects("apiVersion: v1\nkind: Sample\nmetadata:\n  name: x\nspec: " + text + "\n")
 		if err != nil || len(resources) != 1 {
 			return
 		}
@@ -99,7 +99,7 @@ func compareSubstitution(t *testing.T, r *resource.Resource, substitute map[stri
 	}
 	o := newObject(&Kustomization{}, one)
 	vars := variablesOf(&kustomizev1.KustomizationSpec{PostBuild: &kustomizev1.PostBuild{Substitute: substitute}}, nil)
-	err = vars.substitute(one.text, o, false)
+	_, err = vars.substitute(one.text, o, false, mostGrowth)
 	var limit *limitError
 	if errors.As(err, &limit) {
 		return
@@ -140,7 +140,7 @@ func FuzzValue(f *testing.F) {
 		if len(text) > 1000 {
 			return
 		}
-		resources, err := parse("apiVersion: v1\nkind: Sample\nmetadata:\n  name: x\nspec:\n  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+		resources, err := parseObjects("apiVersion: v1\nkind: Sample\nmetadata:\n  name: x\nspec:\n  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
 		if err != nil {
 			return
 		}
@@ -154,8 +154,8 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// parse parses objects as kustomize does, which panics on some texts.
-func parse(text string) (resources []*resource.Resource, err error) {
+// parseObjects parses objects as kustomize does, which panics on some texts.
+func parseObjects(text string) (resources []*resource.Resource, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)

@@ -121,16 +121,16 @@ func applyCommonMetadata(o *Object, meta *kustomizev1.CommonMetadata) {
 		if len(values) == 0 {
 			return
 		}
+		// Copied, since several Kustomizations may share a build.
 		m, _ := o.Value["metadata"].(map[string]any)
-		if m == nil {
+		if m = maps.Clone(m); m == nil {
 			m = map[string]any{}
-			o.Value["metadata"] = m
 		}
 		all, _ := m[field].(map[string]any)
-		if all == nil {
+		if all = maps.Clone(all); all == nil {
 			all = map[string]any{}
-			m[field] = all
 		}
+		o.Value["metadata"], m[field] = m, all
 		for name, value := range values {
 			all[name] = value
 		}

@@ -31,10 +31,11 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 			return nil, err
 		}
 	}
-	own := &files{repo: repo, base: "."}
+	total := &budget{}
+	own := &files{repo: repo, base: ".", budget: total}
 	mapped := map[string]*files{}
 	for _, name := range keys(opts.Sources) {
-		mapped[name] = &files{repo: opts.Sources[name], base: "."}
+		mapped[name] = &files{repo: opts.Sources[name], base: ".", budget: total}
 	}
 	fleet := &Fleet{Clusters: make([]*Cluster, len(roots))}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))

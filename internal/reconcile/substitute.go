@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -52,8 +51,6 @@ func (r Reference) identity(namespace string) Identity {
 const (
 	substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
 	disabled      = "disabled"
-	// mostSubstituted bounds an object's size after substitution, in bytes.
-	mostSubstituted = 16 << 20
 )
 
 // variableName is what kustomize-controller allows as a name.
@@ -81,35 +78,36 @@ func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Va
 // substitute replaces the variables in an object, whose text is nil where that changes nothing,
 // as kustomize-controller 1.9 does with strict substitution, and says what it refuses. Variables
 // that nothing defines, and those whose values are not known, stand as ${NAME} in the result.
+// It returns by how many bytes that may make the text longer, and refuses more than most.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
-func (vars Variables) substitute(text []byte, o *Object, always bool) error {
+func (vars Variables) substitute(text []byte, o *Object, always bool, most int) (growth int, err error) {
 	if len(vars) == 0 && !always || o.marked("labels") || o.marked("annotations") {
-		return nil
+		return 0, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !variableName.MatchString(name) {
-			return fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
+			return 0, fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
 		}
 	}
 	if text == nil {
-		return nil
+		return 0, nil
 	}
-	if err := vars.bounded(string(text)); err != nil {
-		return err
+	if growth, err = vars.prepare(string(text), most); err != nil {
+		return 0, err
 	}
 	result, err := vars.evaluate(string(text), o)
 	if err != nil {
-		return err
+		return growth, err
 	}
 	value, err := reread(result)
 	if err != nil {
-		return fmt.Errorf("the object is no YAML once its variables are replaced: %w", err)
+		return growth, fmt.Errorf("the object is no YAML once its variables are replaced: %w", err)
 	}
 	if o.Value = value; o.Encrypted {
 		delete(value, "sops")
 	}
 	o.Substituted = bytes.IndexByte(text, '$') >= 0
-	return nil
+	return growth, nil
 }
 
 // marked says whether a label or annotation excepts an object from substitution.
@@ -131,33 +129,31 @@ func reread(text string) (map[string]any, error) {
 	return valueOf(node)
 }
 
-// evaluate runs the substitution, again for each variable that it finds undefined.
-func (vars Variables) evaluate(text string, o *Object) (string, error) {
+// evaluate runs the substitution.
+func (vars Variables) evaluate(text string, o *Object) (result string, err error) {
+	// It panics on some lengths and positions.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the substitution gave up: %v", p)
+		}
+	}()
 	used := map[string]bool{}
-	for {
-		missing := ""
-		result, err := envsubst.Eval(text, func(name string) (string, bool) {
-			used[name] = true
-			v, ok := vars[name]
-			switch {
-			case !ok:
-				missing = name
-				return "", false
-			case !v.Known:
-				return "${" + name + "}", true
-			}
-			return v.Value, true
-		})
-		if err != nil && missing != "" && strings.HasSuffix(err.Error(), fmt.Sprintf("%q", missing)) {
-			vars[missing] = &Variable{Name: missing, Undefined: true}
-			continue
+	result, err = envsubst.Eval(text, func(name string) (string, bool) {
+		used[name] = true
+		v, ok := vars[name]
+		if ok && !v.Known {
+			return "${" + name + "}", true
 		}
-		if err != nil {
-			return "", err
+		if !ok {
+			return "", false
 		}
-		vars.use(used, o)
-		return result, nil
+		return v.Value, true
+	})
+	if err != nil {
+		return "", err
 	}
+	vars.use(used, o)
+	return result, nil
 }
 
 // use notes which variables an object uses.
@@ -174,18 +170,6 @@ func (vars Variables) use(used map[string]bool, o *Object) {
 			o.Unknown = append(o.Unknown, name)
 		}
 	}
-}
-
-// bounded refuses a text whose variables could make it too large.
-func (vars Variables) bounded(text string) error {
-	longest := 0
-	for _, v := range vars {
-		longest = max(longest, len(v.Value))
-	}
-	if len(text)+strings.Count(text, "$")*longest > mostSubstituted {
-		return &limitError{errors.New("the object may become too large once its variables are replaced")}
-	}
-	return nil
 }
 
 // mentionsVariable says whether any text or field name in a value has a $.

@@ -37,7 +37,7 @@ func (w *walker) walk(root Root) *Cluster {
 	w.index = map[Identity][]*Object{}
 	w.artifacts = map[sourceKey]*files{}
 	if root.Base != "." {
-		w.own = &files{repo: w.own.repo, base: root.Base}
+		w.own = &files{repo: w.own.repo, base: root.Base, budget: w.own.budget}
 	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.namespace, Name: root.name, Spec: root.spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
@@ -127,10 +127,12 @@ func (k *Kustomization) build(ctx context.Context, from *files) {
 		}
 		k.Gaps = append(k.Gaps, gap)
 	}
-	if k.Failure = k.built.failure; k.Failure == nil {
+	if k.built.failure == nil {
+		k.Failure = nil
 		return
 	}
-	if k.Failure.File == "" {
+	failure := *k.built.failure // the build may be shared
+	if k.Failure = &failure; k.Failure.File == "" {
 		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
 		return
 	}
@@ -281,13 +283,18 @@ func (k *Kustomization) replaceVariables() {
 	}
 	k.Variables = variablesOf(&k.Spec, k.References)
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
+	grown := 0
 	count := map[string]int{}
 	for _, o := range k.Objects {
 		count[o.uniqueness()]++
 	}
 	for i, o := range k.Objects {
 		before := o.uniqueness()
-		if err := k.Variables.substitute(k.built.results[i].text, o, always); err != nil {
+		growth, err := k.Variables.substitute(k.built.results[i].text, o, always, mostGrowth-grown)
+		if grown += growth; err == nil {
+			err = k.from.budget.grow(growth)
+		}
+		if err != nil {
 			k.fail(SubstitutionFailed, o, err)
 		}
 		o.identify()
@@ -343,6 +350,30 @@ func (k *Kustomization) fail(reason Reason, o *Object, err error) {
 	k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
 }
 
+// What bounds the graph: no real one has a Kustomization that leads to itself by another name.
+const (
+	mostKustomizations = 20_000 // of a cluster
+	mostRecursion      = 3      // Kustomizations in a chain that come from one document
+)
+
+// endless says why a Kustomization is not followed: a document that makes Kustomizations with
+// variables in their names may make ever more of them.
+func (w *walker) endless(k *Kustomization) error {
+	if len(w.cluster.Kustomizations) >= mostKustomizations {
+		return &limitError{fmt.Errorf("%s is not followed: there are more than %d Kustomizations", k, mostKustomizations)}
+	}
+	same := 0
+	for p := k; p != nil; p = p.Parent {
+		if p.Object != nil && p.Object.Source == k.Object.Source && p.Object.Source != nil {
+			same++
+		}
+	}
+	if same > mostRecursion {
+		return &limitError{fmt.Errorf("%s is not followed: it is the %dth of a chain from one document", k, same)}
+	}
+	return nil
+}
+
 // found takes up a Kustomization that another one applies; one that is known is the root's
 // own, or applied by two.
 func (w *walker) found(parent *Kustomization, o *Object) {
@@ -350,6 +381,10 @@ func (w *walker) found(parent *Kustomization, o *Object) {
 		return
 	}
 	k := &Kustomization{Cluster: w.cluster, Parent: parent, Object: o, Namespace: o.Namespace, Name: o.Name}
+	if err := w.endless(k); err != nil {
+		parent.fail(BuildFailed, o, err)
+		return
+	}
 	var err error
 	if k.Spec, err = specOf(o.Value); err != nil {
 		k.fail(BuildFailed, o, err)

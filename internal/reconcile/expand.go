@@ -1,0 +1,108 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/envsubst/parse"
+)
+
+// What substitution may take. Its parser calls itself for each variable, and its functions
+// may multiply the lengths of what they are given.
+const (
+	mostGrowth   = 4 << 20 // bytes that are added to the objects of a Kustomization
+	mostDollars  = 50_000  // variables in an object
+	mostNested   = 50      // variables in the defaults of variables
+	mostPatterns = 100e6   // bytes of a value, squared, that are compared with a pattern
+)
+
+// prepare says by how many bytes the variables in a text may make it longer, and refuses more
+// than most. It notes the variables that nothing defines.
+func (vars Variables) prepare(text string, most int) (int, error) {
+	if strings.Count(text, "$") > mostDollars {
+		return 0, &limitError{fmt.Errorf("the object has more than %d variables", mostDollars)}
+	}
+	if nesting(text) > mostNested {
+		return 0, &limitError{fmt.Errorf("variables nest deeper than %d", mostNested)}
+	}
+	tree, err := parse.Parse(text)
+	if err != nil {
+		return 0, nil //nolint:nilerr // the substitution says the same
+	}
+	m := measure{vars: vars}
+	size := m.size(tree.Root)
+	if size-float64(len(text)) > float64(most) {
+		return 0, &limitError{errors.New("the objects may become too large once their variables are replaced")}
+	}
+	if m.compared > mostPatterns {
+		return 0, &limitError{errors.New("a long variable is compared with a pattern")}
+	}
+	for _, name := range m.undefined {
+		vars[name] = &Variable{Name: name, Undefined: true}
+	}
+	return max(0, int(size)-len(text)), nil
+}
+
+// nesting is how deep variables stand in others, at most.
+func nesting(text string) int {
+	depth, deepest := 0, 0
+	for i := range len(text) {
+		switch {
+		case text[i] == '{' && i > 0 && text[i-1] == '$':
+			depth++
+			deepest = max(deepest, depth)
+		case text[i] == '}' && depth > 0:
+			depth--
+		}
+	}
+	return deepest
+}
+
+// measure finds out what a substitution gives, before it is done.
+type measure struct {
+	vars      Variables
+	undefined []string
+	compared  float64
+}
+
+// size is the most bytes that a node may come to.
+func (m *measure) size(node parse.Node) float64 {
+	switch node := node.(type) {
+	case *parse.TextNode:
+		return float64(len(node.Value))
+	case *parse.ListNode:
+		total := 0.0
+		for _, n := range node.Nodes {
+			total += m.size(n)
+		}
+		return total
+	case *parse.FuncNode:
+		return m.function(node)
+	}
+	return 0
+}
+
+func (m *measure) function(node *parse.FuncNode) float64 {
+	arguments, longest := 0.0, 0.0
+	for _, n := range node.Args {
+		size := m.size(n)
+		arguments += size
+		longest = max(longest, size)
+	}
+	value := float64(len(node.Param) + len("${}"))
+	v, ok := m.vars[node.Param]
+	if ok && v.Known {
+		value = float64(len(v.Value))
+	}
+	if !ok && !strings.ContainsAny(node.Name, "-+=?") {
+		m.undefined = append(m.undefined, node.Param)
+	}
+	switch node.Name {
+	case "//":
+		return (value + 1) * (longest + 1)
+	case "#", "##", "%", "%%":
+		m.compared += value * value
+	}
+	return value + arguments
+}
