@@ -9,7 +9,7 @@ import (
 // many files, for each finding. What goes beyond has no hint, and stands at its object.
 type budget struct{ names, reads int }
 
-func newBudget() *budget { return &budget{names: 300_000, reads: 5_000} }
+func newBudget() *budget { return &budget{names: 200_000, reads: 5_000} }
 
 // nearest is the one of some names that a misspelt one was meant to be.
 func (b *budget) nearest(name string, names []string) (string, bool) {

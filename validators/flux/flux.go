@@ -79,11 +79,11 @@ func idText(id reconcile.Identity) string {
 	return id.Kind + " " + id.Namespace + "/" + id.Name
 }
 
-// reportOn reports a finding about a Kustomization, at a path of it unless the finding has a
-// file. A root may have no object: then it is at what syncs it.
-func reportOn(p *rule.Pass, k *reconcile.Kustomization, f finding.Finding, path ...any) {
+// reportOn reports a finding about a Kustomization. A root may have no object: then it is at
+// what syncs it unless it has a place.
+func reportOn(p *rule.Pass, k *reconcile.Kustomization, f finding.Finding) {
 	if k.Object != nil {
-		p.ReportBuilt(k.Object, f, path...)
+		p.ReportBuilt(k.Object, f)
 		return
 	}
 	if root := k.Cluster.Root; f.File == "" {

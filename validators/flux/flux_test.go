@@ -1,8 +1,15 @@
 package flux
 
 import (
+	"fmt"
+	"maps"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
@@ -15,4 +22,285 @@ func TestExamples(t *testing.T) {
 	for _, r := range rules {
 		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, rules) })
 	}
+}
+
+// elsewhere is a Kustomization of another repository, under a service account or none.
+func elsewhere(name, more string) string {
+	return `-- clusters/prod/` + name + `.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: ` + name + `, namespace: ` + name + `}
+spec: {interval: 1h, url: https://example.com/` + name + `, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ` + name + `, namespace: ` + name + `}
+spec:
+  interval: 1h
+  path: ./
+  prune: true
+  sourceRef: {kind: GitRepository, name: ` + name + `}
+` + more
+}
+
+const dependsOnInfra = "  dependsOn:\n    - name: infra\n"
+
+// TestRules holds what each repository comes to: the rules of its findings, and of what is
+// unresolved in brackets.
+func TestRules(t *testing.T) {
+	base := fluxSync + podinfoNamespace
+	for _, c := range []struct{ name, files, want string }{
+		{"a dependency on nothing", base + apps(dependsOnInfra), "flux-dependson-missing"},
+		{"a suspended object waits for nothing", base + apps(dependsOnInfra+"  suspend: true\n"), ""},
+		{"another repository may bring it", base + apps(dependsOnInfra) + elsewhere("team", ""), "[flux-dependson-missing]"},
+		{"a target namespace can't", base + apps(dependsOnInfra) + elsewhere("team", "  targetNamespace: team\n"), "flux-dependson-missing"},
+		{"a tenant's account can't", base + apps(dependsOnInfra) + elsewhere("team", "  serviceAccountName: sync\n") + `-- clusters/prod/rbac.yaml --
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: sync, namespace: team}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
+subjects: [{kind: ServiceAccount, name: sync, namespace: team}]
+`, "flux-dependson-missing"},
+		{"an account that nothing binds may", base + apps(dependsOnInfra) + elsewhere("team", "  serviceAccountName: sync\n"), "[flux-dependson-missing]"},
+		{"a ResourceSet may make it", base + apps(dependsOnInfra) + `-- clusters/prod/set.yaml --
+apiVersion: fluxcd.controlplane.io/v1
+kind: ResourceSet
+metadata: {name: x, namespace: flux-system}
+spec:
+  resourcesTemplate: |
+    apiVersion: kustomize.toolkit.fluxcd.io/v1
+    kind: Kustomization
+    metadata: {name: << inputs.name >>}
+`, "[flux-dependson-missing]"},
+		{"a failure is told once", base + kustomization("infra", "") + apps("  dependsOn:\n    - name: a\n    - name: b\n    - name: c\n") +
+			"-- infra/kustomization.yaml --\nresources: [gone.yaml]\n", "flux-build-failed [flux-dependson-missing]"},
+		{"a missing path is no reason to doubt sources twice", base + kustomization("infra", ""), "flux-path-missing"},
+		{"a child that depends on what waits for it", fluxSync + kustomization("parent", "  wait: true\n") + `-- parent/child.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: child, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./apps
+  prune: true
+  dependsOn: [{name: parent}]
+  sourceRef: {kind: GitRepository, name: flux-system}
+` + podinfoNamespace, "flux-dependson-cycle"},
+		{"a readyExpr is no circle", fluxSync + podinfoNamespace + apps("  dependsOn:\n    - name: apps\n      readyExpr: dep.spec.prune\n"), ""},
+		{"on itself", base + apps("  dependsOn:\n    - name: apps\n"), "flux-dependson-cycle"},
+		{"without postBuild nothing is replaced", fluxSync + apps("") + settings, ""},
+		{"a Secret that isn't in Git may define it", fluxSync + apps("  postBuild:\n    substitute: {A: b}\n    substituteFrom:\n      - {kind: Secret, name: vars}\n") + settings,
+			"flux-substitution-unused [flux-substitution-undefined flux-values-reference-missing]"},
+		{"an encrypted Secret's keys are known", fluxSync + apps("  postBuild:\n    substituteFrom:\n      - {kind: Secret, name: vars}\n") + settings + `-- clusters/prod/vars.yaml --
+apiVersion: v1
+kind: Secret
+metadata: {name: vars, namespace: flux-system, labels: {reconcile.fluxcd.io/watch: Enabled}}
+stringData: {CLUSTER_NAME: "ENC[AES256_GCM,data:x,type:str]"}
+sops: {mac: "ENC[x]"}
+`, ""},
+		{"an older Flux puts nothing in its place", fluxSync + apps("  postBuild:\n    substitute: {OTHER: b}\n") + settings + `-- clusters/prod/flux-system/components.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kustomize-controller, namespace: flux-system}
+spec: {template: {spec: {containers: [{name: manager, image: "ghcr.io/fluxcd/kustomize-controller:v1.6.1"}]}}}
+`, "flux-substitution-undefined:warning flux-substitution-unused"},
+		{"an ExternalSecret makes it", fluxSync + podinfoRelease("x") + `-- clusters/prod/patch.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: other, namespace: flux-system}
+spec:
+  interval: 1h
+  chartRef: {kind: OCIRepository, name: podinfo}
+  valuesFrom: [{kind: Secret, name: made}]
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: any, namespace: flux-system}
+spec: {target: {name: made}}
+`, "flux-values-reference-missing"},
+		{"an optional reference may be absent", fluxSync + podinfoRelease("x\n      optional: true"), ""},
+		{"a script makes it", fluxSync + podinfoRelease("hand-made") + "-- setup.sh --\nkubectl create configmap hand-made\n", "[flux-values-reference-missing]"},
+		{"a key", fluxSync + podinfoRelease("podinfo-values\n      valuesKey: value.yaml") + `-- clusters/prod/values.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: podinfo-values, namespace: flux-system, labels: {reconcile.fluxcd.io/watch: Enabled}}
+data: {values.yaml: ""}
+`, "flux-values-reference-missing"},
+		{"another selector watches", fluxSync + podinfoRelease("podinfo-values") + `-- clusters/prod/values.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: podinfo-values, namespace: flux-system}
+data: {values.yaml: ""}
+-- flux.tf --
+args = "--watch-configs-label-selector=owner!=helm"
+`, ""},
+		{"the same path under other names", fluxSync + kustomization("blue", "  namePrefix: blue-\n") + strings.ReplaceAll(kustomization("green", "  namePrefix: green-\n"), "./green", "./blue") +
+			"-- blue/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n", ""},
+		{"the same path", fluxSync + kustomization("blue", "") + strings.ReplaceAll(kustomization("green", ""), "./green", "./blue") +
+			"-- blue/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n", "flux-path-overlap"},
+		{"a definition in the same Kustomization comes first", fluxSync + apps("") + widgets("apps") + "-- apps/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\n", ""},
+		{"a definition in another", fluxSync + apps("") + kustomization("infra", "") + widgets("infra") + "-- apps/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\n", "flux-crd-order"},
+		{"a bootstrap brings the definitions", fluxSync + kustomization("infrastructure", "") + keda + "-- infrastructure/a.yaml --\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a, namespace: default}\n" +
+			"-- bootstrap/helmfile.yaml --\nreleases:\n  - {name: keda, chart: oci://ghcr.io/kedacore/charts/keda}\n", ""},
+	} {
+		if got := outcome(t, c.files); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// widgets define a kind.
+func widgets(dir string) string {
+	return "-- " + dir + `/crd.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec: {group: example.com, scope: Namespaced, names: {kind: Widget, plural: widgets}, versions: []}
+`
+}
+
+// outcome are the rules that find something, with the severity where it isn't the rule's, and
+// in brackets those that leave something open.
+func outcome(t *testing.T, files string) string {
+	t.Helper()
+	var found, open []string
+	for _, r := range rules {
+		findings, unresolved := ruletest.Run(t, r, files)
+		if len(findings) > 0 {
+			one := r.ID
+			if s := findings[0].Severity; s != r.Severity {
+				one += ":" + string(s)
+			}
+			found = append(found, one)
+		}
+		if len(unresolved) > 0 {
+			open = append(open, r.ID)
+		}
+	}
+	text := strings.Join(found, " ")
+	if len(open) > 0 {
+		text = strings.TrimSpace(text + " [" + strings.Join(open, " ") + "]")
+	}
+	return text
+}
+
+// A mistake in a base that clusters share is one finding, and one that a single cluster has
+// names it.
+func TestSharedBases(t *testing.T) {
+	second := strings.ReplaceAll(fluxSync+apps("  postBuild:\n    substitute: {OTHER: b}\n"), "clusters/prod", "clusters/test")
+	files := fluxSync + apps("  postBuild:\n    substitute: {OTHER: b}\n") + second + settings
+	found := ruletest.Find(t, SubstitutionUndefined, files)
+	if len(found) != 1 || found[0].Cluster != "" || found[0].File != "apps/settings.yaml" || found[0].Line != 7 || found[0].Column != 12 {
+		t.Errorf("a shared mistake gives %+v", found)
+	}
+	if found[0].Message != "nothing defines ${CLUSTER_NAME}, in what Kustomization flux-system/apps applies" {
+		t.Errorf("the message is %s", found[0].Message)
+	}
+	files = fluxSync + apps("  postBuild:\n    substitute: {CLUSTER_NAME: b}\n") + second + settings
+	if found = ruletest.Find(t, SubstitutionUndefined, files); len(found) != 1 || found[0].Cluster != "test" {
+		t.Errorf("one cluster's mistake gives %+v", found)
+	}
+}
+
+// What a patch brings is reported where the patch stands.
+func TestPlaceInAPatch(t *testing.T) {
+	files := fluxSync + podinfoNamespace + apps("") + `-- clusters/prod/kustomization.yaml --
+resources: [flux-system/gotk-sync.yaml, apps.yaml]
+patches:
+  - target: {kind: Kustomization, name: apps}
+    patch: |
+      - op: add
+        path: /spec/dependsOn
+        value: [{name: infra}]
+`
+	found := ruletest.Find(t, DependsOnMissing, files)
+	if len(found) != 1 || found[0].File != "clusters/prod/kustomization.yaml" || found[0].Line != 7 {
+		t.Errorf("the finding is %+v", found)
+	}
+}
+
+func TestHints(t *testing.T) {
+	for _, c := range []struct {
+		rule  rule.Rule
+		files string
+		want  string
+	}{
+		{DependsOnMissing, fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "") + apps("  dependsOn:\n    - name: infrastructurx\n"), `did you mean "infrastructure"?`},
+		{DependsOnMissing, fluxSync + podinfoNamespace + apps("  dependsOn:\n    - {name: flux-system, namespace: other}\n"), `there is one in namespace "flux-system": name the namespace too`},
+		{DependsOnMissing, fluxSync + podinfoNamespace + apps(dependsOnInfra) + strings.ReplaceAll(kustomization("infra", ""), "clusters/prod", "old"),
+			"old/infra.yaml:1 defines it, but no Kustomization applies that file"},
+		{PathMissing, fluxSync + strings.ReplaceAll(apps(""), "./apps", "./app/base") + "-- apps/base/a.yaml --\n", `did you mean "./apps/base"?`},
+	} {
+		found := ruletest.Find(t, c.rule, c.files)
+		if len(found) != 1 || found[0].Hint != c.want {
+			t.Errorf("%s: want the hint %q, got %+v", c.rule.ID, c.want, found)
+		}
+	}
+}
+
+// TestCostGrowsWithTheRepository runs the rules over a repository in which everything is
+// wrong: names that come near to many others, and one long circle. What it takes to build the
+// repository doesn't count.
+func TestCostGrowsWithTheRepository(t *testing.T) {
+	took := func(n int) time.Duration {
+		repo := wrongRepository(t, n)
+		var shared rule.Shared
+		var total time.Duration
+		for i := range rules {
+			p := rule.NewPass(t.Context(), &rules[i], repo, "", &shared)
+			if len(p.Fleet().Clusters) != 1 || len(p.Fleet().Clusters[0].Kustomizations) < n {
+				t.Fatal("the Kustomizations are not reached")
+			}
+			start := time.Now()
+			rules[i].Run(p)
+			spent := time.Since(start)
+			found, _, _ := p.Results()
+			t.Logf("%d: %s: %d findings in %v", n, rules[i].ID, len(found), spent)
+			total += spent
+		}
+		return total
+	}
+	small, large := took(100), took(500)
+	if large > 15*small+time.Second {
+		t.Errorf("5 times the objects cost %v in place of %v", large, small)
+	}
+}
+
+// wrongRepository has n Kustomizations that are wrong in every way.
+func wrongRepository(t *testing.T, n int) *repository.Repository {
+	t.Helper()
+	const group = 50
+	content := map[string][]byte{"setup.sh": []byte(strings.Repeat("echo var-1 ", 100_000))}
+	for name, data := range filesOf(fluxSync + podinfoNamespace) {
+		content[name] = data
+	}
+	for i := range n {
+		dir := fmt.Sprintf("group-%d", i/group)
+		if i%group == 0 {
+			for name, data := range filesOf(kustomization(dir, "")) {
+				content[name] = data
+			}
+		}
+		content[fmt.Sprintf("%s/%d.yaml", dir, i)] = fmt.Appendf(nil, "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app-%d, namespace: flux-system}\n"+
+			"spec: {path: ./apps, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: flux-system}, dependsOn: [{name: app-%d}, {name: ap-%d}],\n"+
+			"  postBuild: {substitute: {A%d: b}, substituteFrom: [{kind: ConfigMap, name: var-%d}]}}\n"+
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars-%d, namespace: flux-system}\n"+
+			"---\napiVersion: helm.toolkit.fluxcd.io/v2beta1\nkind: HelmRelease\nmetadata: {name: release-%d, namespace: flux-system}\n"+
+			"spec: {chartRef: {kind: OCIRepository, name: sourc-%d}, targetNamespace: x, valuesFrom: [{kind: ConfigMap, name: vars-%d}]}\n"+
+			"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: source-%d, namespace: flux-system}\nspec: {url: oci://example.com}\n",
+			i, (i+1)%n, i, i, i, i, i, i, i, i)
+	}
+	repo, err := repository.FromFiles(maps.All(content), repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+func filesOf(archive string) map[string][]byte {
+	files := map[string][]byte{}
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		files[f.Name] = f.Data
+	}
+	return files
 }

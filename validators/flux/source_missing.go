@@ -39,7 +39,7 @@ spec:
   prune: true
   sourceRef:
     kind: GitRepository
-    name: flux-sytem # <-- here
+    name: flux-systen # <-- here
 ` + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease

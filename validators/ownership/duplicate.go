@@ -83,7 +83,8 @@ spec:
 	},
 }
 
-// report reports the objects with several owners: once those of the same files and owners.
+// report reports the objects with several owners: once those of the same owners that come from
+// the same files, or from bases that they share.
 func report(p *rule.Pass, duplicates [][]*reconcile.Object) {
 	groups := map[string][][]*reconcile.Object{}
 	var order []string
@@ -93,7 +94,11 @@ func report(p *rule.Pass, duplicates [][]*reconcile.Object) {
 		}
 		var key strings.Builder
 		for _, o := range all {
-			fmt.Fprintf(&key, "%s %s\n", o.File, o.Kustomization)
+			file := o.File
+			if o.Source != nil && o.Source == all[0].Source {
+				file = "" // of a base that they share
+			}
+			fmt.Fprintf(&key, "%s %s\n", file, o.Kustomization)
 		}
 		if len(groups[key.String()]) == 0 {
 			order = append(order, key.String())
@@ -123,7 +128,11 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 		f.Message += fmt.Sprintf(", first at %s:%d", first.File, first.Line)
 	}
 	if more := len(group) - 1; more > 0 {
-		f.Message += fmt.Sprintf(" (and so are %d more objects)", more)
+		objects := "1 more object"
+		if more > 1 {
+			objects = fmt.Sprintf("%d more objects", more)
+		}
+		f.Message += fmt.Sprintf(" (and %s with it)", objects)
 	}
 	for _, all := range group {
 		if !allSame(all) {
