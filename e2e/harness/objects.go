@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,6 +71,25 @@ func (c Client) Apply(ctx context.Context, object *unstructured.Unstructured) er
 	}
 	_, err = resource.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: "e2e"})
 	return err
+}
+
+// Admit applies one object on the server's side without keeping it; a namespace is kept,
+// since there would be nowhere to put what stands in it.
+func (c Client) Admit(ctx context.Context, object *unstructured.Unstructured) error {
+	resource, err := c.Resource(object.GroupVersionKind(), object.GetNamespace())
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	options := metav1.ApplyOptions{FieldManager: "e2e", Force: true, DryRun: []string{metav1.DryRunAll}}
+	if object.GetKind() == "Namespace" {
+		if _, err := resource.Get(ctx, object.GetName(), get); apierrors.IsNotFound(err) {
+			options.DryRun = nil
+		}
+	}
+	if _, err := resource.Apply(ctx, object.GetName(), object, options); err != nil {
+		return fmt.Errorf("%s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
+	}
+	return nil
 }
 
 // established waits until every kind that is defined is served.
