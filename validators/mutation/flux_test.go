@@ -1,0 +1,156 @@
+package mutation_test
+
+// fluxMutants break what Flux follows: sources, paths, dependencies, variables, builds.
+var fluxMutants = []mutant{
+	// Sources.
+	{
+		name: "renamed", example: "homelab", rule: "flux-source-missing",
+		edits: []edit{
+			replace("kubernetes/apps/media/jellyfin/app/ocirepository.yaml", "name: jellyfin", "name: jelly-fin"),
+			mark("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "kind: OCIRepository\n    name: «»jellyfin"),
+		},
+	},
+	{
+		name: "typo-in-one-of-three-clusters", example: "acme", rule: "flux-source-missing",
+		edits: []edit{
+			replace("clusters/staging/infrastructure.yaml", "    name: flux-system\n  timeout: 10m0s\n  wait: true\n---", "    name: «»flux-sytem\n  timeout: 10m0s\n  wait: true\n---"),
+		},
+	},
+	{
+		name: "of-a-base-that-three-clusters-share", example: "acme", rule: "flux-source-missing",
+		edits: []edit{
+			replace("infrastructure/controllers/base/velero/helmrelease.yaml", "kind: HelmRepository\n        name: velero", "kind: HelmRepository\n        name: «»velero-charts"),
+		},
+	},
+	{
+		name: "file-no-longer-listed", example: "homelab", rule: "flux-source-missing",
+		edits: []edit{
+			replace("kubernetes/apps/network/external-dns/app/kustomization.yaml", "- ocirepository.yaml\n", ""),
+			mark("kubernetes/apps/network/external-dns/app/helmrelease.yaml", "chartRef:\n    kind: OCIRepository\n    name: «»external-dns"),
+		},
+	},
+	{
+		name: "of-the-other-kind", example: "homelab", rule: "flux-source-missing",
+		edits: []edit{
+			replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "kind: OCIRepository\n    name: jellyfin", "kind: HelmChart\n    name: «»jellyfin"),
+		},
+	},
+	{
+		name: "patched-in-one-cluster", example: "classic", rule: "flux-source-missing",
+		edits: []edit{
+			replace("infrastructure/controllers/production/cert-manager-patch.yaml", "spec:\n", "spec:\n  chartRef:\n    kind: OCIRepository\n    name: «»cert-manager-next\n"),
+		},
+	},
+	{
+		name: "in-a-file-with-crlf", example: "homelab", rule: "flux-source-missing",
+		edits: []edit{
+			replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "kind: OCIRepository\n    name: jellyfin", "kind: OCIRepository\n    name: «»jellyfinn"),
+			crlf("kubernetes/apps/media/jellyfin/app/*.yaml"),
+		},
+	},
+
+	// Paths.
+	{
+		name: "of-all-apps", example: "homelab", rule: "flux-path-missing",
+		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "path: ./kubernetes/apps", "path: «»./kubernetes/app")},
+	},
+	{
+		name: "of-one-app", example: "homelab", rule: "flux-path-missing",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "path: ./kubernetes/apps/media/jellyfin/app", "path: «»./kubernetes/apps/media/jellyfin/apps")},
+	},
+	{
+		name: "moved-folder-of-a-cluster", example: "acme", rule: "flux-path-missing",
+		edits: []edit{replace("clusters/production-us/tenants.yaml", "path: ./tenants/production-us", "path: «»./tenants/us")},
+	},
+	{
+		name: "of-the-cluster-itself", example: "acme", rule: "flux-path-missing",
+		edits: []edit{replace("clusters/staging/flux-system/flux-instance/helmrelease.yaml", "path: clusters/staging", "path: «»clusters/stage")},
+	},
+	{
+		name: "of-a-tenant-in-its-repository", example: "homelab", rule: "flux-path-missing",
+		sources: map[string]string{"friend-flux/friend": "tenant-friend"},
+		edits:   []edit{replace("kubernetes/tenants/home/friend-patch.yaml", "path: ./home", "path: «»./house")},
+	},
+	{
+		name: "one-path-for-two-Kustomizations", example: "homelab", rule: "flux-path-overlap",
+		edits: []edit{
+			replace("kubernetes/apps/network/envoy-gateway/ks.yaml", "path: ./kubernetes/apps/network/envoy-gateway/config", "path: «»./kubernetes/apps/network/envoy-gateway/app"),
+		},
+	},
+	{
+		name: "a-path-inside-of-another", example: "acme", rule: "flux-path-overlap",
+		edits: []edit{
+			replace("clusters/staging/infrastructure.yaml", "path: ./infrastructure/configs/staging", "path: «»./infrastructure/controllers/staging/cilium"),
+		},
+	},
+
+	// Dependencies.
+	{
+		name: "typo", example: "homelab", rule: "flux-dependson-missing",
+		edits: []edit{replace("kubernetes/apps/network/external-dns/ks.yaml", "- name: kube-prometheus-stack", "- name: «»prometheus-stack")},
+	},
+	{
+		name: "removed-with-its-Kustomization", example: "acme", rule: "flux-dependson-missing",
+		edits: []edit{replace("clusters/production-eu/tenants.yaml", "  - name: infra-configs", "  - name: «»infra-config")},
+	},
+	{
+		name: "of-a-HelmRelease-in-three-clusters", example: "acme", rule: "flux-dependson-missing",
+		edits: []edit{replace("infrastructure/controllers/base/velero/helmrelease.yaml", "dependsOn:\n  - name: kube-prometheus-stack", "dependsOn:\n  - name: «»prometheus")},
+	},
+	{
+		name: "of-a-HelmRelease-in-another-namespace", example: "homelab", rule: "flux-dependson-missing",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "spec:\n  chartRef:", "spec:\n  dependsOn:\n  - name: «»envoy-gateway\n  chartRef:")},
+	},
+	{
+		name: "flow-style", example: "homelab", rule: "flux-dependson-missing",
+		edits: []edit{replace("kubernetes/apps/network/external-dns/ks.yaml", "dependsOn:\n  - name: envoy-gateway\n  - name: kube-prometheus-stack\n", "dependsOn: [{name: envoy-gateway}, {name: «»kube-prom}]\n")},
+	},
+	{
+		name: "of-a-Kustomization-on-a-HelmRelease", example: "acme", rule: "flux-dependson-kind",
+		edits: []edit{replace("clusters/staging/tenants.yaml", "- name: infra-configs", "- name: «»velero")},
+	},
+	{
+		name: "of-a-HelmRelease-on-a-Kustomization", example: "acme", rule: "flux-dependson-kind",
+		edits: []edit{replace("infrastructure/controllers/base/velero/helmrelease.yaml", "dependsOn:\n  - name: kube-prometheus-stack", "dependsOn:\n  - name: «»infra-configs")},
+	},
+	{
+		name: "of-a-controller-that-is-waited-for", example: "homelab", rule: "flux-dependson-no-wait",
+		edits: []edit{replace("kubernetes/apps/cert-manager/cert-manager/ks.yaml", "  timeout: 5m0s\n  wait: true\n---", "  timeout: 5m0s\n  wait: «»false\n---")},
+	},
+	{
+		name: "wait-removed", example: "acme", rule: "flux-dependson-no-wait",
+		edits: []edit{
+			replace("clusters/staging/infrastructure.yaml", "  timeout: 10m0s\n  wait: true\n---", "  timeout: 10m0s\n---"),
+			mark("clusters/staging/infrastructure.yaml", "name: infra-controllers\n  namespace: flux-system\n«»spec:"),
+		},
+	},
+	{
+		name: "two-apps", example: "homelab", rule: "flux-dependson-cycle",
+		edits: []edit{
+			replace("kubernetes/apps/network/envoy-gateway/ks.yaml", "name: envoy-gateway\n  namespace: flux-system\nspec:\n", "name: envoy-gateway\n  namespace: flux-system\nspec:\n  dependsOn:\n  - name: «»external-dns\n"),
+		},
+	},
+	{
+		name: "itself", example: "homelab", rule: "flux-dependson-cycle",
+		edits: []edit{replace("kubernetes/apps/network/external-dns/ks.yaml", "- name: kube-prometheus-stack", "- name: «»external-dns")},
+	},
+	{
+		name: "through-three-clusters-own-files", example: "acme", rule: "flux-dependson-cycle",
+		edits: []edit{
+			replace("clusters/*/infrastructure.yaml", "name: infra-controllers\n  namespace: flux-system\nspec:\n", "name: infra-controllers\n  namespace: flux-system\nspec:\n  dependsOn:\n  - name: «»tenants\n"),
+		},
+	},
+	{
+		name: "HelmReleases", example: "classic", rule: "flux-dependson-cycle",
+		edits: []edit{
+			replace("infrastructure/controllers/base/cert-manager/helmrelease.yaml", "spec:\n  chartRef:", "spec:\n  dependsOn:\n  - name: «»ingress-nginx\n  chartRef:"),
+		},
+	},
+	{
+		name: "what-the-parent-waits-for", example: "homelab", rule: "flux-dependson-cycle",
+		edits: []edit{
+			replace("kubernetes/flux/cluster/ks.yaml", "timeout: 5m0s\n", "timeout: 5m0s\n  wait: true\n"),
+			replace("kubernetes/apps/media/jellyfin/ks.yaml", "- name: envoy-gateway", "- name: «»cluster-apps"),
+		},
+	},
+}

@@ -1,0 +1,363 @@
+package mutation_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators"
+)
+
+// mutant is an example with one thing broken.
+type mutant struct {
+	name    string
+	example string
+	// target of the example that is broken and validated; "" is the platform's.
+	target string
+	// sources are the targets that stand for a cluster's sources, by the
+	// NAMESPACE/NAME of the source object. Edits of their files name the target
+	// first: tenant-shop:base/kustomization.yaml.
+	sources map[string]string
+	// rule that finds what is broken.
+	rule string
+	// edits are made in their order.
+	edits []edit
+}
+
+// edit changes one file, or all files that a pattern of path.Match names.
+type edit struct {
+	file string
+	// change makes the new content of the old one, nil where there is or shall be
+	// no file.
+	change func(old []byte) ([]byte, error)
+}
+
+// replace replaces a text that stands exactly once in a file. A line of the new text
+// that is one longer line of the old one says more of where it is.
+func replace(file, old, fresh string) edit {
+	return edit{file, func(content []byte) ([]byte, error) {
+		if n := bytes.Count(content, []byte(old)); n != 1 {
+			return nil, fmt.Errorf("the text to replace is there %d times, not once:\n%s", n, old)
+		}
+		return bytes.Replace(content, []byte(old), []byte(fresh), 1), nil
+	}}
+}
+
+// write writes a file in the place of one that is there.
+func write(file, fresh string) edit {
+	return edit{file, func(content []byte) ([]byte, error) {
+		if content == nil {
+			return nil, fmt.Errorf("there is no such file")
+		}
+		return []byte(fresh), nil
+	}}
+}
+
+// add adds a file.
+func add(file, fresh string) edit {
+	return edit{file, func(content []byte) ([]byte, error) {
+		if content != nil {
+			return nil, fmt.Errorf("the file is there already")
+		}
+		return []byte(fresh), nil
+	}}
+}
+
+// remove takes a file away.
+func remove(file string) edit {
+	return edit{file, func(content []byte) ([]byte, error) {
+		if content == nil {
+			return nil, fmt.Errorf("there is no such file")
+		}
+		return nil, nil
+	}}
+}
+
+// mark marks a place of a file that the mutant breaks elsewhere: the marks of the text
+// stand in what must be there exactly once without them.
+func mark(file, marked string) edit {
+	return replace(file, marks.ReplaceAllString(marked, ""), marked)
+}
+
+// crlf ends the lines of a file as Windows does.
+func crlf(file string) edit {
+	return edit{file, func(content []byte) ([]byte, error) {
+		if !bytes.Contains(content, []byte("\n")) || bytes.Contains(content, []byte("\r")) {
+			return nil, fmt.Errorf("the file has no lines, or ends them in CRLF already")
+		}
+		return bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n")), nil
+	}}
+}
+
+// files are a target's, by their paths.
+type files map[string][]byte
+
+// apply makes an edit. It changes no content, only which one stands at a path.
+func (f files) apply(e edit) error {
+	paths := []string{e.file}
+	if strings.ContainsAny(e.file, "*?[") {
+		paths = nil
+		for _, p := range slices.Sorted(maps.Keys(f)) {
+			if ok, err := path.Match(e.file, p); err != nil {
+				return fmt.Errorf("%s: %w", e.file, err)
+			} else if ok {
+				paths = append(paths, p)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return fmt.Errorf("%s: no file matches", e.file)
+	}
+	for _, p := range paths {
+		fresh, err := e.change(f[p])
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+		if delete(f, p); fresh != nil {
+			f[p] = fresh
+		}
+	}
+	return nil
+}
+
+// place is what a finding, or a mark, says: which rule finds something where.
+type place struct {
+	rule, file   string
+	line, column int
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d:%d [%s]", p.file, p.line, p.column, p.rule) }
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column), cmp.Compare(a.rule, b.rule))
+}
+
+// marks are the places of findings in a mutant's text.
+var marks = regexp.MustCompile(`«([a-z-]*)»`)
+
+// unmark takes the marks out of the files and returns where they were.
+func (f files) unmark(own string) []place {
+	var places []place
+	for p, content := range f {
+		for {
+			at := marks.FindSubmatchIndex(content)
+			if at == nil {
+				break
+			}
+			start := bytes.LastIndexByte(content[:at[0]], '\n') + 1
+			places = append(places, place{
+				rule: cmp.Or(string(content[at[2]:at[3]]), own), file: p,
+				line: bytes.Count(content[:start], []byte("\n")) + 1, column: utf8.RuneCount(content[start:at[0]]) + 1,
+			})
+			content = slices.Concat(content[:at[0]], content[at[1]:])
+			f[p] = content
+		}
+	}
+	slices.SortFunc(places, comparePlaces)
+	return places
+}
+
+// example is what an example renders to.
+type example struct {
+	targets map[string]files
+	// unbroken are the reports of the targets as they were rendered, with the
+	// rules of all profiles.
+	unbroken map[string]func() (finding.Report, error)
+	skip     string
+	err      error
+}
+
+var names = []string{"acme", "homelab", "classic"}
+
+// examples renders each example once, when it is first asked for.
+var examples = func() map[string]func() *example {
+	all := map[string]func() *example{}
+	for _, name := range names {
+		all[name] = sync.OnceValue(func() *example { return newExample(name) })
+	}
+	return all
+}()
+
+// newExample renders an example. What Flux itself is made of, the one that installs it
+// by bootstrap needs from outside.
+func newExample(name string) *example {
+	manifests := os.Getenv("FLUX_MANIFESTS")
+	if name == "classic" && manifests == "" {
+		return &example{skip: "FLUX_MANIFESTS is not set; `make test` sets it"}
+	}
+	source, err := render.FromFolder(path.Join("..", "..", "examples", name), manifests)
+	if err != nil {
+		return &example{err: err}
+	}
+	targets, err := source.Targets()
+	if err != nil {
+		return &example{err: err}
+	}
+	e := &example{targets: map[string]files{}, unbroken: map[string]func() (finding.Report, error){}}
+	for _, t := range targets {
+		content := files{}
+		for f := range t.Tree.All() {
+			content[f.Path] = f.Content
+		}
+		e.targets[t.Name] = content
+		e.unbroken[t.Name] = sync.OnceValues(func() (finding.Report, error) {
+			return validate(content, nil, validators.Profiles()...)
+		})
+	}
+	return e
+}
+
+// load returns an example, or skips or fails the test where it cannot be rendered.
+func load(t *testing.T, name string) *example {
+	t.Helper()
+	render, known := examples[name]
+	if !known {
+		t.Fatalf("there is no example %q", name)
+	}
+	e := render()
+	if e.err != nil {
+		t.Fatal(e.err)
+	}
+	if e.skip != "" {
+		t.Skip(e.skip)
+	}
+	return e
+}
+
+// validate runs the rules that are always on, and those of profiles.
+func validate(content files, sources map[string]files, profiles ...string) (finding.Report, error) {
+	repo, err := repository.FromFiles(maps.All(content), repository.Options{})
+	if err != nil {
+		return finding.Report{}, err
+	}
+	rules, err := validators.Select(nil, profiles...)
+	if err != nil {
+		return finding.Report{}, err
+	}
+	o := validators.Options{Rules: rules, Reconcile: reconcile.Options{Sources: map[string]*repository.Repository{}}}
+	for name, content := range sources {
+		if o.Reconcile.Sources[name], err = repository.FromFiles(maps.All(content), repository.Options{}); err != nil {
+			return finding.Report{}, err
+		}
+	}
+	return validators.Run(context.Background(), repo, o)
+}
+
+// run breaks the example, and holds what the rules find against the marks.
+func (m mutant) run(t *testing.T) {
+	t.Helper()
+	e := load(t, m.example)
+	m.target = cmp.Or(m.target, generators.PlatformTarget)
+	broken, sources, err := m.breakIt(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := broken.unmark(m.rule)
+	mapped := map[string]files{}
+	for name, target := range m.sources {
+		mapped[name] = sources[target]
+	}
+	for _, content := range sources {
+		want = append(want, content.unmark(m.rule)...)
+	}
+	if !slices.ContainsFunc(want, func(p place) bool { return p.rule == m.rule }) {
+		t.Fatalf("no mark says where %s finds something", m.rule)
+	}
+	got, text, err := m.report(e, broken, mapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(want, comparePlaces)
+	slices.SortFunc(got, comparePlaces)
+	if !slices.Equal(got, want) {
+		t.Errorf("found\n%s\nwant\n%s\n%s", lines(got), lines(want), text)
+	}
+}
+
+// breakIt makes the mutant's edits on copies of the example's files.
+func (m mutant) breakIt(e *example) (broken files, sources map[string]files, err error) {
+	if e.targets[m.target] == nil {
+		return nil, nil, fmt.Errorf("there is no target %q", m.target)
+	}
+	broken, sources = maps.Clone(e.targets[m.target]), map[string]files{}
+	for _, target := range m.sources {
+		if e.targets[target] == nil {
+			return nil, nil, fmt.Errorf("there is no target %q", target)
+		}
+		sources[target] = maps.Clone(e.targets[target])
+	}
+	for _, change := range m.edits {
+		in := broken
+		if target, file, found := strings.Cut(change.file, ":"); found {
+			in, change.file = sources[target], file
+		}
+		if err := in.apply(change); err != nil {
+			return nil, nil, err
+		}
+	}
+	return broken, sources, nil
+}
+
+// report is what the rules say of the broken files: places, and the messages for people.
+// Of the rules that belong to a profile the mutant's own counts, and of it what it
+// doesn't say of the unbroken example; a rule that never has findings has what is
+// unresolved in their place.
+func (m mutant) report(e *example, broken files, sources map[string]files) (places []place, text string, err error) {
+	r, _ := validators.Find(m.rule)
+	var profiles []string
+	if r.Profile != "" {
+		profiles = append(profiles, r.Profile)
+	}
+	report, err := validate(broken, sources, profiles...)
+	if err != nil {
+		return nil, "", err
+	}
+	before, err := e.unbroken[m.target]()
+	if err != nil {
+		return nil, "", err
+	}
+	known := map[string]bool{}
+	for _, f := range before.Findings {
+		known[f.Fingerprint] = true
+	}
+	var b strings.Builder
+	for _, f := range report.Findings {
+		if other, _ := validators.Find(f.Rule); other.Profile != "" && (f.Rule != m.rule || known[f.Fingerprint]) {
+			continue
+		}
+		places = append(places, place{f.Rule, f.File, f.Line, f.Column})
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)
+	}
+	for _, u := range report.Unresolved {
+		if u.Rule == m.rule && !slices.Contains(before.Unresolved, u) {
+			fmt.Fprintf(&b, "%s:%d: unresolved: %s [%s]\n", u.File, u.Line, u.Reason, u.Rule)
+			if len(r.Unresolved) > 0 {
+				places = append(places, place{u.Rule, u.File, u.Line, 1})
+			}
+		}
+	}
+	return places, b.String(), nil
+}
+
+func lines(places []place) string {
+	var b strings.Builder
+	for _, p := range places {
+		fmt.Fprintf(&b, "\t%s\n", p)
+	}
+	return b.String()
+}
