@@ -30,7 +30,7 @@ func FuzzKustomization(f *testing.F) {
 	forbidFetching(f)
 	f.Add([]byte("resources: [a.yaml, ../base]\nnamePrefix: x-\n"))
 	f.Add([]byte("resources: [https://example.com/x, git@github.com:o/r, ../../out, .]\n"))
-	addCases(f, func(name string) bool { return repository.IsKustomization(name) })
+	addCases(f, repository.IsKustomization)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		twice(t, map[string]string{
 			"cluster/ks.yaml":         fluxKustomization,

@@ -9,7 +9,8 @@ import (
 // origins finds the documents that built objects come from: kustomize itself tells only the
 // file, and only by an annotation that changes what patches do.
 type origins struct {
-	documents map[string][]*repository.Object // by kind
+	documents map[string][]*repository.Object    // by kind
+	named     map[[2]string][]*repository.Object // by kind and name
 	taken     map[*repository.Object]bool
 	generated []generated
 	fallback  place
@@ -29,7 +30,7 @@ type place struct {
 // originsOf indexes what the files that a build read hold. What is found nowhere else comes
 // from the fallback.
 func originsOf(repo *repository.Repository, read []string, fallback place) *origins {
-	o := &origins{documents: map[string][]*repository.Object{}, taken: map[*repository.Object]bool{}, fallback: fallback}
+	o := &origins{documents: map[string][]*repository.Object{}, named: map[[2]string][]*repository.Object{}, taken: map[*repository.Object]bool{}, fallback: fallback}
 	for _, name := range read {
 		file, ok := repo.File(name)
 		if !ok {
@@ -45,6 +46,8 @@ func originsOf(repo *repository.Repository, read []string, fallback place) *orig
 		for _, d := range file.Documents {
 			for _, object := range d.Objects {
 				o.documents[object.Kind] = append(o.documents[object.Kind], object)
+				key := [2]string{object.Kind, object.Name}
+				o.named[key] = append(o.named[key], object)
 			}
 		}
 	}
@@ -101,9 +104,16 @@ func (o *origins) locate(object *Object) {
 // document is the one that an object most likely comes from: of the same kind and name, or
 // of a name that prefixes and suffixes were added to.
 func (o *origins) document(object *Object) *repository.Object {
+	if best := o.best(object, o.named[[2]string{object.Kind, object.Name}]); best != nil {
+		return best
+	}
+	return o.best(object, o.documents[object.Kind])
+}
+
+func (o *origins) best(object *Object, documents []*repository.Object) *repository.Object {
 	var best *repository.Object
 	score := 0
-	for _, d := range o.documents[object.Kind] {
+	for _, d := range documents {
 		if s := o.score(d, object); s > score {
 			best, score = d, s
 		}
@@ -112,22 +122,20 @@ func (o *origins) document(object *Object) *repository.Object {
 }
 
 func (o *origins) score(d *repository.Object, object *Object) int {
-	s := 0
-	switch {
-	case d.Name == object.Name:
-		s = 1000
-	case d.Name != "" && strings.Contains(object.Name, d.Name):
-		s = min(len(d.Name), 500)
-	default:
+	if d.Name == "" || !strings.Contains(object.Name, d.Name) {
 		return 0
+	}
+	s := min(len(d.Name), 500)
+	if d.Name == object.Name {
+		s = 1000
 	}
 	if d.Group() == object.Group {
 		s += 2000
 	}
-	switch {
-	case d.Namespace == object.Namespace:
+	switch d.Namespace {
+	case object.Namespace:
 		s += 200
-	case d.Namespace == "":
+	case "":
 		s += 100
 	}
 	if !o.taken[d] {

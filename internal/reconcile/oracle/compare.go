@@ -94,7 +94,7 @@ func (c *Comparer) compare(ctx context.Context, k *reconcile.Kustomization, v *V
 		v.Objects = len(objects)
 		v.Differences = append(v.Differences, differences(k, objects)...)
 	}
-	return nil //nolint:nilerr // that Flux's side fails is a verdict
+	return nil
 }
 
 // folder is the root of the source and the path in it on disk.
