@@ -77,13 +77,7 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 	b.failure = missing(v.repo, v, dir, file, k)
 	var err error
 	if v.data, err = yaml.Marshal(k); err == nil && b.failure == nil {
-		var c cost
-		if c, err = estimate(v.repo, dir, k); err == nil {
-			err = v.budget.build(c)
-		}
-		if err == nil {
-			b.results, err = run(v, dir, len(k.OpenAPI) > 0, variables)
-		}
+		b.results, err = run(v, dir, k, variables)
 	}
 	return v.finish(b, dir, file, err)
 }
@@ -179,13 +173,14 @@ var (
 )
 
 // mostCopied bounds what the copy operations of a JSON patch may add up to, in bytes.
-const mostCopied = 16 << 20
+const mostCopied = 1 << 20
 
-// run runs kustomize on a folder whose kustomization is the view's. Own says that it brings a
-// schema of its own, variables that those in the objects will be replaced.
-func run(v *view, dir string, own, variables bool) (results []result, err error) {
+// run makes the objects of a folder whose kustomization is the view's, k. Variables says that
+// those in the objects will be replaced.
+func run(v *view, dir string, k *types.Kustomization, variables bool) (results []result, err error) {
 	warmUp()
-	if own {
+	if len(k.OpenAPI) > 0 {
+		// It brings a schema of its own.
 		schemaLock.Lock()
 		defer schemaLock.Unlock()
 		defer func() {
@@ -202,15 +197,13 @@ func run(v *view, dir string, own, variables bool) (results []result, err error)
 			err = fmt.Errorf("kustomize gave up: %v", p)
 		}
 	}()
-	kustomizer := krusty.MakeKustomizer(&krusty.Options{
-		LoadRestrictions: types.LoadRestrictionsNone,
-		PluginConfig:     types.DisabledPluginConfig(),
-	})
-	m, err := kustomizer.Run(v, path.Join(mount, dir))
-	if err != nil {
-		return nil, err
+	resources, simple := v.list(dir, k)
+	if !simple {
+		if resources, err = kustomize(v, dir, k); err != nil {
+			return nil, err
+		}
 	}
-	for _, r := range m.Resources() {
+	for _, r := range resources {
 		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
 			return nil, errors.New("an object has no apiVersion, kind or name")
 		}
@@ -221,6 +214,29 @@ func run(v *view, dir string, own, variables bool) (results []result, err error)
 		results = append(results, one)
 	}
 	return results, nil
+}
+
+// kustomize runs kustomize, where that will take neither too much time nor memory.
+func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resource, error) {
+	c, err := estimate(v.repo, dir, k)
+	if err == nil {
+		err = v.budget.build(c)
+	}
+	if own := k.OpenAPI["path"]; err == nil && own != "" {
+		err = v.checkSchema(dir, own)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kustomizer := krusty.MakeKustomizer(&krusty.Options{
+		LoadRestrictions: types.LoadRestrictionsNone,
+		PluginConfig:     types.DisabledPluginConfig(),
+	})
+	m, err := kustomizer.Run(v, path.Join(mount, dir))
+	if err != nil {
+		return nil, err
+	}
+	return m.Resources(), nil
 }
 
 // newResult takes what is needed of a resource, which itself takes much more memory.

@@ -306,7 +306,7 @@ func (c *cost) variables(k *types.Kustomization) {
 // What all builds together may take, and what substitution may add to the objects, in
 // microseconds and bytes. Which build exceeds them may differ from run to run.
 const (
-	mostTotalWork   = 600e6
+	mostTotalWork   = 120e6
 	mostTotalBytes  = 256e6
 	mostTotalGrowth = 64 << 20
 )

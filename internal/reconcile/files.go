@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -41,7 +42,9 @@ type files struct {
 	// real are the paths in the validated repository of files that were copied from there.
 	real map[string]string
 	read sync.Map // path → *content
-	// builds that were made: buildKey → *shared. The budget is that of all files.
+	// lists of manifests in folders: path → *manifests; builds that were made: buildKey →
+	// *shared. The budget is that of all files.
+	lists  sync.Map
 	builds sync.Map
 	budget *budget
 }
@@ -72,7 +75,16 @@ func (f *files) load(file string, c *content) {
 		c.err = &limitError{known.Err}
 		return
 	}
-	if c.data, c.err = f.repo.ReadFile(file); c.err != nil || !repository.IsKustomization(file) {
+	if c.data, c.err = f.repo.ReadFile(file); c.err != nil {
+		return
+	}
+	if _, checked := f.repo.File(file); !checked && bytes.IndexByte(c.data, '&') >= 0 && bytes.IndexByte(c.data, '*') >= 0 {
+		// kustomize reads files of any name as YAML.
+		if err := f.repo.Check(string(c.data)); err != nil {
+			c.err = &limitError{err}
+		}
+	}
+	if !repository.IsKustomization(file) {
 		return
 	}
 	var k types.Kustomization

@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -59,6 +61,46 @@ func FuzzObjects(f *testing.F) {
 			"styles/a.yaml":        object,
 			"part/one/k.yaml":      object,
 		})
+	})
+}
+
+// FuzzList compares the objects of a kustomization that only lists files with kustomize's.
+func FuzzList(f *testing.F) {
+	forbidFetching(f)
+	addCases(f, func(name string) bool { return !repository.IsKustomization(name) && strings.HasSuffix(name, ".yaml") })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		content := map[string][]byte{
+			"app/a.yaml": data, "app/b.yaml": []byte(object), "base/kustomization.yaml": []byte("resources:\n- c.yaml\n"),
+			"base/c.yaml":            []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: other\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n"),
+			"app/kustomization.yaml": []byte("resources: [a.yaml, ../base, b.yaml]\n"),
+		}
+		repo, err := repository.FromFiles(maps.All(content), repository.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &view{files: &files{repo: repo, base: ".", budget: &budget{}}, ctx: t.Context(), seen: map[string]bool{}}
+		var k *types.Kustomization
+		if v.overlay, k, err = v.generate("app", &kustomizev1.KustomizationSpec{}); err != nil {
+			t.Fatal(err)
+		}
+		if v.data, err = yaml.Marshal(k); err != nil {
+			t.Fatal(err)
+		}
+		listed, ok := v.list("app", k)
+		if !ok {
+			return
+		}
+		want, err := kustomize(v, "app", k)
+		if err != nil || len(want) != len(listed) {
+			t.Fatalf("%d objects are listed; kustomize makes %d (%v)", len(listed), len(want), err)
+		}
+		for i, r := range listed {
+			got, err := newResult(r, true)
+			wanted, failed := newResult(want[i], true)
+			if (err != nil) != (failed != nil) || !reflect.DeepEqual(got, wanted) {
+				t.Errorf("%v (%v)\nkustomize makes\n%v (%v)", got, err, wanted, failed)
+			}
+		}
 	})
 }
 

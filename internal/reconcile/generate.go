@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
@@ -141,44 +142,60 @@ func isLocalPath(ref string) bool {
 	return !path.IsAbs(ref) && !path.IsAbs(strings.TrimPrefix(lower, "file://"))
 }
 
+// manifests are what Flux takes as the resources of a folder without a kustomization.
+type manifests struct {
+	once      sync.Once
+	resources []string
+	read      []string // the files that were looked into
+	err       error
+}
+
 // manifests lists what Flux takes as the resources of a folder without a kustomization: all
 // its YAML files, and of the folders below the next kustomizations.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, scanManifests.
 func (v *view) manifests(dir string) ([]string, error) {
-	var resources []string
-	factory := provider.NewDefaultDepProvider().GetResourceFactory()
-	base := absolute(dir)
-	var visit func(at string) error
-	visit = func(at string) error {
-		names, _ := v.repo.ReadDir(at)
-		for _, name := range names {
-			file := path.Join(at, name)
-			ref := "." + strings.TrimPrefix(absolute(file), base)
-			if v.IsDir(absolute(file)) {
-				if v.hasKustomization(file) {
-					resources = append(resources, ref)
-					continue
-				}
-				if err := visit(file); err != nil {
-					return err
-				}
+	loaded, _ := v.lists.LoadOrStore(dir, &manifests{})
+	m := loaded.(*manifests)
+	m.once.Do(func() { m.err = m.scan(v, dir, dir) })
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, file := range m.read {
+		v.seen[file] = true
+	}
+	return slices.Clone(m.resources), m.err
+}
+
+// scan adds what is in a folder at or below the base.
+func (m *manifests) scan(v *view, base, at string) error {
+	names, _ := v.repo.ReadDir(at)
+	for _, name := range names {
+		file := path.Join(at, name)
+		ref := "." + strings.TrimPrefix(absolute(file), absolute(base))
+		if v.IsDir(absolute(file)) {
+			if v.hasKustomization(file) {
+				m.resources = append(m.resources, ref)
 				continue
 			}
-			if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
-				continue
-			}
-			data, err := v.ReadFile(absolute(file))
-			if err != nil {
+			if err := m.scan(v, base, file); err != nil {
 				return err
 			}
-			if err := decodes(factory.SliceFromBytes, data); err != nil {
-				return &fileError{file: file, err: fmt.Errorf("failed to decode Kubernetes YAML from %s: %w", file, err)}
-			}
-			resources = append(resources, ref)
+			continue
 		}
-		return nil
+		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		m.read = append(m.read, file)
+		data, err := v.ReadFile(absolute(file))
+		if err != nil {
+			return err
+		}
+		factory := provider.NewDefaultDepProvider().GetResourceFactory()
+		if err := decodes(factory.SliceFromBytes, data); err != nil {
+			return &fileError{file: file, err: fmt.Errorf("failed to decode Kubernetes YAML from %s: %w", file, err)}
+		}
+		m.resources = append(m.resources, ref)
 	}
-	return resources, visit(dir)
+	return nil
 }
 
 // fileError is an error whose file is known.

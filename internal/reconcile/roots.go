@@ -201,21 +201,49 @@ func folderRoots(repo *repository.Repository) []Root {
 		slices.ContainsFunc(all, func(r Root) bool { return !defined(r) }) {
 		all = slices.DeleteFunc(all, func(r Root) bool { return r.source.kind != "ExternalArtifact" && defined(r) })
 	}
+	appliers := map[string]map[string]bool{} // the files of the Kustomizations of each path
+	for _, r := range all {
+		if appliers[r.Path] == nil {
+			appliers[r.Path] = map[string]bool{}
+		}
+		appliers[r.Path][r.File] = true
+	}
 	folders := map[string]bool{}
 	for _, r := range all {
-		if !slices.ContainsFunc(all, func(other Root) bool {
-			return other.Object != r.Object && contains(other.Path, r.File) && !contains(r.Path, other.File)
-		}) {
+		if !r.isApplied(appliers) {
 			folders[topFolder(repo, path.Dir(r.File))] = true
 		}
 	}
 	var roots []Root
 	for _, dir := range keys(folders) {
-		if !slices.ContainsFunc(keys(folders), func(other string) bool { return other != dir && contains(other, dir+"/") }) {
+		if !slices.ContainsFunc(above(dir), func(other string) bool { return folders[other] }) {
 			roots = append(roots, folderRoot(repo, dir))
 		}
 	}
 	return roots
+}
+
+// isApplied says whether another Kustomization applies the file of this one, and this one not
+// that one's.
+func (r Root) isApplied(appliers map[string]map[string]bool) bool {
+	for _, dir := range above(r.File) {
+		for file := range appliers[dir] {
+			if !contains(r.Path, file) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// above are the folders that a file or folder is in, the innermost first.
+func above(at string) []string {
+	var dirs []string
+	for at != "." {
+		at = path.Dir(at)
+		dirs = append(dirs, at)
+	}
+	return dirs
 }
 
 // folderRoot syncs a folder that nothing in the repository says to sync. Its source is the

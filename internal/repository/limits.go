@@ -24,14 +24,15 @@ type Limits struct {
 }
 
 // defaultLimits leave an order of magnitude above what real repositories hold:
-// the largest known YAML files are CRD bundles of 4 MB and 120,000 nodes.
+// the largest known YAML files are CRD bundles of 4 MB and 120,000 nodes, and the
+// largest known repositories of Flux's have 100,000 nodes, of others 1,400,000.
 func defaultLimits() Limits {
 	return Limits{
 		FileBytes:  10 << 20,
 		ReadBytes:  10 << 20,
 		TotalBytes: 256 << 20,
-		FileNodes:  2_000_000,
-		TotalNodes: 8_000_000,
+		FileNodes:  1_000_000,
+		TotalNodes: 2_000_000,
 		Files:      200_000,
 		Documents:  10_000,
 		Depth:      200,

@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/fluxcd/pkg/sourceignore"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
@@ -244,6 +245,20 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 		return
 	}
 	parse(f, data, limits)
+	parsed := int64(0)
+	for _, d := range f.Documents {
+		parsed += countNodes(d.Node)
+	}
+	budget.put(estimate - parsed)
+}
+
+// countNodes counts a node and those below it, aliases not followed.
+func countNodes(n *yaml.Node) int64 {
+	count := int64(1)
+	for _, child := range n.Content {
+		count += countNodes(child)
+	}
+	return count
 }
 
 // nodeBudget is what is left of Limits.TotalNodes. Files are loaded side by
@@ -252,6 +267,13 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 type nodeBudget struct {
 	mu   sync.Mutex
 	left int64
+}
+
+// put gives back what was taken and not needed.
+func (b *nodeBudget) put(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n
 }
 
 func (b *nodeBudget) take(n int64) bool {

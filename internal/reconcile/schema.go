@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// checkSchema checks the schema at a path of a kustomization's.
+func (v *view) checkSchema(dir, ref string) error {
+	text, err := v.ReadFile(absolute(path.Join(dir, ref)))
+	if err != nil {
+		return nil //nolint:nilerr // kustomize says the same
+	}
+	return checkSchema(text)
+}
+
+// checkSchema refuses the schema of a kustomization's openapi field whose references lead back
+// to themselves: kustomize follows them for ever. What is no schema is left to kustomize.
+func checkSchema(text []byte) error {
+	var schema any
+	if err := yaml.Unmarshal(text, &schema); err != nil {
+		return nil //nolint:nilerr // kustomize says the same
+	}
+	ends := map[string]bool{}
+	var visit func(node any) error
+	visit = func(node any) error {
+		switch node := node.(type) {
+		case map[string]any:
+			if ref, ok := node["$ref"].(string); ok {
+				if err := follow(schema, ref, ends); err != nil {
+					return err
+				}
+			}
+			for _, name := range keys(node) {
+				if err := visit(node[name]); err != nil {
+					return err
+				}
+			}
+		case []any:
+			for _, item := range node {
+				if err := visit(item); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return visit(schema)
+}
+
+// follow follows references until there is none. Ends are those that are known to end.
+func follow(schema any, ref string, ends map[string]bool) error {
+	seen := map[string]bool{}
+	for at, ok := ref, true; ok && !ends[at]; {
+		if seen[at] {
+			return fmt.Errorf("openapi: the reference %q leads to itself, and kustomize would follow it for ever", at)
+		}
+		seen[at] = true
+		node, _ := pointed(schema, at).(map[string]any)
+		at, ok = node["$ref"].(string)
+	}
+	for at := range seen {
+		ends[at] = true
+	}
+	return nil
+}
+
+// pointed is what a JSON pointer leads to, nil where there is nothing.
+func pointed(schema any, ref string) any {
+	rest, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	for step := range strings.SplitSeq(rest, "/") {
+		fields, _ := schema.(map[string]any)
+		schema = fields[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	return schema
+}
