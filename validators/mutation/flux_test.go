@@ -68,7 +68,7 @@ var fluxMutants = []mutant{
 	},
 	{
 		name: "of-a-tenant-in-its-repository", example: "homelab", rule: "flux-path-missing",
-		sources: map[string]string{"friend-flux/friend": "tenant-friend"},
+		tenants: true,
 		edits:   []edit{replace("kubernetes/tenants/home/friend-patch.yaml", "path: ./home", "path: «»./house")},
 	},
 	{

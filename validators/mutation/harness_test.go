@@ -21,6 +21,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // mutant is an example with one thing broken.
@@ -29,10 +30,10 @@ type mutant struct {
 	example string
 	// target of the example that is broken and validated; "" is the platform's.
 	target string
-	// sources are the targets that stand for a cluster's sources, by the
-	// NAMESPACE/NAME of the source object. Edits of their files name the target
-	// first: tenant-shop:base/kustomization.yaml.
-	sources map[string]string
+	// tenants says that the tenants' repositories are at hand, as --source gives
+	// them. Edits of their files name the target first:
+	// tenant-shop:base/kustomization.yaml.
+	tenants bool
 	// rule that finds what is broken.
 	rule string
 	// edits are made in their order.
@@ -47,8 +48,7 @@ type edit struct {
 	change func(old []byte) ([]byte, error)
 }
 
-// replace replaces a text that stands exactly once in a file. A line of the new text
-// that is one longer line of the old one says more of where it is.
+// replace replaces a text that stands exactly once in a file.
 func replace(file, old, fresh string) edit {
 	return edit{file, func(content []byte) ([]byte, error) {
 		if n := bytes.Count(content, []byte(old)); n != 1 {
@@ -176,13 +176,23 @@ func (f files) unmark(own string) []place {
 type example struct {
 	targets map[string]files
 	// unbroken are the reports of the targets as they were rendered, with the
-	// rules of all profiles.
+	// rules of all profiles; that of the platform with the tenants' repositories
+	// at hand has no name.
 	unbroken map[string]func() (finding.Report, error)
 	skip     string
 	err      error
 }
 
+// names of the examples.
 var names = []string{"acme", "homelab", "classic"}
+
+// sources are the targets with the tenants' repositories, by the NAMESPACE/NAME of the
+// source that the platform has for each.
+var sources = map[string]map[string]string{
+	"acme":    {"team-a-flux/team-a": "tenant-team-a", "team-b-flux/team-b": "tenant-team-b"},
+	"homelab": {"friend-flux/friend": "tenant-friend"},
+	"classic": {"shop-flux/shop": "tenant-shop"},
+}
 
 // examples renders each example once, when it is first asked for.
 var examples = func() map[string]func() *example {
@@ -219,6 +229,13 @@ func newExample(name string) *example {
 			return validate(content, nil, validators.Profiles()...)
 		})
 	}
+	e.unbroken[""] = sync.OnceValues(func() (finding.Report, error) {
+		mapped := map[string]files{}
+		for source, target := range sources[name] {
+			mapped[source] = e.targets[target]
+		}
+		return validate(e.targets[generators.PlatformTarget], mapped, validators.Profiles()...)
+	})
 	return e
 }
 
@@ -263,22 +280,24 @@ func (m mutant) run(t *testing.T) {
 	t.Helper()
 	e := load(t, m.example)
 	m.target = cmp.Or(m.target, generators.PlatformTarget)
-	broken, sources, err := m.breakIt(e)
+	broken, err := m.breakIt(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := broken.unmark(m.rule)
-	mapped := map[string]files{}
-	for name, target := range m.sources {
-		mapped[name] = sources[target]
-	}
-	for _, content := range sources {
+	var want []place
+	for _, content := range broken {
 		want = append(want, content.unmark(m.rule)...)
 	}
 	if !slices.ContainsFunc(want, func(p place) bool { return p.rule == m.rule }) {
 		t.Fatalf("no mark says where %s finds something", m.rule)
 	}
-	got, text, err := m.report(e, broken, mapped)
+	mapped := map[string]files{}
+	if m.tenants {
+		for name, target := range sources[m.example] {
+			mapped[name] = broken[target]
+		}
+	}
+	got, text, err := m.report(e, broken[m.target], mapped)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,28 +308,25 @@ func (m mutant) run(t *testing.T) {
 	}
 }
 
-// breakIt makes the mutant's edits on copies of the example's files.
-func (m mutant) breakIt(e *example) (broken files, sources map[string]files, err error) {
-	if e.targets[m.target] == nil {
-		return nil, nil, fmt.Errorf("there is no target %q", m.target)
-	}
-	broken, sources = maps.Clone(e.targets[m.target]), map[string]files{}
-	for _, target := range m.sources {
-		if e.targets[target] == nil {
-			return nil, nil, fmt.Errorf("there is no target %q", target)
-		}
-		sources[target] = maps.Clone(e.targets[target])
+// breakIt makes the mutant's edits on copies of the targets.
+func (m mutant) breakIt(e *example) (map[string]files, error) {
+	broken := map[string]files{}
+	for name, content := range e.targets {
+		broken[name] = maps.Clone(content)
 	}
 	for _, change := range m.edits {
-		in := broken
-		if target, file, found := strings.Cut(change.file, ":"); found {
-			in, change.file = sources[target], file
+		target := m.target
+		if other, file, found := strings.Cut(change.file, ":"); found {
+			target, change.file = other, file
 		}
-		if err := in.apply(change); err != nil {
-			return nil, nil, err
+		if broken[target] == nil {
+			return nil, fmt.Errorf("there is no target %q", target)
+		}
+		if err := broken[target].apply(change); err != nil {
+			return nil, err
 		}
 	}
-	return broken, sources, nil
+	return broken, nil
 }
 
 // report is what the rules say of the broken files: places, and the messages for people.
@@ -360,4 +376,9 @@ func lines(places []place) string {
 		fmt.Fprintf(&b, "\t%s\n", p)
 	}
 	return b.String()
+}
+
+// registered says whether there is a rule of an id.
+func registered(id string) bool {
+	return slices.ContainsFunc(validators.All(), func(r rule.Rule) bool { return r.ID == id })
 }

@@ -8,9 +8,12 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
+// fewest is how many mutants there must be at least.
+const fewest = 80
+
 // mutants are those of all tables.
 func mutants() []mutant {
-	return slices.Concat(fluxMutants)
+	return slices.Concat(fluxMutants, buildMutants, objectMutants, tenantMutants, bootstrapMutants, auditMutants)
 }
 
 // Every mutant is found by the rule that should find it, where it is broken, and by no
@@ -21,6 +24,31 @@ func TestMutants(t *testing.T) {
 			t.Parallel()
 			m.run(t)
 		})
+	}
+}
+
+// Every rule has a mutant, and every mutant a rule.
+func TestEveryRuleHasAMutant(t *testing.T) {
+	all := mutants()
+	if len(all) < fewest {
+		t.Errorf("%d mutants, want at least %d", len(all), fewest)
+	}
+	count, taken := map[string]int{}, map[string]bool{}
+	for _, m := range all {
+		if !registered(m.rule) {
+			t.Errorf("mutant %s is of rule %q, which isn't registered", m.name, m.rule)
+		}
+		if name := m.rule + "/" + m.name; taken[name] {
+			t.Errorf("there are two mutants %s", name)
+		} else {
+			taken[name] = true
+		}
+		count[m.rule]++
+	}
+	for _, r := range validators.All() {
+		if count[r.ID] == 0 {
+			t.Errorf("rule %s has no mutant", r.ID)
+		}
 	}
 }
 

@@ -1,0 +1,68 @@
+package mutation_test
+
+// bootstrapMutants make what a bootstrap installs another thing than Git says.
+var bootstrapMutants = []mutant{
+	{
+		name: "written-out-and-left-behind", example: "homelab", rule: "bootstrap-version-drift",
+		edits: []edit{replace("bootstrap/helmfile.yaml", "- name: cilium\n  namespace: kube-system\n", "- name: cilium\n  namespace: kube-system\n  version: «»1.19.6\n")},
+	},
+	{
+		name: "of-one-of-three-clusters", example: "acme", rule: "bootstrap-version-drift",
+		edits: []edit{replace("bootstrap/production-us/helmfile.yaml", "- name: coredns\n  namespace: kube-system\n", "- name: coredns\n  namespace: kube-system\n  version: «»1.40.0\n")},
+	},
+	{
+		name: "patched-in-Git", example: "acme", rule: "bootstrap-version-drift",
+		edits: []edit{
+			replace("infrastructure/controllers/staging/kustomization.yaml", "patches:\n", "patches:\n- target:\n    kind: OCIRepository\n    name: coredns\n  patch: |\n    - op: replace\n      path: /spec/ref/tag\n      value: 9.9.9\n"),
+			mark("bootstrap/staging/helmfile.yaml", "    «»version: '{{ readFile"),
+		},
+	},
+	{
+		name: "definitions-of-another-version", example: "homelab", rule: "bootstrap-version-drift",
+		edits: []edit{replace("bootstrap/crds.yaml", "- name: envoy-gateway\n  namespace: network\n", "- name: envoy-gateway\n  namespace: network\n  version: «»1.8.0\n")},
+	},
+	{
+		name: "another-chart", example: "homelab", rule: "bootstrap-chart-drift",
+		edits: []edit{replace("bootstrap/helmfile.yaml", "- name: cilium\n  namespace: kube-system\n", "- name: cilium\n  namespace: kube-system\n  chart: «»oci://quay.io/cilium/charts/cilium-enterprise\n")},
+	},
+	{
+		name: "value-of-its-own", example: "homelab", rule: "bootstrap-values-drift",
+		edits: []edit{replace("bootstrap/helmfile.yaml", "- name: coredns\n  namespace: kube-system\n", "- name: coredns\n  namespace: kube-system\n  values:\n  - replicaCount: «»3\n")},
+	},
+	{
+		name: "variable-that-Flux-replaces", example: "homelab", rule: "bootstrap-values-drift",
+		edits: []edit{
+			replace("kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "  annotations:\n    kustomize.toolkit.fluxcd.io/substitute: disabled\n", ""),
+			replace("kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "fullnameOverride: coredns", "fullnameOverride: coredns-${CLUSTER_NAME}"),
+			mark("bootstrap/templates/values.yaml.gotmpl", "«»{{ readFile"),
+		},
+	},
+	{
+		name: "patch-that-the-bootstrap-does-not-see", example: "acme", rule: "bootstrap-values-drift",
+		edits: []edit{
+			replace("infrastructure/controllers/staging/kustomization.yaml", "patches:\n", "patches:\n- path: coredns-patch.yaml\n"),
+			add("infrastructure/controllers/staging/coredns-patch.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: coredns\n  namespace: flux-system\nspec:\n  values:\n    replicaCount: 5\n"),
+			mark("bootstrap/templates/values.yaml.gotmpl", "«»{{ readFile"),
+		},
+	},
+	{
+		name: "another-namespace", example: "homelab", rule: "bootstrap-identity-drift",
+		edits: []edit{replace("bootstrap/helmfile.yaml", "- name: cert-manager\n  namespace: cert-manager\n", "- name: cert-manager\n  namespace: «»certificates\n")},
+	},
+	{
+		name: "another-release-name-in-Git", example: "acme", rule: "bootstrap-identity-drift",
+		edits: []edit{
+			replace("infrastructure/controllers/staging/cilium/helmrelease.yaml", "releaseName: cilium", "releaseName: cilium-cni"),
+			mark("bootstrap/staging/helmfile.yaml", "- name: «»cilium\n"),
+		},
+	},
+	{
+		name: "application-removed", example: "homelab", rule: "bootstrap-helmrelease-missing",
+		edits: []edit{
+			remove("kubernetes/apps/kube-system/coredns/app/*.yaml"),
+			remove("kubernetes/apps/kube-system/coredns/ks.yaml"),
+			replace("kubernetes/apps/kube-system/kustomization.yaml", "- coredns/ks.yaml\n", ""),
+			mark("bootstrap/helmfile.yaml", "- name: «»coredns\n"),
+		},
+	},
+}
