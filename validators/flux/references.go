@@ -158,15 +158,15 @@ func (w *world) configDoubt(id reconcile.Identity) string {
 }
 
 // chartDoubt says whether a release in the namespace may bring an object: its name begins with
-// the release's.
-func (w *world) chartDoubt(id reconcile.Identity) string {
+// the release's. The reader itself doesn't: it reads before it installs its chart.
+func (w *world) chartDoubt(id reconcile.Identity, reader *reconcile.Object) string {
 	for prefix := id.Name; ; {
 		i := strings.LastIndexByte(prefix, '-')
 		if i < 0 {
 			return ""
 		}
 		prefix = prefix[:i]
-		if o := w.releases[release{id.Namespace, prefix}]; o != nil {
+		if o := w.releases[release{id.Namespace, prefix}]; o != nil && o != reader {
 			return fmt.Sprintf("the chart of %s may bring it", o)
 		}
 	}

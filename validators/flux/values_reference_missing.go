@@ -129,7 +129,7 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 	case !near && len(elsewhere) == 0 && !r.isRelease:
 		why = "what installed the cluster may have made it"
 	case !near:
-		why = w.chartDoubt(r.id)
+		why = w.chartDoubt(r.id, r.of)
 	}
 	if why != "" {
 		open.add(at, fmt.Sprintf("whether there is %s, which %s reads", idText(r.id), r.by), why)
