@@ -218,6 +218,11 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 
 // kustomize runs kustomize, where that will take neither too much time nor memory.
 func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resource, error) {
+	if v.manifest != nil {
+		if err := v.manifest.decode(v); err != nil {
+			return nil, err
+		}
+	}
 	c, err := estimate(v.repo, dir, k)
 	if err == nil {
 		err = v.budget.build(c)

@@ -112,6 +112,8 @@ type view struct {
 	// overlay is the path of the kustomization that Flux writes, and what it writes.
 	overlay string
 	data    []byte
+	// manifest is what the kustomization is generated of, nil where there is one.
+	manifest *manifests
 
 	mu    sync.Mutex
 	seen  map[string]bool

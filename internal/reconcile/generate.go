@@ -146,8 +146,11 @@ func isLocalPath(ref string) bool {
 type manifests struct {
 	once      sync.Once
 	resources []string
-	read      []string // the files that were looked into
+	files     []string
 	err       error
+	// decoded says once why one of the files is no Kubernetes YAML.
+	decoded sync.Once
+	wrong   error
 }
 
 // manifests lists what Flux takes as the resources of a folder without a kustomization: all
@@ -159,9 +162,10 @@ func (v *view) manifests(dir string) ([]string, error) {
 	m.once.Do(func() { m.err = m.scan(v, dir, dir) })
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, file := range m.read {
+	for _, file := range m.files {
 		v.seen[file] = true
 	}
+	v.manifest = m
 	return slices.Clone(m.resources), m.err
 }
 
@@ -184,18 +188,31 @@ func (m *manifests) scan(v *view, base, at string) error {
 		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
 			continue
 		}
-		m.read = append(m.read, file)
-		data, err := v.ReadFile(absolute(file))
-		if err != nil {
+		if _, err := v.ReadFile(absolute(file)); err != nil {
 			return err
 		}
-		factory := provider.NewDefaultDepProvider().GetResourceFactory()
-		if err := decodes(factory.SliceFromBytes, data); err != nil {
-			return &fileError{file: file, err: fmt.Errorf("failed to decode Kubernetes YAML from %s: %w", file, err)}
-		}
+		m.files = append(m.files, file)
 		m.resources = append(m.resources, ref)
 	}
 	return nil
+}
+
+// decode says why one of the files is no Kubernetes YAML, which Flux finds before the build.
+func (m *manifests) decode(v *view) error {
+	m.decoded.Do(func() {
+		factory := provider.NewDefaultDepProvider().GetResourceFactory()
+		for _, file := range m.files {
+			data, err := v.ReadFile(absolute(file))
+			if err == nil {
+				err = decodes(factory.SliceFromBytes, data)
+			}
+			if err != nil {
+				m.wrong = &fileError{file: file, err: fmt.Errorf("failed to decode Kubernetes YAML from %s: %w", file, err)}
+				return
+			}
+		}
+	})
+	return m.wrong
 }
 
 // fileError is an error whose file is known.
