@@ -13,7 +13,7 @@ var fluxMutants = []mutant{
 	{
 		name: "typo-in-one-of-three-clusters", example: "acme", rule: "flux-source-missing",
 		edits: []edit{
-			replace("clusters/staging/infrastructure.yaml", "    name: flux-system\n  timeout: 10m0s\n  wait: true\n---", "    name: «»flux-sytem\n  timeout: 10m0s\n  wait: true\n---"),
+			replace("clusters/staging/infrastructure.yaml", "    name: flux-system\n  timeout: 10m0s\n  wait: true\n---", "    name: «»flux-systems\n  timeout: 10m0s\n  wait: true\n---"),
 		},
 	},
 	{
