@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,10 @@ import (
 var update = flag.Bool("update", false, "rewrite what the tests compare with")
 
 func TestMain(m *testing.M) {
+	if os.Getenv(confinedEnv) != "" {
+		fmt.Fprintln(os.Stderr, confined())
+		os.Exit(125)
+	}
 	testscript.Main(m, map[string]func(){"fleetwright": main})
 }
 
@@ -128,5 +133,16 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 	if d := diff.Diff(file, want, "now", got); d != nil {
 		t.Errorf("run the tests with -update:\n%s", d)
+	}
+}
+
+// putFile writes a file and the folders above it.
+func putFile(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -17,7 +17,7 @@ type Limits struct {
 	Files int
 	// Documents is the number of documents in one file.
 	Documents int
-	// Depth is how deep a document may nest, aliases followed.
+	// Depth is how deep a document may nest, aliases followed, and folders.
 	Depth int
 	// AliasNodes bounds the nodes of one document after its aliases expand.
 	AliasNodes int64

@@ -108,6 +108,10 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 				return fs.SkipDir
 			}
 			return nil
+		case d.IsDir() && strings.Count(p, "/") >= limits.Depth:
+			// Each file in it costs as many steps as it is deep.
+			found = append(found, entry{path: p, err: fmt.Errorf("folders nest deeper than %d", limits.Depth)})
+			return fs.SkipDir
 		case !d.Type().IsRegular():
 			return nil
 		}

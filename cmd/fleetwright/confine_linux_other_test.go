@@ -1,0 +1,6 @@
+//go:build linux && !amd64
+
+package main
+
+// Newer architectures have clone and openat only.
+var forks, plainOpens []uintptr

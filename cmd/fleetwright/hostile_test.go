@@ -1,0 +1,250 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// What a hostile repository may cost on two cores. Where others use the machine, too, the wall
+// clock says nothing, and the CPU time that both cores may come to in that time counts.
+const (
+	mostTime   = 2 * time.Second
+	mostCPU    = 3 * time.Second
+	mostMemory = 512 << 20
+	canary     = "canary-5f0c"
+)
+
+// TestHostile runs the command as it is built on hostile repositories. The kernel kills it
+// when it starts a process or opens a socket, and tells of each file that it opens; time and
+// memory are measured. Where the kernel can't, the rest holds.
+func TestHostile(t *testing.T) {
+	if testing.Short() || raced {
+		t.Skip("it takes half a minute, and the command is built without the race detector")
+	}
+	binary := filepath.Join(t.TempDir(), "fleetwright")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	h := hostileTest{binary: binary}
+	if canConfine(t) {
+		h.confine = true
+		h.allowed = outsideFiles(t, binary)
+	}
+	cases := append(hostileCases(), hostileArchives(t)...)
+	if len(cases) < 25 {
+		t.Errorf("only %d cases", len(cases))
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			repo, outside := filepath.Join(dir, "repository"), filepath.Join(dir, "outside")
+			writeCanaries(t, outside)
+			if err := os.MkdirAll(repo, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			c.make(t, repo, outside)
+			for _, arguments := range c.commands() {
+				h.run(t, c, repo, arguments)
+			}
+		})
+	}
+}
+
+// hostileTest says how the command is run.
+type hostileTest struct {
+	binary  string
+	confine bool
+	// allowed are the files outside of a repository that the command may open.
+	allowed map[string]bool
+}
+
+// writeCanaries writes what references out of the repository lead to.
+func writeCanaries(t *testing.T, outside string) {
+	t.Helper()
+	for name, content := range map[string]string{
+		"secret.yaml":        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + canary + "}\n",
+		"secret.env":         "A=" + canary + "\n",
+		"kustomization.yaml": "resources: [secret.yaml]\n",
+		"sub/secret.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + canary + "}\n",
+	} {
+		putFile(t, filepath.Join(outside, name), []byte(content))
+	}
+}
+
+// run runs the command, and fails the test when it costs too much, does what it must not, or
+// ends otherwise than with a report.
+func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for attempt := 0; ; attempt++ {
+		cmd, start := h.command(ctx, arguments), time.Now()
+		cmd.Dir = repo
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		files, err := h.end(cmd)
+		wall := time.Since(start)
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatalf("%q took %s: %v", arguments, wall, err)
+		}
+		state := cmd.ProcessState
+		cpu, memory := state.UserTime()+state.SystemTime(), peakMemory(state)
+		slow := wall > mostTime && cpu > mostCPU
+		if slow && attempt < 2 {
+			continue
+		}
+		t.Logf("%s %s: %s, %s of CPU, %d MB, status %d", c.name, arguments[0], wall.Round(time.Millisecond), cpu.Round(time.Millisecond), memory>>20, state.ExitCode())
+		if slow || memory > mostMemory {
+			t.Errorf("%q took %s, %s of CPU and %d MB", arguments, wall, cpu, memory>>20)
+		}
+		checkEnd(t, c, state, stdout.String(), stderr.String())
+		h.checkOpened(t, c, repo, files)
+		return
+	}
+}
+
+func (h hostileTest) command(ctx context.Context, arguments []string) *exec.Cmd {
+	if h.confine {
+		return confinedCommand(ctx, h.binary, arguments...)
+	}
+	cmd := exec.CommandContext(ctx, h.binary, arguments...)
+	cmd.Env = []string{"HOME=/nonexistent", "NO_COLOR=1"}
+	return cmd
+}
+
+func (h hostileTest) end(cmd *exec.Cmd) ([]opened, error) {
+	if h.confine {
+		return runConfined(cmd)
+	}
+	return nil, cmd.Run()
+}
+
+// checkOpened fails the test when the command opened a file outside of the repository, or
+// tried to, or wrote one.
+func (h hostileTest) checkOpened(t *testing.T, c hostileCase, repo string, files []opened) {
+	t.Helper()
+	for _, file := range files {
+		inside := isBelow(file.path, repo)
+		if !inside && !h.allowed[file.path] {
+			t.Errorf("%s was opened", file.path)
+		}
+		if file.written && file.path != os.DevNull && (!inside || !c.writes) {
+			t.Errorf("%s was written", file.path)
+		}
+	}
+}
+
+func checkEnd(t *testing.T, c hostileCase, state *os.ProcessState, stdout, stderr string) {
+	t.Helper()
+	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {
+		t.Fatalf("it was ended by %v\n%s", status.Signal(), tail(stderr))
+	}
+	if !slices.Contains([]int{0, 1}, state.ExitCode()) && state.ExitCode() != c.status {
+		t.Errorf("exit status %d\n%s", state.ExitCode(), tail(stderr))
+	}
+	for _, bad := range []string{canary, "root:x:0", "panic:", "goroutine "} {
+		if strings.Contains(stdout+stderr, bad) {
+			t.Errorf("the output has %q:\n%s%s", bad, tail(stdout), tail(stderr))
+		}
+	}
+	for _, want := range c.want {
+		if !strings.Contains(stdout+stderr, want) {
+			t.Errorf("no %q in the output:\n%s%s", want, tail(stdout), tail(stderr))
+		}
+	}
+}
+
+func tail(text string) string { return text[max(0, len(text)-3000):] }
+
+// outsideFiles are those which the command opens whatever it validates: the kernel's files
+// that Go's runtime reads.
+func outsideFiles(t *testing.T, binary string) map[string]bool {
+	t.Helper()
+	repo, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, filepath.Join(repo, "a.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"))
+	files, err := runConfined(confinedCommand(t.Context(), binary, "validate", repo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := map[string]bool{binary: true, os.DevNull: true}
+	for _, file := range files {
+		if isBelow(file.path, repo) || file.path == binary {
+			continue
+		}
+		allowed[file.path] = true
+		if !regexp.MustCompile(`^/(sys|proc|dev)/`).MatchString(file.path) {
+			t.Errorf("%s is opened whatever is validated", file.path)
+		}
+	}
+	return allowed
+}
+
+func isBelow(file, dir string) bool { return file == dir || strings.HasPrefix(file, dir+"/") }
+
+// hostileArchives are the cases in testdata/hostile. A comment's lines "want: TEXT" say what
+// the output has, "link: FILE -> TARGET" makes a link; OUTSIDE in a file stands for the folder
+// beside the repository.
+func hostileArchives(t *testing.T) []hostileCase {
+	t.Helper()
+	files, err := filepath.Glob("testdata/hostile/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	var cases []hostileCase
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := hostileCase{name: strings.TrimSuffix(filepath.Base(file), ".txtar")}
+		links := map[string]string{}
+		for line := range strings.Lines(string(archive.Comment)) {
+			directive, argument, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			switch directive {
+			case "want":
+				c.want = append(c.want, argument)
+			case "link":
+				name, target, _ := strings.Cut(argument, " -> ")
+				links[name] = target
+			}
+		}
+		c.make = func(t *testing.T, repo, outside string) {
+			for _, f := range archive.Files {
+				putFile(t, filepath.Join(repo, f.Name), bytes.ReplaceAll(f.Data, []byte("OUTSIDE"), []byte(outside)))
+			}
+			for name, target := range links {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(repo, name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(strings.ReplaceAll(target, "OUTSIDE", outside), filepath.Join(repo, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
