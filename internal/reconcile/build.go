@@ -97,7 +97,7 @@ func (v *view) finish(b *built, dir, file string, err error) *built {
 	case len(b.gaps) > 0:
 		b.failure = nil // what was left out may be what is missed
 	case err != nil && b.failure == nil:
-		if b.failure = v.diagnose(dir, map[string]bool{}); b.failure == nil {
+		if b.failure = v.diagnose(dir, err); b.failure == nil {
 			b.failure = failureOf(file, err)
 		}
 	}
@@ -156,9 +156,36 @@ func failureOf(file string, err error) *Failure {
 	if errors.As(err, &known) {
 		f.File = known.file
 	}
-	f.Message = strings.ReplaceAll(strings.ReplaceAll(err.Error(), mount+"/", ""), "'"+mount+"'", "'.'")
-	f.Message = address.ReplaceAllString(f.Message, "")
+	f.Message = brief(err.Error())
 	return f
+}
+
+// brief is an error of kustomize's on one line, without what only it sees and without the
+// texts of the user's that some errors hold, which may be secret.
+func brief(message string) string {
+	message, _, _ = strings.Cut(message, " for the following resource:")
+	for _, q := range quoted {
+		message = q.text.ReplaceAllString(message, q.with)
+	}
+	message = strings.ReplaceAll(strings.ReplaceAll(message, mount+"/", ""), "'"+mount+"'", "'.'")
+	return strings.Join(strings.Fields(address.ReplaceAllString(message, "")), " ")
+}
+
+// quoted are the texts of the user's in errors of kustomize: the configuration of a plugin, a
+// patch, a value, a literal, a line of an env file.
+// Source: sigs.k8s.io/kustomize/api v0.21 PatchTransformer.go, PatchJson6902Transformer.go,
+// kusttarget.go and kv/kv.go; go.yaml.in/yaml/v3 decode.go.
+var quoted = []struct {
+	text *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile("(?s) with config: `.*`: "), ": "},
+	{regexp.MustCompile(`(?s)\[patch: ".*"\]`), "the patch"},
+	{regexp.MustCompile(`(?s)decoding [\[{-].*: `), "decoding the patch: "},
+	{regexp.MustCompile("(!![a-z]+) `[^`]*`"), "$1"},
+	{regexp.MustCompile(`(?s)invalid literal source .*, expected`), "invalid literal source, expected"},
+	{regexp.MustCompile(`(?s)has invalid utf8 bytes : .*`), "has invalid utf8 bytes"},
+	{regexp.MustCompile(`(?s)".*" (is not a valid (key|environment))`), "a line $1"},
 }
 
 // address is where something was in memory, which some errors of kustomize tell.

@@ -1,43 +1,88 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
+// diagnosis looks for what kustomize refused.
+type diagnosis struct {
+	*view
+	// message is kustomize's own.
+	message string
+	seen    map[string]bool
+}
+
 // diagnose finds what kustomize most likely refuses in a folder, or in those that it is made
 // of, and nil where it finds nothing: kustomize's own errors name no line, and in the outermost
 // file what is wrong in an inner one.
-func (v *view) diagnose(dir string, seen map[string]bool) *Failure {
-	k, ok := v.repo.KustomizeAt(dir)
-	if !ok || seen[dir] || k.Spec == nil {
-		return nil
+func (v *view) diagnose(dir string, err error) *Failure {
+	d := &diagnosis{view: v, message: err.Error(), seen: map[string]bool{}}
+	return d.path(dir)
+}
+
+// path looks at what kustomize-controller builds of a folder: by its kustomization, else all
+// that is in it.
+func (v *diagnosis) path(dir string) *Failure {
+	if v.hasKustomization(dir) {
+		return v.folder(dir)
 	}
-	seen[dir] = true
-	if f := v.missingFile(k); f != nil {
-		return f
-	}
-	for i, ref := range k.Spec.Resources {
-		if f := v.diagnoseFolder(k, "resources", i, ref, false, seen); f != nil {
-			return f
+	names, _ := v.repo.ReadDir(dir)
+	for _, name := range names {
+		at := path.Join(dir, name)
+		var f *Failure
+		if v.IsDir(absolute(at)) {
+			f = v.path(at)
+		} else if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
+			f = v.malformed(at)
 		}
-	}
-	for i, ref := range k.Spec.Components {
-		if f := v.diagnoseFolder(k, "components", i, ref, true, seen); f != nil {
+		if f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-// diagnoseFolder looks at what a kustomization refers to as a resource or component.
-func (v *view) diagnoseFolder(k *repository.Kustomize, field string, i int, ref string, component bool, seen map[string]bool) *Failure {
+// folder looks at a kustomization.
+func (v *diagnosis) folder(dir string) *Failure {
+	k, ok := v.repo.KustomizeAt(dir)
+	if !ok || v.seen[dir] {
+		return nil
+	}
+	v.seen[dir] = true
+	if k.Spec == nil {
+		return v.malformed(k.File.Path)
+	}
+	if f := v.missingFile(k); f != nil {
+		return f
+	}
+	for i, ref := range k.Spec.Resources {
+		if f := v.reference(k, "resources", i, ref, false); f != nil {
+			return f
+		}
+	}
+	for i, ref := range k.Spec.Components {
+		if f := v.reference(k, "components", i, ref, true); f != nil {
+			return f
+		}
+	}
+	if f := v.twice(k); f != nil {
+		return f
+	}
+	return v.patchOfNothing(k)
+}
+
+// reference looks at what a kustomization refers to as a resource or component.
+func (v *diagnosis) reference(k *repository.Kustomize, field string, i int, ref string, component bool) *Failure {
 	at, inside := repository.Join(k.Dir, ref)
 	if !inside || isRemote(ref) && !v.Exists(absolute(at)) {
 		return nil
@@ -46,7 +91,7 @@ func (v *view) diagnoseFolder(k *repository.Kustomize, field string, i int, ref 
 	case !v.Exists(absolute(at)):
 		return failureAt(k, fmt.Sprintf("%s: %q doesn't exist", field, ref), field, i)
 	case !v.IsDir(absolute(at)):
-		return nil
+		return v.malformed(at)
 	case !ok:
 		return failureAt(k, fmt.Sprintf("%s: %q has no kustomization.yaml", field, ref), field, i)
 	case other.Component && !component:
@@ -54,11 +99,128 @@ func (v *view) diagnoseFolder(k *repository.Kustomize, field string, i int, ref 
 	case !other.Component && component && other.Spec != nil:
 		return failureAt(k, fmt.Sprintf("%s: %q is no Component, and belongs under resources", field, ref), field, i)
 	}
-	return v.diagnose(at, seen)
+	return v.folder(at)
+}
+
+// malformed finds what in a file is no YAML, or no object: a key given twice.
+func (v *diagnosis) malformed(file string) *Failure {
+	f, ok := v.repo.File(file)
+	if !ok {
+		return nil
+	}
+	wrong := f.Err
+	for _, d := range f.Documents {
+		for _, o := range d.Objects {
+			if _, err := o.Value(); wrong == nil && err != nil {
+				errors.As(err, &wrong)
+			}
+		}
+	}
+	if wrong == nil || wrong.Reason != repository.NotYAML && wrong.Reason != "" {
+		return nil
+	}
+	return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: wrong.Line, Column: wrong.Column, Message: wrong.Message}
+}
+
+// twice finds a file of a kustomization that holds the object of another one.
+func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
+	if !strings.Contains(v.message, "already registered id") {
+		return nil
+	}
+	first := map[resid.ResId]string{}
+	for i, ref := range k.Spec.Resources {
+		for _, o := range v.objectsOf(k, ref) {
+			if before, known := first[o.id()]; known {
+				return failureAt(k, fmt.Sprintf("resources: %q holds %s, which %q holds too", ref, o, before), "resources", i)
+			}
+			first[o.id()] = ref
+		}
+	}
+	return nil
+}
+
+// head is what names an object.
+type head struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Metadata   struct {
+		Name      string `yaml:"name"`
+		Namespace string `yaml:"namespace"`
+	} `yaml:"metadata"`
+}
+
+func (h head) String() string {
+	return h.Kind + " " + strings.TrimPrefix(h.Metadata.Namespace+"/"+h.Metadata.Name, "/")
+}
+
+// id is what kustomize tells objects apart by.
+func (h head) id() resid.ResId {
+	group, version := resid.ParseGroupVersion(h.APIVersion)
+	return resid.NewResIdWithNamespace(resid.NewGvk(group, version, h.Kind), h.Metadata.Name, h.Metadata.Namespace)
+}
+
+// objectsOf are those of a file that a kustomization refers to.
+func (v *diagnosis) objectsOf(k *repository.Kustomize, ref string) []head {
+	var heads []head
+	at, _ := repository.Join(k.Dir, ref)
+	if f, ok := v.repo.File(at); ok {
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				h := head{APIVersion: o.APIVersion, Kind: o.Kind}
+				h.Metadata.Name, h.Metadata.Namespace = o.Name, o.Namespace
+				heads = append(heads, h)
+			}
+		}
+	}
+	return heads
+}
+
+// objectsIn are those of a text that kustomize has read.
+func objectsIn(text string) []head {
+	var heads []head
+	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var h head
+		if decoder.Decode(&h) != nil {
+			return heads
+		}
+		heads = append(heads, h)
+	}
+}
+
+// patchOfNothing finds the patch whose object kustomize didn't find.
+func (v *diagnosis) patchOfNothing(k *repository.Kustomize) *Failure {
+	_, rest, found := strings.Cut(v.message, `no resource matches strategic merge patch "`)
+	if !found {
+		return nil
+	}
+	wanted, _, _ := strings.Cut(rest, `"`)
+	at := func(file, text string, field ...any) *Failure {
+		for _, o := range slices.Concat(v.objectsOf(k, file), objectsIn(text)) {
+			if o.id().String() == wanted {
+				return failureAt(k, fmt.Sprintf("%s: among the resources is no %s to patch", field[0], o), field...)
+			}
+		}
+		return nil
+	}
+	for i, p := range k.Spec.Patches {
+		key := "path"
+		if p.Path == "" {
+			key = "patch"
+		}
+		if f := at(p.Path, p.Patch, "patches", i, key); f != nil {
+			return f
+		}
+	}
+	for i, p := range k.Spec.PatchesStrategicMerge { //nolint:staticcheck // older repositories use it
+		if f := at(string(p), string(p), "patchesStrategicMerge", i); f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 // missingFile finds a file of a patch or generator that isn't there.
-func (v *view) missingFile(k *repository.Kustomize) *Failure {
+func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 	gone := func(ref string) bool {
 		at, inside := repository.Join(k.Dir, ref)
 		return ref != "" && inside && !isRemoteFile(ref) && !v.Exists(absolute(at))

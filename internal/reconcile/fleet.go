@@ -78,8 +78,9 @@ type Kustomization struct {
 	// Files are those that the build read, sorted.
 	Files []string
 
-	from  *files
-	built *built
+	from    *files
+	built   *built
+	patched patches
 }
 
 // Complete says whether all objects of the Kustomization are known.
@@ -122,13 +123,28 @@ type Object struct {
 }
 
 // Position returns the file, line and column of what is at a path (field names and list
-// indexes) of the object: in the document that it was built from, or of the nearest parent
-// that is there.
+// indexes) of the object: in the patch that has set it, else in the document that the object
+// was built from, or of the nearest parent that is there.
 func (o *Object) Position(path ...any) (file string, line, column int) {
+	if at, ok := o.patchOf(path, false); ok {
+		return at.file, at.line, at.column
+	}
 	if o.Source == nil {
 		return o.File, o.Line, o.Column
 	}
 	line, column = o.Source.Position(path...)
+	return o.File, line, column
+}
+
+// KeyPosition is Position of the key, or list item.
+func (o *Object) KeyPosition(path ...any) (file string, line, column int) {
+	if at, ok := o.patchOf(path, true); ok {
+		return at.file, at.line, at.column
+	}
+	if o.Source == nil {
+		return o.File, o.Line, o.Column
+	}
+	line, column = o.Source.KeyPosition(path...)
 	return o.File, line, column
 }
 
@@ -150,6 +166,8 @@ type Failure struct {
 	// LeftOut is the path of a file that is missed and in the repository: source-controller
 	// leaves it out, unless spec.ignore of the source says otherwise.
 	LeftOut string
+	// Malformed says that the file is no YAML, or has a key twice: whatever reads it fails.
+	Malformed bool
 }
 
 // Reason sorts failures.

@@ -71,6 +71,9 @@ func Lookup(n *yaml.Node, path ...any) *yaml.Node {
 // Position is Document.Position from a node.
 func Position(n *yaml.Node, path ...any) (line, column int) { return position(n, path, false) }
 
+// KeyPosition is Document.KeyPosition from a node.
+func KeyPosition(n *yaml.Node, path ...any) (line, column int) { return position(n, path, true) }
+
 func position(n *yaml.Node, path []any, key bool) (line, column int) {
 	if n == nil {
 		return 0, 0

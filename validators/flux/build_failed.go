@@ -44,7 +44,10 @@ resources:
 				if f == nil || f.Reason == reconcile.PathMissing || k.Spec.Suspend {
 					continue
 				}
-				at := place{f.File, f.Line, f.Column}
+				if f.Malformed && k.Repo == p.Repo {
+					continue // schema-invalid tells
+				}
+				at := failurePlace(k)
 				if f.LeftOut != "" && ignoresItself(p.Repo) {
 					open.add(at, f.Message, "spec.ignore of a source takes the place of what it leaves out by default")
 					continue
@@ -56,6 +59,23 @@ resources:
 		})
 		open.report(p)
 	},
+}
+
+// failurePlace is where a build failed: where no line of a file tells, at the file's
+// beginning, and where the failing kustomization is Flux's own, at the path that it made it
+// of.
+func failurePlace(k *reconcile.Kustomization) place {
+	f := k.Failure
+	if f.Line > 0 {
+		return place{f.File, f.Line, f.Column}
+	}
+	if k.Object != nil && !k.Repo.Exists(f.File) {
+		return placeOf(k.Object, "spec", "path")
+	}
+	if file, ok := k.Repo.File(f.File); ok && !file.FromItems {
+		return place{f.File, 1, 1}
+	}
+	return place{f.File, f.Line, f.Column}
 }
 
 // ignoresItself says whether a source in the repository says what its artifact leaves out.

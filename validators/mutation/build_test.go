@@ -14,6 +14,32 @@ var buildMutants = []mutant{
 		edits: []edit{replace("infrastructure/controllers/base/kyverno/kustomization.yaml", "- helmrelease.yaml", "- «»helm-release.yaml")},
 	},
 	{
+		name: "nested-kustomization", example: "homelab", rule: "flux-build-failed",
+		edits: []edit{replace("kubernetes/apps/media/kustomization.yaml", "- jellyfin/ks.yaml", "- «»jelyfin/ks.yaml")},
+	},
+	{
+		name: "patch-of-what-is-gone", example: "acme", rule: "flux-build-failed",
+		edits: []edit{
+			replace("infrastructure/controllers/production-eu/kustomization.yaml", "- ../base/velero\n", ""),
+			mark("infrastructure/controllers/production-eu/kustomization.yaml", "- path: «»velero-patch.yaml"),
+		},
+	},
+	{
+		name: "patch-of-another-name", example: "classic", rule: "flux-build-failed",
+		edits: []edit{
+			replace("infrastructure/controllers/production/cert-manager-patch.yaml", "name: cert-manager", "name: certmanager"),
+			mark("infrastructure/controllers/production/kustomization.yaml", "- path: «»cert-manager-patch.yaml"),
+		},
+	},
+	{
+		name: "listed-twice", example: "homelab", rule: "flux-build-failed",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/kustomization.yaml", "- ocirepository.yaml\n", "- ocirepository.yaml\n- «»./ocirepository.yaml\n")},
+	},
+	{
+		name: "component-missing", example: "classic", rule: "flux-build-failed",
+		edits: []edit{replace("clusters/staging/flux-system/kustomization.yaml", "components:\n- fleetwright", "components:\n- «»fleetwrite")},
+	},
+	{
 		name: "tenant-of-one-cluster", example: "acme", rule: "flux-build-failed",
 		edits: []edit{replace("tenants/production-us/kustomization.yaml", "- ../base/team-c", "- «»../base/team-d")},
 	},

@@ -19,6 +19,10 @@ var objectMutants = []mutant{
 		edits: []edit{replace("kubernetes/flux/cluster/cluster-vars.yaml", "CLUSTER_NAME: home", "CLUSTER_NAME: «»7")},
 	},
 	{
+		name: "in-a-patch-of-one-cluster", example: "acme", rule: "schema-invalid",
+		edits: []edit{replace("infrastructure/controllers/production-eu/velero-patch.yaml", "spec:\n  values:", "spec:\n  timeout: «»long\n  values:")},
+	},
+	{
 		name: "required-field-removed", example: "homelab", rule: "schema-invalid",
 		edits: []edit{
 			replace("kubernetes/apps/media/jellyfin/ks.yaml", "  sourceRef:\n    kind: GitRepository\n    name: flux-system\n", ""),
@@ -28,6 +32,22 @@ var objectMutants = []mutant{
 	{
 		name: "text-that-looks-like-a-number", example: "acme", rule: "schema-invalid",
 		edits: []edit{replace("clusters/staging/cluster-vars.yaml", `INGRESS_REPLICAS: "1"`, `INGRESS_REPLICAS: «»1`)},
+	},
+	{
+		name: "key-twice", example: "homelab", rule: "schema-invalid",
+		edits: []edit{replace("kubernetes/apps/network/external-dns/app/helmrelease.yaml", "  timeout: 5m0s\n", "  timeout: 5m0s\n  «»timeout: 10m0s\n")},
+	},
+	{
+		name: "no-YAML-in-a-listed-file", example: "homelab", rule: "schema-invalid",
+		edits: []edit{
+			replace("kubernetes/apps/network/external-dns/app/helmrelease.yaml", "    triggerLoopOnEvent: true\n", "«»    triggerLoopOnEvent: true\n\t"),
+		},
+	},
+	{
+		name: "no-YAML-in-a-folder-without-kustomization", example: "homelab", rule: "schema-invalid",
+		edits: []edit{
+			replace("kubernetes/apps/network/external-dns/ks.yaml", "  dependsOn:\n  - name: envoy-gateway\n  - name: kube-prometheus-stack\n", "  dependsOn:\n  - name: envoy-gateway\n«»  [kube-prometheus-stack]\n"),
+		},
 	},
 	{
 		name: "in-a-file-with-crlf", example: "acme", rule: "schema-invalid",
@@ -52,6 +72,10 @@ var objectMutants = []mutant{
 	{
 		name: "typo", example: "homelab", rule: "schema-unknown-field",
 		edits: []edit{replace("kubernetes/apps/network/external-dns/ks.yaml", "  dependsOn:", "  «»dependOn:")},
+	},
+	{
+		name: "in-a-patch-of-one-cluster", example: "classic", rule: "schema-unknown-field",
+		edits: []edit{replace("infrastructure/controllers/production/ingress-nginx-patch.yaml", "spec:\n", "spec:\n  «»reconcile: false\n")},
 	},
 	{
 		name: "of-a-kustomization", example: "acme", rule: "schema-unknown-field",
@@ -79,6 +103,12 @@ var objectMutants = []mutant{
 		},
 	},
 	{
+		name: "by-a-patch", example: "classic", rule: "schema-cel-violation",
+		edits: []edit{
+			replace("infrastructure/controllers/production/cert-manager-patch.yaml", "spec:\n", "«»spec:\n  chart:\n    spec:\n      chart: cert-manager\n      version: v1.21.1\n      sourceRef:\n        kind: HelmRepository\n        name: ingress-nginx\n"),
+		},
+	},
+	{
 		name: "kind-of-nobody", example: "homelab", rule: "schema-missing",
 		edits: []edit{
 			replace("kubernetes/apps/media/jellyfin/app/kustomization.yaml", "- helmrelease.yaml", "- backup.yaml\n- helmrelease.yaml"),
@@ -94,6 +124,10 @@ var objectMutants = []mutant{
 	{
 		name: "registry-without-TLS", example: "homelab", rule: "source-insecure",
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/ocirepository.yaml", "  ref:\n", "  insecure: «»true\n  ref:\n")},
+	},
+	{
+		name: "sync-of-the-cluster", example: "acme", rule: "source-insecure",
+		edits: []edit{replace("clusters/staging/flux-system/flux-instance/helmrelease.yaml", "url: https://", "url: «»http://")},
 	},
 	{
 		name: "sync-by-gotk", example: "classic", rule: "source-insecure",
@@ -113,6 +147,10 @@ var objectMutants = []mutant{
 	{
 		name: "latest", example: "homelab", rule: "source-mutable-ref",
 		edits: []edit{replace("kubernetes/apps/network/external-dns/app/ocirepository.yaml", "tag: 1.21.1", "tag: «»latest")},
+	},
+	{
+		name: "patched-in-one-cluster", example: "classic", rule: "source-mutable-ref",
+		edits: []edit{replace("infrastructure/controllers/production/kustomization.yaml", "patches:\n", "patches:\n- target:\n    kind: HelmRelease\n    name: ingress-nginx\n  patch: |\n    - op: replace\n      path: /spec/chart/spec/version\n      value: «»'*'\n")},
 	},
 	{
 		name: "oci", example: "classic", rule: "source-helmrepository-oci",

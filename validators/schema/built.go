@@ -1,8 +1,11 @@
 package schema
 
 import (
+	"cmp"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -78,18 +81,41 @@ func (w work) built(o *reconcile.Object) checked {
 	}
 	c.foreign = found[0].Foreign()
 	opts := schemas.Options{Budget: w.budget, Literal: len(o.Unknown) == 0}
+	own := w.ownProblems(found, o)
 	for _, p := range validate(found, o.Value, opts) {
-		l := located{Problem: p, line: o.Line, column: o.Column}
-		switch {
-		case o.Source == nil:
-		case p.Kind == schemas.UnknownField:
-			l.line, l.column = o.Source.KeyPosition(p.Path...)
-		default:
-			l.line, l.column = o.Source.Position(p.Path...)
+		l := located{Problem: p}
+		if p.Kind == schemas.UnknownField {
+			l.file, l.line, l.column = o.KeyPosition(p.Path...)
+		} else {
+			l.file, l.line, l.column = o.Position(p.Path...)
+			if file, line, column, ok := o.PatchPosition(p.Path...); ok && (p.Rule || p.Required) && !own(p) {
+				l.file, l.line, l.column = file, line, column
+			}
 		}
 		c.found = append(c.found, l)
 	}
 	return c
+}
+
+// ownProblems says whether the document that an object was built from has a problem by itself:
+// then no patch is to blame.
+func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object) func(schemas.Problem) bool {
+	problems := sync.OnceValue(func() []schemas.Problem {
+		if o.Source == nil {
+			return nil
+		}
+		value, err := o.Source.Value()
+		fields, isMap := value.(map[string]any)
+		if err != nil || !isMap {
+			return nil
+		}
+		return validate(found, fields, schemas.Options{Budget: w.budget})
+	})
+	return func(p schemas.Problem) bool {
+		return slices.ContainsFunc(problems(), func(q schemas.Problem) bool {
+			return q.Kind == p.Kind && q.Message == p.Message && slices.Equal(q.Path, p.Path)
+		})
+	}
 }
 
 // chosen are the results that a pass looks at: those of its clusters, and those
@@ -111,7 +137,7 @@ func chosen(p *rule.Pass) []checked {
 // tell reports a problem.
 func (c checked) tell(p *rule.Pass, l located) {
 	f := finding.Finding{
-		File: c.file, Line: l.line, Column: l.column, Object: c.object, Message: l.Message, Hint: l.Hint,
+		File: cmp.Or(l.file, c.file), Line: l.line, Column: l.column, Object: c.object, Message: l.Message, Hint: l.Hint,
 	}
 	if c.built != nil {
 		if l.Required && c.built.Group == "kustomize.toolkit.fluxcd.io" && schemas.Field(l.Path) == "spec.prune" {

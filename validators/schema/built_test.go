@@ -46,8 +46,8 @@ func TestBuiltObjects(t *testing.T) {
 		{"a value that is substituted by one that doesn't", cluster("prod", "./apps", "  postBuild: {substitute: {INTERVAL: hourly}}\n") + release, "schema-invalid apps/a.yaml:5:13 prod"},
 		{"a value that nothing substitutes", cluster("prod", "./apps", "") + release, "schema-invalid apps/a.yaml:5:13 prod"},
 		{"a value that a patch mends", cluster("prod", "./apps", "  patches: [{target: {kind: ConfigMap}, patch: '- {op: replace, path: /data/b, value: x}'}]\n") + config + badMap, ""},
-		{"a value that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: ConfigMap}, patch: '- {op: add, path: /dta, value: x}'}]\n") + config + strings.Replace(badMap, "b: 1", "b: x", 1), "schema-unknown-field apps/a.yaml:1:1 prod"},
-		{"a rule that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: HelmRelease}, patch: '- {op: remove, path: /spec/chartRef}'}]\n") + strings.Replace(release, "${INTERVAL}", "1h", 1), "schema-cel-violation apps/a.yaml:4:1 prod"},
+		{"a value that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: ConfigMap}, patch: '- {op: add, path: /dta, value: x}'}]\n") + config + strings.Replace(badMap, "b: 1", "b: x", 1), "schema-unknown-field clusters/prod/apps.yaml:9:48 prod"},
+		{"a rule that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: HelmRelease}, patch: '- {op: remove, path: /spec/chartRef}'}]\n") + strings.Replace(release, "${INTERVAL}", "1h", 1), "schema-cel-violation clusters/prod/apps.yaml:9:50 prod"},
 		{"a definition that a patch changes", cluster("prod", "./apps", "  patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: replace, path: /spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size/type, value: string}'}]\n") + config + foo + "metadata: {name: a}\n---\n" + fooDefinition, ""},
 		{"a kustomization", cluster("prod", "./apps", "") + "-- apps/kustomization.yaml --\nresources: [a.yaml]\nname-prefix: x\n" + config + badMap, "schema-invalid apps/a.yaml:4:11 prod schema-unknown-field apps/kustomization.yaml:2:1 "},
 	} {

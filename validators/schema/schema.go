@@ -3,6 +3,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,8 @@ type checked struct {
 // located is a problem with its position.
 type located struct {
 	schemas.Problem
+	// file is empty where it is that of what was checked.
+	file         string
 	line, column int
 }
 
@@ -87,9 +90,9 @@ func unresolved(p *rule.Pass) {
 		if more > 0 {
 			reason += fmt.Sprintf(" (and %d more)", more)
 		}
-		if q := (question{c.file, first.line, reason}); !told[q] {
+		if q := (question{cmp.Or(first.file, c.file), first.line, reason}); !told[q] {
 			told[q] = true // clusters share bases
-			p.Unresolved(c.file, first.line, reason)
+			p.Unresolved(q.file, q.line, reason)
 		}
 	}
 	for _, l := range lacking {
@@ -224,6 +227,12 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 	if use == repository.Plain && isFragment(o) {
 		return c
 	}
+	value, err := o.Value()
+	object, isMap := value.(map[string]any)
+	if err != nil || !isMap {
+		c.found = append(c.found, malformed(err))
+		return c
+	}
 	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 	if err != nil {
 		if !isLocal(o) {
@@ -232,12 +241,6 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 		return c
 	}
 	c.foreign = found[0].Foreign()
-	value, err := o.Value()
-	object, isMap := value.(map[string]any)
-	if err != nil || !isMap {
-		c.found = append(c.found, malformed(err))
-		return c
-	}
 	for _, p := range validate(found, object, schemas.Options{Budget: w.budget}) {
 		l := locate(o, p)
 		if (p.Required || p.Rule) && w.patches.mayChange(o) {

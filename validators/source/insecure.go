@@ -88,6 +88,8 @@ var location = map[string][]any{
 	sourceGroup + "/" + bucket:         {"spec", "endpoint"},
 	imageGroup + "/ImageRepository":    {"spec", "image"},
 	operatorGroup + "/FluxInstance":    {"spec", "sync", "url"},
+	// The values of the chart flux-instance; other charts' have no such field.
+	helmGroup + "/" + helmRelease: {"spec", "values", "instance", "sync", "url"},
 }
 
 func insecure(p *rule.Pass, o *reconcile.Object, namespaces map[string]bool) {
