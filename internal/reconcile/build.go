@@ -33,7 +33,9 @@ type built struct {
 type result struct {
 	kind, name string
 	value      map[string]any
-	// text is what variables are replaced in; nil where there is none to replace.
+	// variables says that variables are to be replaced in it.
+	variables bool
+	// text is what they are replaced in where that isn't the value as YAML, else nil.
 	text []byte
 }
 
@@ -274,7 +276,11 @@ func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resourc
 // newResult takes what is needed of a resource, which itself takes much more memory.
 func newResult(r *resource.Resource, variables bool) (one result, err error) {
 	one = result{kind: r.GetKind(), name: r.GetName()}
-	if one.value, err = valueOf(&r.RNode); err == nil && variables && (mentionsVariable(one.value) || !isExact(one.value)) {
+	if one.value, err = valueOf(&r.RNode); err != nil || !variables {
+		return one, err
+	}
+	one.variables = mentionsVariable(one.value)
+	if !isExact(one.value) {
 		one.text, err = r.AsYAML()
 	}
 	return one, err

@@ -109,6 +109,7 @@ func FuzzSubstitute(f *testing.F) {
 	for _, text := range []string{
 		"${A}", "$A", "$${A}", "${A:-x}", "${ABSENT}", "${ABSENT:=y}", "${A^^}", "${A/o/0}", "${#A}", "${A:1:2}", "${A", "${A%%e}",
 		"a: ${A}", "${B:-${A}}", "$", "${}", "${A//n/$B}", "\u0085", "9007199254740993", "[${A}]", ">\n  a\n    b\n",
+		"x${A}", "https://${A}.${B}:80/", "a: b ${A}", "${A} ${B}", "- ${A}", "${A}:", "|\n  x ${A}\n  ${B}\n", "'${A}'", "a ${A} # b", "{a: [{b: '{${A}}'}]}",
 		"$$A $$", "${A=n} ${A-n} ${A,,} ${A#*/} ${A/#o/x} ${A/%e/x}", "$(A)", "cost $5", "^(a|b)$",
 	} {
 		f.Add(text, "one", true)
@@ -141,7 +142,7 @@ func compareSubstitution(t *testing.T, r *resource.Resource, substitute map[stri
 	}
 	o := newObject(&Kustomization{}, one)
 	vars := variablesOf(&kustomizev1.KustomizationSpec{PostBuild: &kustomizev1.PostBuild{Substitute: substitute}}, nil)
-	_, err = vars.substitute(one.text, o, false, mostGrowth)
+	_, err = vars.substitute(one, o, false, mostGrowth)
 	var limit *limitError
 	if errors.As(err, &limit) {
 		return

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"regexp"
@@ -75,12 +74,12 @@ func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Va
 	return vars
 }
 
-// substitute replaces the variables in an object, whose text is nil where that changes nothing,
-// as kustomize-controller 1.9 does with strict substitution, and says what it refuses. Variables
-// that nothing defines, and those whose values are not known, stand as ${NAME} in the result.
-// It returns by how many bytes that may make the text longer, and refuses more than most.
+// substitute replaces the variables in an object, as kustomize-controller 1.9 does with strict
+// substitution, and says what it refuses. Variables that nothing defines, and those whose values
+// are not known, stand as ${NAME} in the result. It returns by how many bytes that may make the
+// object longer, and refuses more than most.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
-func (vars Variables) substitute(text []byte, o *Object, always bool, most int) (growth int, err error) {
+func (vars Variables) substitute(r result, o *Object, always bool, most int) (growth int, err error) {
 	if len(vars) == 0 && !always || o.marked("labels") || o.marked("annotations") {
 		return 0, nil
 	}
@@ -89,8 +88,28 @@ func (vars Variables) substitute(text []byte, o *Object, always bool, most int) 
 			return 0, fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
 		}
 	}
-	if text == nil {
+	if !r.variables && r.text == nil {
 		return 0, nil
+	}
+	o.Substituted = r.variables
+	if r.text == nil && !o.Encrypted {
+		p := inPlace{vars: vars, used: map[string]bool{}}
+		if value, ok := p.object(o.Value); ok && p.growth <= most {
+			o.Value = value
+			vars.use(p.used, o)
+			return p.growth, nil
+		}
+	}
+	return vars.substituteText(r, o, most)
+}
+
+// substituteText replaces the variables in the object's YAML.
+func (vars Variables) substituteText(r result, o *Object, most int) (growth int, err error) {
+	text := r.text
+	if text == nil {
+		if text, err = yaml.Marshal(r.value); err != nil {
+			return 0, err
+		}
 	}
 	if growth, err = vars.prepare(string(text), most); err != nil {
 		return 0, err
@@ -106,7 +125,6 @@ func (vars Variables) substitute(text []byte, o *Object, always bool, most int) 
 	if o.Value = value; o.Encrypted {
 		delete(value, "sops")
 	}
-	o.Substituted = bytes.IndexByte(text, '$') >= 0
 	return growth, nil
 }
 

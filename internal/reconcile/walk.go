@@ -290,7 +290,7 @@ func (k *Kustomization) replaceVariables() {
 	}
 	for i, o := range k.Objects {
 		before := o.uniqueness()
-		growth, err := k.Variables.substitute(k.built.results[i].text, o, always, mostGrowth-grown)
+		growth, err := k.Variables.substitute(k.built.results[i], o, always, mostGrowth-grown)
 		if grown += growth; err == nil {
 			err = k.from.budget.grow(growth)
 		}
