@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -181,7 +182,7 @@ func (r *rendering) builtins() template.FuncMap {
 		conditionFunction: func(v any) (any, error) {
 			if s, ok := v.(string); ok {
 				if m, bad := r.marked(s); bad {
-					return nil, fmt.Errorf("a condition depends on what cannot be known: %s", m.reason)
+					return nil, fmt.Errorf("%w: %s", errUndecided, m.reason)
 				}
 			}
 			return v, nil
@@ -392,29 +393,81 @@ func printfCost(args []reflect.Value) int64 {
 	return n + length(args[1])
 }
 
-// local resolves a path of a template to one in the repository; what leads out
-// of it is a mark.
-func (r *rendering) local(p string) (string, mark) {
-	if path.IsAbs(p) || strings.Contains(p, "://") || strings.HasPrefix(p, "~") {
-		return "", mark{reason: fmt.Sprintf("the template reads %q, which is not in the repository", p)}
+// locate resolves a path to one in the repository, from the folder dir. The mark
+// says why it leads to none. Of a path that leads out of the repository, nothing
+// can be told, but where the rest of it begins with a folder of the repository:
+// there the levels are miscounted, and no clone has the file. The mark begins with what
+// needs the file.
+func (e *engine) locate(needs, dir, p string) (string, mark) {
+	if strings.Contains(p, markOpen) {
+		return e.guess(dir, p)
 	}
-	joined := path.Join(r.dir, p)
-	if joined == ".." || strings.HasPrefix(joined, "../") {
-		return "", mark{reason: fmt.Sprintf("the template reads %q, which is outside of the repository", p)}
+	if path.IsAbs(p) || strings.Contains(p, "://") || strings.Contains(p, "::") || strings.HasPrefix(p, "~") {
+		return "", mark{reason: fmt.Sprintf("%s %q, which is not in the repository", needs, p)}
 	}
-	return joined, mark{}
+	joined := path.Join(dir, p)
+	if joined != ".." && !strings.HasPrefix(joined, "../") {
+		return joined, mark{}
+	}
+	inside := joined
+	for strings.HasPrefix(inside, "../") {
+		inside = inside[3:]
+	}
+	if top, _, deep := strings.Cut(inside, "/"); deep && e.hasFolder(top) {
+		return "", mark{reason: fmt.Sprintf("the file %s doesn't exist", joined), missing: joined}
+	}
+	return "", mark{reason: fmt.Sprintf("%s %q, which is outside of the repository", needs, p)}
 }
 
+// hasFolder says whether a path is a folder of the repository.
+func (e *engine) hasFolder(p string) bool {
+	return slices.ContainsFunc(e.paths(), func(f string) bool { return p == "." || strings.HasPrefix(f, p+"/") })
+}
+
+// guess resolves a path that depends on what is unknown, such as an environment
+// variable: where only one file of the repository fits, helmfile can read no other.
+func (e *engine) guess(dir, p string) (string, mark) {
+	unknown, _ := e.marked(p)
+	if !strings.HasPrefix(p, markOpen) {
+		p = path.Join(dir, p)
+	}
+	pattern := regexp.QuoteMeta(p)
+	if rest, leading := strings.CutPrefix(pattern, markOpen); leading {
+		if _, rest, ok := strings.Cut(rest, markClose+"/"); ok {
+			pattern = "(?:.+/)?" + rest
+		}
+	}
+	pattern = marks.ReplaceAllString(pattern, `[^/]+`)
+	fits, err := regexp.Compile("^" + pattern + "$")
+	if err != nil {
+		return "", unknown
+	}
+	var found []string
+	for _, each := range e.paths() {
+		if fits.MatchString(each) {
+			found = append(found, each)
+		}
+	}
+	if len(found) != 1 {
+		return "", unknown
+	}
+	return found[0], mark{}
+}
+
+var marks = regexp.MustCompile(markOpen + `[0-9]*` + markClose)
+
 func (r *rendering) readFile(name string) (any, error) {
-	p, bad := r.local(name)
-	if bad.reason != "" {
-		return r.mark(bad), nil
+	p, bad := r.locate("the template reads", r.dir, name)
+	if bad.reason == "" {
+		var data []byte
+		if data, bad = r.read(p); bad.reason == "" {
+			return string(data), nil
+		}
 	}
-	data, bad := r.read(p)
-	if bad.reason != "" {
-		return r.mark(bad), nil
+	if bad.missing != "" {
+		r.reads[bad.missing] = false
 	}
-	return string(data), nil
+	return r.mark(bad), nil
 }
 
 // read reads a file of the repository and records it. A mark says why not: only
@@ -433,7 +486,7 @@ func (e *engine) read(p string) ([]byte, mark) {
 }
 
 func (r *rendering) isFile(name string) any {
-	p, bad := r.local(name)
+	p, bad := r.locate("the template reads", r.dir, name)
 	if bad.reason != "" {
 		return r.mark(bad)
 	}
@@ -441,17 +494,17 @@ func (r *rendering) isFile(name string) any {
 }
 
 func (r *rendering) isDir(name string) any {
-	p, bad := r.local(name)
+	p, bad := r.locate("the template reads", r.dir, name)
 	if bad.reason != "" {
 		return r.mark(bad)
 	}
-	return slices.ContainsFunc(r.paths(), func(f string) bool { return p == "." || strings.HasPrefix(f, p+"/") })
+	return r.hasFolder(p)
 }
 
 // readDir lists the files of a folder, each as the given path joined with its
 // name.
 func (r *rendering) readDir(name string) any {
-	p, bad := r.local(name)
+	p, bad := r.locate("the template reads", r.dir, name)
 	if bad.reason != "" {
 		return r.mark(bad)
 	}

@@ -2,9 +2,8 @@ package bootstrap
 
 import (
 	"errors"
-	"fmt"
+	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,26 +14,38 @@ import (
 )
 
 // helmfile is a helmfile with its parts and bases merged, its releases not yet
-// evaluated. The fields are those of helmfile's own state (pkg/state, v1.8.0).
+// evaluated. The fields, and how they merge, are those of helmfile's own state
+// (pkg/state, v1.8.0).
 type helmfile struct {
 	file, dir      string
 	releases       []*rawRelease
 	templates      map[string]*rawRelease
-	repositories   map[string]chartRepository
+	repositories   []chartRepository
 	defaultInherit []text
 	commonLabels   map[string]text
-	args           []string // helmDefaults: args, templateArgs, postRendererArgs
-	namespace      text     // overrides that of all releases
-	missingFiles   string   // missingFileHandler
-	values         map[string]any
-	environment    map[string]any
-	broken         *brokenPart // the first part that can't be read
-	bases          int
+	helmDefaults   map[string][]string // args, templateArgs, postRendererArgs
+	namespace      text                // overrides that of all releases
+	missingFiles   text                // missingFileHandler
+	defaults       []entry             // values
+	environments   map[string]environmentSpec
+	bases          []text
+	calls          []call // helmfiles
+
+	env environment
+	// values are .Values in the templates of releases.
+	values map[string]any
+
+	broken *brokenPart // the first part that can't be read
+	// refusals say why helmfile itself stops at the file, and where, in the order
+	// in which it comes to them: phase is the one under way.
+	refusals []refusal
+	phase    phase
 }
 
 type chartRepository struct {
-	url string
-	place
+	name text
+	url  text
+	oci  bool
 }
 
 // text is a scalar of a helmfile and where it stands.
@@ -45,206 +56,179 @@ type text struct {
 	unknown *mark
 }
 
-// rawRelease is a release, or a release template, as written.
-type rawRelease struct {
-	place
-	fields      map[string]text // name, namespace, chart, version, …
-	labels      map[string]text
-	inherit     []inherit
-	values      []entry
-	templated   []entry // valuesTemplate
-	secrets     []entry
-	set         []setting
-	needs       []text
-	args        []string // postRenderer and its arguments
-	unsupported []mark
-}
-
-type inherit struct {
-	template text
-	except   []string
-}
-
 // entry is an item of values: a map, or the path of a file.
 type entry struct {
 	place
 	node *yaml.Node
 }
 
-// setting is an item of set, setString or setTemplate.
-type setting struct {
-	place
-	name, value string
-	isString    bool
-	templated   bool
-	unknown     *mark
+// call is an item of helmfiles: another helmfile that this one runs.
+type call struct {
+	path      text
+	selectors []string
+	inherits  []string
+	values    []entry
 }
 
-// known are the top-level fields of a helmfile.
-var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", "bases", "helmDefaults",
-	"helmfiles", "kubeContext", "namespace", "chart", "repositories", "commonLabels", "releases", "llm",
-	"apiVersions", "kubeVersion", "hooks", "templates", "defaultInherit", "missingFileHandler",
-	"missingFileHandlerConfig", "lockFilePath", "context", "charts"}
-
-// isHelmfile says whether a document is one: releases with a name and a chart,
-// and no object of Kubernetes.
-func isHelmfile(n *yaml.Node) bool {
-	releases := repository.Lookup(n, "releases")
-	if releases == nil || releases.Kind != yaml.SequenceNode || repository.Lookup(n, "kind") != nil {
-		return false
-	}
-	unknown, others := 0, 0
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		switch key := n.Content[i].Value; {
-		case key == "releases" || key == "<<" || strings.HasPrefix(key, "x-") || strings.HasPrefix(key, "."):
-		case slices.Contains(known, key):
-			others++
-		default:
-			unknown++
-		}
-	}
-	if unknown > 0 && others == 0 {
-		return false
-	}
-	for _, r := range releases.Content {
-		if repository.Lookup(r, "name") != nil &&
-			(repository.Lookup(r, "chart") != nil || repository.Lookup(r, "directory") != nil ||
-				repository.Lookup(r, "inherit") != nil || repository.Lookup(n, "defaultInherit") != nil) {
-			return true
-		}
-	}
-	return false
-}
-
-var (
-	releasesLine = regexp.MustCompile(`(?m)^releases:`)
-	chartLine    = regexp.MustCompile(`(?m)^[ \t-]+(chart|inherit):`)
-	nameLine     = regexp.MustCompile(`(?m)^[ \t-]+name:`)
-)
-
-// looksLikeHelmfile judges a text that is a template, or no YAML.
-func looksLikeHelmfile(data []byte) bool {
-	return releasesLine.Match(data) && chartLine.Match(data) && nameLine.Match(data)
-}
-
-// findHelmfiles returns the paths of all helmfiles of a repository, sorted.
-func findHelmfiles(repo *repository.Repository) []string {
-	var found []string
-	for _, f := range repo.Files() {
-		if repo.Use(f.Path) == repository.Chart {
-			continue
-		}
-		is := slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return isHelmfile(d.Node) })
-		if !is && f.Err != nil && f.Err.Reason == repository.NotYAML {
-			data, err := repo.ReadFile(f.Path)
-			is = err == nil && looksLikeHelmfile(data)
-		}
-		if is {
-			found = append(found, f.Path)
-		}
-	}
-	for _, p := range repo.Paths() {
-		if !strings.HasSuffix(p, ".gotmpl") || repo.Use(p) == repository.Chart {
-			continue
-		}
-		if data, err := repo.ReadFile(p); err == nil && looksLikeHelmfile(data) {
-			found = append(found, p)
-		}
-	}
-	slices.Sort(found)
-	return found
-}
-
-// environmentData is .Environment in a template.
-type environmentData struct {
-	Name        string
-	KubeContext string
-	Values      map[string]any
-	Defaults    map[string]any
-}
-
-// stateData is what the template of a helmfile sees.
-type stateData struct {
-	Environment environmentData
-	Namespace   string
-	Values      map[string]any
-	StateValues *map[string]any
-}
-
-func (h *helmfile) stateData() stateData {
-	values := h.mergedValues()
-	return stateData{Environment: h.environmentData(), Values: values, StateValues: &values}
-}
-
-func (h *helmfile) environmentData() environmentData {
-	return environmentData{Name: "default", Values: h.environment, Defaults: h.values}
-}
-
-// mergedValues are the environment's values over the state's defaults, fresh
-// maps each time, since a template may change them.
-func (h *helmfile) mergedValues() map[string]any {
-	out := copied(h.values)
-	overlay(out, copied(h.environment))
-	return out
-}
-
-func copied(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		if inner, ok := v.(map[string]any); ok {
-			v = copied(inner)
-		}
-		out[k] = v
-	}
-	return out
-}
-
-func overlay(base, over map[string]any) {
-	for k, v := range over {
-		inner, isMap := v.(map[string]any)
-		if before, both := base[k].(map[string]any); isMap && both {
-			overlay(before, inner)
-			continue
-		}
-		base[k] = v
-	}
+func newHelmfile(file, dir string) *helmfile {
+	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]text{},
+		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment()}
 }
 
 // reader reads the helmfiles of a repository.
 type reader struct {
 	*engine
 	repo *repository.Repository
+	// budget bounds the files that one helmfile builds upon or calls.
+	budget int
 }
 
-// helmfile reads a helmfile with its bases. What cannot be read of it is left out;
+const maxFilesOfHelmfile = 200
+
+// helmfile reads a helmfile with its bases, as a root or called by another with
+// the environment that the caller gives. What cannot be read of it is left out;
 // the reasons are in problems of the releases that it concerns.
-func (r *reader) helmfile(file string) (*helmfile, error) {
-	h := &helmfile{file: file, dir: path.Dir(file), templates: map[string]*rawRelease{},
-		repositories: map[string]chartRepository{}, commonLabels: map[string]text{},
-		values: map[string]any{}, environment: map[string]any{}}
-	return h, r.readInto(h, file)
+func (r *reader) helmfile(file string, inherited, override *environment) (*helmfile, error) {
+	return r.load(file, path.Dir(file), inherited, override, false)
 }
 
-const maxBases = 20
-
-// readInto adds a file's parts. Like helmfile, a part is what stands between
-// lines of three dashes, and sees the values of the parts before it.
-func (r *reader) readInto(h *helmfile, file string) error {
+// load reads the parts of a file one after the other: like helmfile, a part is
+// what stands between lines of three dashes, and sees the values of the parts
+// before it. The lists of a later part replace those of an earlier one.
+func (r *reader) load(file, dir string, env, override *environment, asBase bool) (*helmfile, error) {
 	data, err := r.repo.ReadFile(file)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	whole := strings.ReplaceAll(string(data), "\r\n", "\n")
+	out := newHelmfile(file, dir)
+	if reason, line := againstPolicy(whole); reason != "" {
+		out.refuse(place{file, line}, reason)
 	}
 	offset := 0
-	whole := strings.ReplaceAll(string(data), "\r\n", "\n")
-	for part := range strings.SplitSeq(whole, "\n---\n") {
-		for _, n := range r.documents(h, file, part, offset) {
-			if err := r.add(h, file, n); err != nil {
-				return err
-			}
+	for i, part := range strings.Split(whole, "\n---\n") {
+		current := r.part(out, file, part, offset, env.over(override), asBase)
+		if i == 0 {
+			current.refusals = slices.Concat(out.refusals, current.refusals)
+			out = current
+		} else {
+			out.merge(current, false)
+			out.env.merge(current.env)
+			out.values = current.values
 		}
+		next := out.env
+		env = &next
 		offset += strings.Count(part, "\n") + 2
 	}
-	return nil
+	return out, nil
+}
+
+// part reads one part with its bases, and the values of the environment.
+func (r *reader) part(before *helmfile, file, source string, offset int, env *environment, asBase bool) *helmfile {
+	own := newHelmfile(file, before.dir)
+	for _, n := range r.documents(own, source, offset, env) {
+		if n.Kind == yaml.MappingNode {
+			next := newHelmfile(file, before.dir)
+			next.decode(n)
+			own.merge(next, true)
+		}
+	}
+	if !asBase {
+		own = r.withBases(own, env)
+	} else if len(own.bases) > 0 {
+		own.refuse(own.bases[0].place, "nested `base` helmfile is unsupported. please submit a feature request if you need this!")
+	}
+	r.loadEnvironment(own, env)
+	for _, c := range own.calls {
+		r.checkCall(own, c)
+	}
+	return own
+}
+
+// withBases merges a part over the files that it builds upon. A base reads files
+// relative to the folder of the helmfile that builds upon it.
+func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
+	var layers []*helmfile
+	for _, base := range own.bases {
+		p, local := repository.Join(own.dir, base.value)
+		if r.budget--; !local || r.budget < 0 {
+			own.refuse(base.place, "the base "+base.value+" is not in the repository")
+			continue
+		}
+		layer, err := r.load(p, own.dir, env, nil, true)
+		if err != nil {
+			own.refuse(base.place, "open "+own.relative(p)+": no such file or directory")
+			continue
+		}
+		layers = append(layers, layer)
+	}
+	if len(layers) == 0 {
+		return own
+	}
+	out := layers[0]
+	for _, layer := range layers[1:] {
+		out.refusals = append(out.refusals, layer.refusals...)
+		layer.refusals = nil
+	}
+	for _, layer := range layers[1:] {
+		mergeEnvironments(out.environments, layer.environments)
+		layer.environments = nil
+		out.mergeLayer(layer)
+	}
+	mergeEnvironments(out.environments, own.environments)
+	own.environments = nil
+	out.merge(own, true)
+	out.file, out.env, out.values = own.file, newEnvironment(), nil
+	return out
+}
+
+// mergeLayer merges a base over another. helmfile merges their values too, to no
+// effect but that it stops where a list meets a text.
+func (h *helmfile) mergeLayer(layer *helmfile) {
+	for _, both := range [][2]map[string]any{{h.env.values, layer.env.values}, {h.env.defaults, layer.env.defaults}, {h.values, layer.values}} {
+		into := copied(both[0])
+		if err := mergo.Merge(&into, copied(both[1]), mergo.WithAppendSlice, mergo.WithOverride); err != nil {
+			h.refuse(place{layer.file, 1}, err.Error())
+		}
+	}
+	h.merge(layer, true)
+}
+
+// merge sets what another document sets. Lists are appended where documents of
+// one part or bases merge, and replaced where parts do.
+func (h *helmfile) merge(from *helmfile, appending bool) {
+	h.releases = mergeList(h.releases, from.releases, appending)
+	h.repositories = mergeList(h.repositories, from.repositories, appending)
+	h.defaultInherit = mergeList(h.defaultInherit, from.defaultInherit, appending)
+	h.defaults = mergeList(h.defaults, from.defaults, appending)
+	h.bases = mergeList(h.bases, from.bases, appending)
+	h.calls = mergeList(h.calls, from.calls, appending)
+	maps.Copy(h.templates, from.templates)
+	maps.Copy(h.commonLabels, from.commonLabels)
+	maps.Copy(h.environments, from.environments)
+	for k, list := range from.helmDefaults {
+		h.helmDefaults[k] = mergeList(h.helmDefaults[k], list, appending)
+	}
+	if from.namespace.value != "" {
+		h.namespace = from.namespace
+	}
+	if from.missingFiles.value != "" {
+		h.missingFiles = from.missingFiles
+	}
+	if h.broken == nil {
+		h.broken = from.broken
+	}
+	h.refusals = append(h.refusals, from.refusals...)
+}
+
+func mergeList[T any](a, b []T, appending bool) []T {
+	switch {
+	case len(b) == 0:
+		return a
+	case appending:
+		return slices.Concat(a, b)
+	}
+	return b
 }
 
 // brokenPart is where a helmfile is neither YAML nor a template of it.
@@ -262,34 +246,46 @@ func (h *helmfile) breaks(err error, offset int) {
 
 // documents reads a part, which is a template in a *.gotmpl file, and in a file
 // that is no YAML without being rendered (helmfile before v1 rendered all).
-func (r *reader) documents(h *helmfile, file, part string, offset int) []*yaml.Node {
-	// Like helmfile, a base reads files relative to the helmfile's folder.
+func (r *reader) documents(h *helmfile, part string, offset int, env *environment) []*yaml.Node {
+	file := h.file
+	data := env.stateData()
 	if !strings.HasSuffix(file, ".gotmpl") {
 		nodes, err := parseText(file, part)
 		if err == nil || !strings.Contains(part, "{{") {
 			h.breaks(err, offset)
+			h.checkFields(part, offset, func(line int) int { return line + offset })
 			shiftLines(nodes, func(line int) int { return line + offset })
 			return nodes
 		}
+		h.checkFields(part, offset, func(line int) int { return line + offset })
 	}
-	rendered, err := r.render(h.dir, part, h.stateData())
+	rendered, err := r.render(h.dir, part, data)
 	if err != nil {
-		rendered = r.salvage(h.dir, part, h.stateData(), err)
+		h.refuse(place{file, offset + lineOfTemplateError(err)}, templateReason(err))
+		rendered = r.salvage(h.dir, part, data, err)
 	}
+	original := originalLines(part, rendered, offset)
+	h.checkFields(rendered, offset, original)
 	nodes, err := parseText(file, rendered)
 	if err != nil {
 		h.breaks(err, offset)
-		nodes, _ = parseText(file, r.salvage(h.dir, part, h.stateData(), err))
-		rendered = part
+		nodes, _ = parseText(file, r.salvage(h.dir, part, data, err))
+		original = originalLines(part, part, offset)
 	}
+	shiftLines(nodes, original)
+	return nodes
+}
+
+// originalLines tells which line of the file each line of a rendered part came
+// from.
+func originalLines(part, rendered string, offset int) func(int) int {
 	lines := alignLines(part, rendered)
-	shiftLines(nodes, func(line int) int {
+	return func(line int) int {
 		if line < 1 || line > len(lines) {
 			return offset + 1
 		}
 		return lines[line-1] + offset
-	})
-	return nodes
+	}
 }
 
 // syntaxError is a text that is no YAML, or beyond the repository's limits.
@@ -329,118 +325,63 @@ func shiftLines(nodes []*yaml.Node, f func(int) int) {
 	}
 }
 
-// add merges a document into the state. Fields of a later document win; lists
-// append.
-func (r *reader) add(h *helmfile, file string, n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
-	if err := r.addBases(h, file, n); err != nil {
-		return err
+// decode reads a document.
+func (h *helmfile) decode(n *yaml.Node) {
+	file := h.file
+	for _, b := range items(n, "bases") {
+		h.bases = append(h.bases, text{place{file, b.Line}, b.Value, nil})
 	}
 	for _, repo := range items(n, "repositories") {
-		name := scalarText(file, repo, "name")
-		url := scalarText(file, repo, "url")
-		h.repositories[name.value] = chartRepository{url: url.value, place: url.place}
+		h.repositories = append(h.repositories, chartRepository{name: scalarText(file, repo, "name"),
+			url: scalarText(file, repo, "url"), oci: scalarText(file, repo, "oci").value == "true"})
 	}
-	if templates := repository.Lookup(n, "templates"); templates != nil && templates.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(templates.Content); i += 2 {
-			h.templates[templates.Content[i].Value] = newRawRelease(file, templates.Content[i+1])
-		}
-	}
+	eachField(n, "templates", func(name string, template *yaml.Node) {
+		h.templates[name] = newRawRelease(file, template)
+	})
 	for _, list := range []string{"args", "templateArgs", "postRendererArgs"} {
 		for _, arg := range items(n, "helmDefaults", list) {
-			h.args = append(h.args, arg.Value)
+			h.helmDefaults[list] = append(h.helmDefaults[list], arg.Value)
 		}
 	}
-	if d := repository.Lookup(n, "defaultInherit"); d != nil && d.Kind == yaml.ScalarNode {
-		h.defaultInherit = []text{{place{file, d.Line}, d.Value, nil}}
-	}
-	for _, d := range items(n, "defaultInherit") {
-		h.defaultInherit = append(h.defaultInherit, text{place{file, d.Line}, d.Value, nil})
-	}
+	h.decodeDefaultInherit(n)
 	readTexts(h.commonLabels, file, repository.Lookup(n, "commonLabels"))
-	if ns := scalarText(file, n, "namespace"); ns.value != "" {
-		h.namespace = ns
+	h.namespace = scalarText(file, n, "namespace")
+	h.missingFiles = scalarText(file, n, "missingFileHandler")
+	h.defaults = entries(file, n, "values")
+	eachField(n, "environments", func(name string, env *yaml.Node) {
+		h.environments[name] = newEnvironmentSpec(file, env)
+	})
+	for _, c := range items(n, "helmfiles") {
+		h.calls = append(h.calls, newCall(file, c))
 	}
-	if m := scalarText(file, n, "missingFileHandler"); m.value != "" {
-		h.missingFiles = m.value
-	}
-	r.addValues(h, file, h.values, repository.Lookup(n, "values"))
-	r.addValues(h, file, h.environment, repository.Lookup(n, "environments", "default", "values"))
 	for _, release := range items(n, "releases") {
 		if release.Kind == yaml.MappingNode {
 			h.releases = append(h.releases, newRawRelease(file, release))
 		}
 	}
-	return nil
 }
 
-// addBases reads the files that the document builds upon.
-func (r *reader) addBases(h *helmfile, file string, n *yaml.Node) error {
-	for _, base := range items(n, "bases") {
-		p, local := repository.Join(h.dir, base.Value)
-		if h.bases++; h.bases > maxBases {
-			return fmt.Errorf("%s:%d: more than %d bases", file, base.Line, maxBases)
-		}
-		if !local || p == file {
-			continue
-		}
-		// The releases of a base are judged where it declares them.
-		own := h.releases
-		if err := r.readInto(h, p); err != nil {
-			continue
-		}
-		h.releases = own
+func (h *helmfile) decodeDefaultInherit(n *yaml.Node) {
+	list := items(n, "defaultInherit")
+	if d := repository.Lookup(n, "defaultInherit"); d != nil && d.Kind == yaml.ScalarNode {
+		list = []*yaml.Node{d}
 	}
-	return nil
+	for _, d := range list {
+		if name := strings.TrimSpace(d.Value); name != "" {
+			h.defaultInherit = append(h.defaultInherit, text{place{h.file, d.Line}, name, nil})
+		}
+	}
 }
 
-// addValues merges values of the state: maps and files, *.gotmpl ones rendered.
-// One that cannot be read leaves its keys undefined, and a template that uses
-// them fails, as in helmfile.
-func (r *reader) addValues(h *helmfile, file string, into map[string]any, list *yaml.Node) {
-	if list == nil || list.Kind != yaml.SequenceNode {
+// eachField calls f with the fields of a map in a field.
+func eachField(n *yaml.Node, field string, f func(name string, value *yaml.Node)) {
+	m := repository.Lookup(n, field)
+	if m == nil || m.Kind != yaml.MappingNode {
 		return
 	}
-	for _, item := range list.Content {
-		from, err := r.stateValues(h, file, item)
-		if err == nil && from != nil {
-			// The same merge as helmfile's: an empty value doesn't override.
-			_ = mergo.Merge(&into, from, mergo.WithOverride)
-		}
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		f(m.Content[i].Value, repository.Lookup(m, m.Content[i].Value))
 	}
-}
-
-func (r *reader) stateValues(h *helmfile, file string, item *yaml.Node) (map[string]any, error) {
-	for item.Kind == yaml.AliasNode {
-		item = item.Alias
-	}
-	if item.Kind == yaml.MappingNode {
-		v, err := valueOf(file, item, asHelmfile)
-		if err != nil {
-			return nil, err
-		}
-		m, _ := v.plain().(map[string]any)
-		return m, nil
-	}
-	p, local := repository.Join(h.dir, item.Value)
-	if !local {
-		return nil, errors.New("not in the repository")
-	}
-	data, err := r.repo.ReadFile(p)
-	if err != nil {
-		return nil, err
-	}
-	rendered := string(data)
-	if strings.HasSuffix(p, ".gotmpl") {
-		if rendered, err = r.render(path.Dir(p), rendered, h.stateData()); err != nil {
-			return nil, err
-		}
-	}
-	v, err := decodeYAML(rendered)
-	m, _ := v.(map[string]any)
-	return m, err
 }
 
 // items of a list in a node, aliases resolved.

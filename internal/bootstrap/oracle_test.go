@@ -3,12 +3,15 @@ package bootstrap
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v3"
@@ -19,42 +22,49 @@ import (
 // listed is a release as `helmfile list --output json` prints it.
 type listed struct {
 	Name, Namespace, Chart, Version string
+	Enabled, Installed              bool
 }
 
-// realHelmfile runs the real helmfile, and skips the test where it, or the helm
-// that it wants, isn't on PATH. It says false where helmfile refuses.
-func realHelmfile(t *testing.T, dir string, args ...string) (string, bool) {
+// oracle runs the real helmfile on a folder.
+type oracle struct {
+	dir, home string
+}
+
+// newOracle skips the test where helmfile, or the helm that it wants, isn't on
+// PATH.
+func newOracle(t *testing.T, a *txtar.Archive) *oracle {
 	t.Helper()
 	for _, tool := range []string{"helmfile", "helm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not on PATH", tool)
 		}
 	}
+	o := &oracle{dir: t.TempDir(), home: t.TempDir()}
+	if err := txtar.Write(a, o.dir); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// run returns what helmfile prints; the error holds what it says when it refuses.
+func (o *oracle) run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "helmfile", args...)
-	cmd.Dir = dir
-	home := t.TempDir()
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home)
+	cmd.Dir = o.dir
+	cmd.Env = append(os.Environ(), "HOME="+o.home, "XDG_CACHE_HOME="+o.home, "XDG_DATA_HOME="+o.home,
+		"XDG_CONFIG_HOME="+o.home, "HELMFILE_UPGRADE_NOTICE_DISABLED=1")
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		t.Logf("helmfile %s: %s", strings.Join(args, " "), exit.Stderr)
+		return "", errors.New(string(exit.Stderr))
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), err == nil
+	return string(out), nil
 }
 
-func extract(t *testing.T, a *txtar.Archive) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := txtar.Write(a, dir); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// TestAgainstHelmfile reads each helmfile of the archives that the real one
-// accepts, and compares releases and values.
+// TestAgainstHelmfile reads each helmfile of the archives, and compares releases,
+// values and reasons of refusal with the real one's.
 func TestAgainstHelmfile(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil {
@@ -67,9 +77,14 @@ func TestAgainstHelmfile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			repo, dir := repositoryOf(t, a), extract(t, a)
-			for _, file := range findHelmfiles(repo) {
-				compared += compareWithHelmfile(t, repo, dir, file)
+			repo, o := repositoryOf(t, a), newOracle(t, a)
+			r := &reader{engine: newEngine(t.Context(), repo), repo: repo}
+			files := findHelmfiles(repo)
+			used := r.usedBy(files)
+			for _, file := range files {
+				if !used[file] {
+					compared += o.compare(t, repo, file)
+				}
 			}
 		})
 	}
@@ -78,74 +93,132 @@ func TestAgainstHelmfile(t *testing.T) {
 	}
 }
 
-func compareWithHelmfile(t *testing.T, repo *repository.Repository, dir, file string) int {
+// compare compares all releases of one helmfile, and counts them.
+func (o *oracle) compare(t *testing.T, repo *repository.Repository, file string) int {
 	t.Helper()
-	out, ok := realHelmfile(t, dir, "--file", file, "list", "--output", "json")
-	if !ok {
+	r := &reader{engine: newEngine(t.Context(), repo), repo: repo, budget: maxFilesOfHelmfile}
+	releases, err := r.releases(file, nil, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := refusalOf(releases, writing)
+	out, err := o.run(t, "--file", file, "list", "--output", "json")
+	if err != nil {
+		if strings.Contains(err.Error(), "required env var") {
+			return 0 // which may be set elsewhere
+		}
+		if refused == "" {
+			t.Errorf("%s: helmfile refuses the file, we don't: %s", file, err)
+		} else if !sameReason(refused, err.Error()) {
+			t.Errorf("%s: helmfile refuses the file for another reason:\nours:   %s\ntheirs: %s", file, refused, err)
+		}
 		return 0
 	}
 	var real []listed
 	if err := json.Unmarshal([]byte(out), &real); err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{engine: newEngine(t.Context(), repo), repo: repo}
-	releases, err := r.releases(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(real) != len(releases) {
-		t.Errorf("%s: helmfile lists %d releases, we read %d", file, len(real), len(releases))
-	}
-	n := 0
+	var got []listed
 	for _, each := range releases {
-		if each.name.unknown != nil || each.chart.unknown != nil || each.version.unknown != nil {
-			continue
+		if each.name.unknown == nil && each.chart.unknown == nil && each.version.unknown == nil && each.unreadable == "" &&
+			(each.skipped == nil || !strings.HasPrefix(each.skipped.value, "the selectors")) {
+			got = append(got, each.listed())
 		}
-		got := listed{each.name.value, each.namespace.value, each.chart.value, each.version.value}
-		if !slices.Contains(real, got) {
-			t.Errorf("%s: we read %+v, helmfile lists %+v", file, got, real)
-		}
-		n++
 	}
-	compareValues(t, dir, file, releases)
-	return n
+	for _, each := range got {
+		if !slices.Contains(real, each) {
+			t.Errorf("%s: we read %+v, helmfile lists %+v", file, each, real)
+		}
+	}
+	if len(got) < len(real) {
+		t.Errorf("%s: helmfile lists %+v, we read %+v", file, real, got)
+	}
+	o.compareValues(t, file, releases, refusalOf(releases, writing+1))
+	return len(got)
+}
+
+func (r *release) listed() listed {
+	enabled := r.skipped == nil || !strings.HasPrefix(r.skipped.value, "the condition")
+	return listed{r.name.value, r.namespace.value, r.chart.value, r.version.value, enabled, r.installed}
+}
+
+// refusalOf is why helmfile refuses releases before it comes to a phase, by our
+// own reading.
+func refusalOf(releases []*release, before phase) string {
+	for _, r := range releases {
+		for _, each := range r.refusals {
+			if each.phase < before {
+				return each.value
+			}
+		}
+		if r.unreadable != "" {
+			return strings.TrimPrefix(r.unreadable, "helmfile refuses the file: ")
+		}
+	}
+	return ""
+}
+
+// sameReason says whether helmfile's message holds our reason, spaces aside.
+func sameReason(ours, theirs string) bool {
+	plain := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	return strings.Contains(plain(theirs), strings.TrimSuffix(plain(ours), "…"))
 }
 
 // compareValues compares the values of each release with those that helmfile
 // writes.
-func compareValues(t *testing.T, dir, file string, releases []*release) {
+func (o *oracle) compareValues(t *testing.T, file string, releases []*release, refused string) {
 	t.Helper()
 	out := t.TempDir()
-	write := func(selector string) bool {
-		_, ok := realHelmfile(t, dir, "--file", file, "--selector", selector, "write-values",
-			"--skip-deps", "--output-file-template", out+"/{{ .Release.Name }}")
-		return ok
+	write := func(selector ...string) error {
+		_, err := o.run(t, append([]string{"--file", file, "write-values", "--skip-deps",
+			"--output-file-template", out + "/{{ .Release.Namespace }}--{{ .Release.Name }}"}, selector...)...)
+		return err
+	}
+	complete := func(r *release) bool { return len(r.effective().Unresolved) == 0 }
+	if !slices.ContainsFunc(releases, func(r *release) bool { return !complete(r) }) {
+		err := write()
+		switch {
+		case err != nil && refused == "":
+			t.Errorf("%s: helmfile refuses the values, we don't: %s", file, err)
+		case err == nil && refused != "":
+			t.Errorf("%s: we refuse what helmfile accepts: %s", file, refused)
+		case err != nil && !sameReason(refused, err.Error()):
+			t.Errorf("%s: helmfile refuses the values for another reason:\nours:   %s\ntheirs: %s", file, refused, err)
+		}
+		if err != nil {
+			return
+		}
+		for _, r := range releases {
+			if r.installed && r.skipped == nil {
+				compareWritten(t, out, file, r)
+			}
+		}
+		return
 	}
 	// What would execute, fetch or decrypt is left out; of a file that helmfile
 	// refuses, one release must not hide the others.
-	together := !slices.ContainsFunc(releases, func(r *release) bool { return len(r.effective().Unresolved) > 0 }) &&
-		write("name!=")
 	for _, r := range releases {
-		resolved := len(r.effective().Unresolved) == 0
-		if !resolved && len(r.values.missing) == 0 {
+		if !complete(r) && len(r.values.missing) == 0 || r.skipped != nil {
 			continue
 		}
-		switch ok := together || write("name="+r.name.value); {
-		case !ok && resolved && r.refused == "":
-			t.Errorf("%s: helmfile refuses the values of %q, we don't", file, r.name.value)
-		case ok && !resolved:
+		err := write("--selector", "name="+r.name.value)
+		switch {
+		case err != nil && complete(r) && r.refused == "" && refused == "":
+			t.Errorf("%s: helmfile refuses the values of %q, we don't: %s", file, r.name.value, err)
+		case err == nil && !complete(r):
 			t.Errorf("%s: helmfile writes the values of %q, we miss a file", file, r.name.value)
-		case ok:
-			compareWritten(t, filepath.Join(out, r.name.value), file, r)
+		case err == nil:
+			compareWritten(t, out, file, r)
 		}
 	}
 }
 
-func compareWritten(t *testing.T, written, file string, r *release) {
+func compareWritten(t *testing.T, out, file string, r *release) {
 	t.Helper()
-	data, err := os.ReadFile(written)
+	data, err := os.ReadFile(filepath.Join(out, r.namespace.value+"--"+r.name.value))
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%s: %v", file, err)
+		return
 	}
 	var n yaml.Node
 	if err := yaml.Unmarshal(data, &n); err != nil {
@@ -155,8 +228,14 @@ func compareWritten(t *testing.T, written, file string, r *release) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// helmfile passes what set gives by --set, which write-values doesn't write.
+	compareTrees(t, fmt.Sprintf("%s: %s", file, r.name.value), r.values.files, theirs)
+}
+
+func compareTrees(t *testing.T, what string, ours, theirs *value) {
+	t.Helper()
 	c := &comparison{engine: newEngine(t.Context(), memory{})}
-	c.diff("values", pair{value: r.valuesWithoutSet()}, pair{value: theirs})
+	c.diff("values", pair{value: ours}, pair{value: theirs})
 	for _, d := range c.differences {
 		if text, isText := d.Git.Value.(string); isText {
 			// write-values reads by YAML 1.2; sync hands the file to Helm,
@@ -164,13 +243,43 @@ func compareWritten(t *testing.T, written, file string, r *release) {
 			if b, is := yaml11Bool(text); is && b == d.Bootstrap.Value {
 				continue
 			}
+			// write-values writes a date as a time, sync hands it on as it is.
+			if theirs, err := time.Parse(time.RFC3339Nano, text); err == nil {
+				ours := yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: fmt.Sprint(d.Bootstrap.Value)}
+				var at time.Time
+				if ours.Decode(&at) == nil && at.Equal(theirs) {
+					continue
+				}
+			}
 		}
-		t.Errorf("%s: %s: %s: we read %v, helmfile writes %v", file, r.name.value, d.Field, d.Bootstrap.Value, d.Git.Value)
+		t.Errorf("%s: %s: we read %v, helmfile writes %v", what, d.Field, d.Bootstrap.Value, d.Git.Value)
 	}
 }
 
-// valuesWithoutSet leaves out what helmfile passes by --set, which write-values
-// doesn't write.
-func (r *release) valuesWithoutSet() *value {
-	return r.values.files
+// rendered are the values of each release as Helm gets them: of a chart whose
+// only template prints them.
+func (o *oracle) rendered(t *testing.T, file string) (map[string]any, error) {
+	t.Helper()
+	out, err := o.run(t, "--file", file, "template", "--skip-deps", "--quiet")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]any{}
+	decoder := yaml.NewDecoder(strings.NewReader(out))
+	for {
+		var doc struct {
+			Metadata struct{ Name, Namespace string }
+			Data     struct{ Values string }
+		}
+		if err := decoder.Decode(&doc); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		var values any
+		if err := json.Unmarshal([]byte(doc.Data.Values), &values); err != nil {
+			t.Fatal(err)
+		}
+		all[doc.Metadata.Namespace+"/"+doc.Metadata.Name] = values
+	}
 }

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -134,17 +135,12 @@ func each(ctx context.Context, repo *repository.Repository, f func(e *engine, re
 		return ErrNoBootstrap
 	}
 	r := &reader{engine: newEngine(ctx, repo), repo: repo}
-	left := int64(maxWork)
-	for _, file := range files {
-		// One file must not use up what the others need.
-		r.work = min(left, maxFileWork)
-		granted := r.work
-		releases, err := r.releases(file)
-		if err != nil {
-			return err
-		}
-		left -= granted - max(r.work, 0)
-		if err := f(r.engine, releases); err != nil {
+	byFile, err := r.all(files)
+	if err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		if err := f(r.engine, byFile[file]); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,11 @@
 package bootstrap
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -13,7 +13,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// release is a release of a bootstrap, evaluated.
+// release is a release of a bootstrap, evaluated: of a helmfile, of the
+// helmCharts of a kustomization, or of a HelmChart of K3s.
 type release struct {
 	place     // of its name in the file that declares it
 	cluster   string
@@ -21,18 +22,32 @@ type release struct {
 	namespace text
 	chart     text
 	version   text
-	needs     []text
-	values    layered
+	// source is the URL that the chart comes from, as far as it is said apart
+	// from the chart: of the repository behind the chart's "repository/" prefix.
+	source text
+	needs  []text
+	hooks  []Hook
+	labels map[string]string
+	values layered
 	// crdsOnly says that the bootstrap installs nothing of the chart but its
 	// custom resource definitions.
 	crdsOnly bool
-	// repository is the URL behind the chart's "repository/" prefix.
-	repository string
+	// skipped says why the bootstrap doesn't install the release at all, and
+	// where; nil if it does.
+	skipped *text
+	// installed is false where helmfile removes the release instead.
+	installed bool
+	// patches are the fields by which the bootstrap changes the chart or what it
+	// renders, such as jsonPatches.
+	patches []text
 	// reads are the files that its fields and values are read from, and whether
 	// they exist.
 	reads map[string]bool
 	// refused says why helmfile itself stops at the release, "" if it doesn't.
 	refused string
+	// refusals say why helmfile stops before it installs the release, and where, in
+	// its order. The release is judged all the same.
+	refusals []refusal
 	// unreadable says why nothing can be told of the file, whose only release this
 	// stands for; "" where it can be read.
 	unreadable string
@@ -56,49 +71,64 @@ type releaseInfo struct {
 	Labels                                            map[string]string
 }
 
-// releases evaluates all releases of a helmfile.
-func (r *reader) releases(file string) ([]*release, error) {
-	h, err := r.helmfile(file)
-	if err != nil {
-		return nil, err
-	}
+// evaluate computes all releases of a helmfile.
+func (r *reader) evaluate(h *helmfile) []*release {
 	var out []*release
 	for _, raw := range h.releases {
 		out = append(out, r.release(h, raw))
 	}
-	if len(out) == 0 && h.broken != nil {
-		out = append(out, &release{place: place{file: file, line: h.broken.line}, unreadable: h.broken.reason,
-			cluster: bootstrapCluster(r.paths(), file)})
+	if len(out) == 0 && len(h.calls) == 0 {
+		out = r.unreadable(h)
 	}
-	return out, nil
+	h.checkReleases(out)
+	return out
+}
+
+// unreadable stands for a helmfile of which nothing can be told.
+func (r *reader) unreadable(h *helmfile) []*release {
+	out := &release{cluster: bootstrapCluster(r.paths(), h.file)}
+	switch {
+	case h.broken != nil:
+		out.place, out.unreadable = place{h.file, h.broken.line}, h.broken.reason
+	case len(h.refusals) > 0:
+		out.place, out.unreadable = h.refusals[0].place, "helmfile refuses the file: "+h.refusals[0].value
+	default:
+		return nil
+	}
+	return []*release{out}
 }
 
 func (r *reader) release(h *helmfile, raw *rawRelease) *release {
+	h.phase = executing
 	out := &release{place: raw.place, reads: map[string]bool{}}
 	r.reads = out.reads
 	whole, err := h.inherited(raw)
 	if err != nil {
 		out.refused = err.Error()
+		h.refuse(raw.place, err.Error())
 		whole = raw
 	}
 	e := &evaluation{reader: r, h: h, raw: whole}
 	e.run()
 	out.name, out.chart, out.version = e.fields["name"], e.fields["chart"], e.fields["version"]
-	if out.chart.value == "" && out.chart.unknown == nil {
-		out.chart = e.fields["directory"]
-	}
 	out.namespace = e.fields["namespace"]
 	if h.namespace.value != "" {
 		out.namespace = h.namespace
 	}
+	if out.chart.value == "" && out.chart.unknown == nil && out.refused == "" {
+		out.refused = fmt.Sprintf("encountered empty chart while reading release %q", out.name.value)
+		h.refuse(raw.place, out.refused)
+	}
 	for _, need := range whole.needs {
 		out.needs = append(out.needs, e.text(need))
 	}
+	out.hooks, out.patches = whole.hooks, whole.patches
+	out.labels = e.allLabels(out.namespace.value)
 	out.crdsOnly = h.crdsOnly(out.name.value, whole)
-	if prefix, _, ok := strings.Cut(out.chart.value, "/"); ok {
-		out.repository = h.repositories[prefix].url
-	}
-	out.values = e.values()
+	out.source = h.source(out.chart.value)
+	out.skipped = e.skipped()
+	out.installed = out.skipped == nil || out.skipped.value != notInstalled
+	out.values = e.values(out)
 	out.values.value.walk("", func(_ string, v *value) {
 		if t, ok := v.scalar.(string); ok {
 			if m, bad := r.marked(t); bad && !slices.Contains(out.partial, m) {
@@ -110,10 +140,30 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	return out
 }
 
+// source is the repository that a chart's prefix names; of several with one name
+// the first, as in helmfile.
+func (h *helmfile) source(chart string) text {
+	prefix, _, ok := strings.Cut(chart, "/")
+	if !ok {
+		return text{}
+	}
+	for _, repo := range h.repositories {
+		if repo.name.value == prefix {
+			out := repo.url
+			if repo.oci && !strings.HasPrefix(out.value, "oci://") {
+				out.value = "oci://" + out.value
+			}
+			return out
+		}
+	}
+	return text{}
+}
+
 // crdsOnly recognises the stage that installs custom resource definitions: its
 // arguments let helm template them, or its post-renderer keeps nothing else.
 func (h *helmfile) crdsOnly(name string, raw *rawRelease) bool {
-	for _, arg := range slices.Concat(h.args, raw.args) {
+	all := slices.Concat(h.helmDefaults["args"], h.helmDefaults["templateArgs"], h.helmDefaults["postRendererArgs"], raw.args)
+	for _, arg := range all {
 		if arg == "--include-crds" || strings.Contains(arg, "CustomResourceDefinition") {
 			return true
 		}
@@ -134,15 +184,19 @@ type evaluation struct {
 // helmfile repeats it until nothing changes, up to six times.
 func (e *evaluation) run() {
 	e.fields, e.labels = e.raw.fields, map[string]string{}
-	for k, t := range e.allLabels() {
+	for k, t := range e.ownLabels() {
 		e.labels[k] = t.value
 	}
 	for range 6 {
 		fields, labels := map[string]text{}, map[string]string{}
-		for _, k := range slices.Sorted(maps.Keys(e.raw.fields)) {
-			fields[k] = e.text(e.raw.fields[k])
+		for _, k := range releaseFields {
+			if t, set := e.raw.fields[k]; set && slices.Contains(templatedFields, k) {
+				fields[k] = e.trimmed(t)
+			} else if set {
+				fields[k] = e.known(t)
+			}
 		}
-		all := e.allLabels()
+		all := e.ownLabels()
 		for _, k := range slices.Sorted(maps.Keys(all)) {
 			labels[k] = e.text(all[k]).value
 		}
@@ -153,6 +207,8 @@ func (e *evaluation) run() {
 			return
 		}
 	}
+	const reason = "recursive references can't be resolved"
+	e.h.refuse(e.raw.place, reason)
 	for k, t := range e.fields {
 		if strings.Contains(e.raw.fields[k].value, "{{") {
 			t.unknown = &mark{reason: "the fields of the release refer to each other without end"}
@@ -161,44 +217,162 @@ func (e *evaluation) run() {
 	}
 }
 
-func (e *evaluation) allLabels() map[string]text {
+func (e *evaluation) ownLabels() map[string]text {
 	all := maps.Clone(e.raw.labels)
 	maps.Copy(all, e.h.commonLabels)
 	return all
 }
 
+// allLabels are the labels with those that helmfile adds once the fields are
+// known.
+func (e *evaluation) allLabels(namespace string) map[string]string {
+	all := maps.Clone(e.labels)
+	chart := e.fields["chart"].value
+	all["name"], all["namespace"], all["chart"] = e.fields["name"].value, namespace, chart[strings.LastIndex(chart, "/")+1:]
+	return all
+}
+
+// data is what the templates in the helmfile see.
 func (e *evaluation) data() releaseData {
-	values := e.h.mergedValues()
-	return releaseData{
-		Environment: e.h.environmentData(), Values: values, StateValues: &values,
+	d := releaseData{
+		Environment: e.h.env.data(), Values: copied(e.h.values),
 		Release: releaseInfo{Name: e.fields["name"].value, Namespace: e.fields["namespace"].value,
 			Chart: e.fields["chart"].value, ChartVersion: e.fields["version"].value, Labels: maps.Clone(e.labels)},
 		Namespace: e.h.namespace.value,
 	}
+	d.StateValues = &d.Values
+	return d
+}
+
+// fileData is what the templates of values files see.
+func (e *evaluation) fileData(r *release) releaseData {
+	d := e.data()
+	d.Release.Namespace, d.Release.Labels = r.namespace.value, maps.Clone(r.labels)
+	return d
 }
 
 // text evaluates one template expression, relative to the helmfile's folder.
 func (e *evaluation) text(t text) text {
+	if !strings.Contains(t.value, "{{") {
+		return e.known(t)
+	}
+	if err := e.spendOn(e.h.values, e.h.env.values, e.h.env.defaults); err != nil {
+		return text{place: t.place, unknown: &mark{reason: err.Error()}}
+	}
 	out, err := e.render(e.h.dir, t.value, e.data())
 	if err != nil {
-		return text{place: t.place, unknown: e.failed(err)}
+		return text{place: t.place, unknown: e.failed(t.place, err)}
 	}
-	t.value = strings.TrimSpace(out)
+	t.value = out
+	return e.known(t)
+}
+
+// known notes what a text depends on that is unknown.
+func (e *evaluation) known(t text) text {
 	if m, bad := e.marked(t.value); bad {
 		t.unknown = &m
+		e.refuseMissing(t.place, m)
 	}
 	return t
 }
 
-// failed says why a template failed: a file that isn't there is the cause of
-// what fails after it.
-func (e *evaluation) failed(err error) *mark {
+// refuseMissing notes that helmfile stops at a file that isn't there.
+func (e *evaluation) refuseMissing(at place, m mark) {
+	if m.missing == "" {
+		return
+	}
+	e.h.refuse(at, fmt.Sprintf("open %s: no such file or directory", e.h.relative(m.missing)))
+}
+
+func (e *evaluation) trimmed(t text) text {
+	t = e.text(t)
+	t.value = strings.TrimSpace(t.value)
+	return t
+}
+
+// failed says why a template failed: a file that isn't there, or values that
+// cannot be read, are the cause of what fails after it.
+func (e *evaluation) failed(at place, err error) *mark {
 	for _, p := range slices.Sorted(maps.Keys(e.reads)) {
 		if !e.reads[p] {
-			return &mark{reason: fmt.Sprintf("the file %s doesn't exist", p), missing: p}
+			m := mark{reason: fmt.Sprintf("the file %s doesn't exist", p), missing: p}
+			e.refuseMissing(at, m)
+			return &m
 		}
 	}
-	return &mark{reason: "the template fails: " + shortened(err.Error())}
+	if len(e.h.env.unknown) > 0 && strings.Contains(err.Error(), "map has no entry for key") {
+		m := e.h.env.unknown[0]
+		return &m
+	}
+	reason := templateReason(err)
+	if !isUndecided(err) {
+		e.h.refuse(at, reason)
+	}
+	return &mark{reason: "the template fails: " + reason}
+}
+
+const notInstalled = "installed is false"
+
+// skipped says why helmfile doesn't install the release.
+func (e *evaluation) skipped() *text {
+	condition := e.fields["condition"]
+	if t := e.decided("conditionTemplate", ""); t != nil {
+		condition = *t
+	}
+	installed := e.decided("installedTemplate", "installed")
+	e.h.phase = selecting
+	defer func() { e.h.phase = executing }()
+	enabled, err := e.enabled(condition.value)
+	if err != nil && condition.unknown == nil {
+		e.h.refuse(condition.place, err.Error())
+	}
+	switch {
+	case installed != nil && !isTrue(installed.value) && installed.unknown == nil:
+		return &text{place: installed.place, value: notInstalled}
+	case err == nil && !enabled && condition.unknown == nil:
+		return &text{place: condition.place, value: fmt.Sprintf("the condition %s is false", condition.value)}
+	}
+	return nil
+}
+
+// decided is a boolean field that a template may give, nil where it isn't set.
+func (e *evaluation) decided(template, field string) *text {
+	if t := e.raw.pointers[template]; t != nil {
+		out := e.trimmed(*t)
+		return &out
+	}
+	if t := e.raw.pointers[field]; t != nil {
+		out := e.known(*t)
+		return &out
+	}
+	return nil
+}
+
+// enabled evaluates a condition, "a.b.enabled": a value of the environment.
+func (e *evaluation) enabled(condition string) (bool, error) {
+	switch strings.ToLower(condition) {
+	case "", "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	keys := strings.Split(condition, ".")
+	if keys[len(keys)-1] != "enabled" {
+		return false, fmt.Errorf("Condition value must be in the form 'foo.enabled' where 'foo' can be modified as necessary") //nolint:staticcheck // helmfile's words
+	}
+	at, path := e.h.values, ""
+	for _, key := range keys[:len(keys)-1] {
+		path += "." + key
+		next, ok := at[key]
+		if !ok {
+			return false, fmt.Errorf("environment values field '%s' not found", path)
+		}
+		if at, ok = next.(map[string]any); !ok {
+			return false, fmt.Errorf("environment values field '%s' is not a map", path)
+		}
+	}
+	enabled, _ := at["enabled"].(bool)
+	return enabled, nil
 }
 
 // layered is values in layers, some of which may be unknown.
@@ -223,14 +397,14 @@ func (l *layered) addUnknown(m mark) {
 }
 
 // values computes the release's values as helmfile hands them to Helm.
-func (e *evaluation) values() layered {
+func (e *evaluation) values(r *release) layered {
 	start := emptyMap(e.raw.place)
 	l := layered{value: start, sure: start}
 	for _, each := range e.raw.templated {
-		e.addTemplated(&l, each)
+		e.addTemplated(r, &l, each)
 	}
 	for _, each := range e.raw.values {
-		e.addEntry(&l, each)
+		e.addEntry(r, &l, each)
 	}
 	for _, s := range e.raw.secrets {
 		name := s.node.Value
@@ -240,20 +414,15 @@ func (e *evaluation) values() layered {
 		l.addUnknown(mark{reason: "values come from the encrypted file " + name})
 	}
 	l.files = l.value
-	for _, s := range e.raw.set {
-		e.addSetting(&l, s)
-	}
-	for _, m := range e.raw.unsupported {
-		l.addUnknown(m)
-	}
+	e.addSettings(&l)
 	return l
 }
 
 // addTemplated adds an entry of valuesTemplate: a map is written as YAML and
 // rendered.
-func (e *evaluation) addTemplated(l *layered, each entry) {
+func (e *evaluation) addTemplated(r *release, l *layered, each entry) {
 	if each.node.Kind != yaml.MappingNode {
-		e.addEntry(l, each)
+		e.addEntry(r, l, each)
 		return
 	}
 	v, err := valueOf(each.file, each.node, asHelmfile)
@@ -268,94 +437,98 @@ func (e *evaluation) addTemplated(l *layered, each entry) {
 	}
 	rendered, err := e.render(e.h.dir, source, e.data())
 	if err != nil {
-		l.addUnknown(*e.failed(err))
+		l.addUnknown(*e.failed(each.place, err))
 		return
 	}
 	e.addText(l, each.place, rendered, asHelmfile, func(int) int { return each.line })
 }
 
 // addEntry adds an entry of values: a literal map, or the path of a file.
-func (e *evaluation) addEntry(l *layered, each entry) {
+func (e *evaluation) addEntry(r *release, l *layered, each entry) {
 	switch {
 	case each.node.Kind == yaml.MappingNode:
+		if err := textKeys(each.node, true, 0); err != nil {
+			e.h.refuse(each.place, err.Error())
+		}
 		v, err := valueOf(each.file, each.node, asHelmfile)
 		if err != nil {
 			l.addUnknown(mark{reason: shortened(err.Error())})
 			return
 		}
 		e.addValue(l, v)
-	case each.node.Kind == yaml.ScalarNode && each.node.ShortTag() != "!!null":
-		e.addFile(l, e.text(text{place: each.place, value: each.node.Value}))
+	case each.node.Kind == yaml.ScalarNode && each.node.ShortTag() == "!!str":
+		e.addFile(r, l, e.text(text{place: each.place, value: each.node.Value}))
 	default:
+		e.h.refuse(each.place, "unexpected type of value: an entry of values must be a map or the path of a file")
 		l.addUnknown(mark{reason: fmt.Sprintf("%s:%d: an entry of values must be a map or the path of a file", each.file, each.line)})
 	}
 }
 
-func (e *evaluation) addFile(l *layered, t text) {
-	if t.unknown != nil {
-		if t.unknown.missing != "" {
-			l.missing = append(l.missing, t)
+// addFile adds the file that an entry of values names.
+func (e *evaluation) addFile(r *release, l *layered, t text) {
+	gone := func(m mark) {
+		if m.missing != "" {
+			l.missing = append(l.missing, text{place: t.place, value: m.missing, unknown: &m})
 		}
-		l.addUnknown(*t.unknown)
+		l.addUnknown(m)
+	}
+	if t.unknown != nil && (t.value == "" || t.unknown.missing != "") {
+		gone(*t.unknown)
 		return
 	}
-	name := e.fields["valuesPathPrefix"].value + t.value
-	if strings.Contains(name, "://") || strings.Contains(name, "::") || path.IsAbs(name) {
-		l.addUnknown(mark{reason: fmt.Sprintf("values come from %q, which is not in the repository", name)})
+	e.h.phase = writing
+	defer func() { e.h.phase = executing }()
+	handler := e.missingFileHandler()
+	p, bad := e.locate("values come from", e.h.dir, e.fields["valuesPathPrefix"].value+t.value)
+	if bad.reason != "" {
+		gone(bad)
 		return
 	}
-	p := path.Join(e.h.dir, name)
-	if p == ".." || strings.HasPrefix(p, "../") {
-		l.addUnknown(mark{reason: fmt.Sprintf("values come from %q, which is outside of the repository", name)})
+	found := e.matching(p)
+	switch {
+	case len(found) == 0 && handler != "Error":
 		return
-	}
-	if strings.ContainsAny(p, "*?[") {
-		if found := e.glob(p); len(found) == 1 {
-			p = found[0]
-		}
+	case len(found) > 1:
+		e.h.refuse(t.place, "glob patterns in release values and secrets is not supported yet. please submit a feature request if necessary")
+		l.addUnknown(mark{reason: "helmfile refuses a pattern that several values files match: " + t.value})
+		return
+	case len(found) == 1:
+		p = found[0]
 	}
 	data, bad := e.read(p)
-	switch {
-	case bad.missing != "":
-		if handler := orText(e.fields["missingFileHandler"].value, e.h.missingFiles); handler != "" && handler != "Error" {
-			return
+	if bad.reason != "" {
+		if bad.missing != "" {
+			e.h.refuse(t.place, fmt.Sprintf("values file matching %q does not exist", t.value))
 		}
-		t.value = p
-		l.missing = append(l.missing, t)
-		l.addUnknown(bad)
-	case bad.reason != "":
-		l.addUnknown(bad)
-	default:
-		e.addExisting(l, t, p, string(data))
+		gone(bad)
+		return
 	}
+	e.addExisting(r, l, t, p, string(data))
 }
 
-func orText(a, b string) string {
-	if a != "" {
-		return a
+// missingFileHandler says what helmfile does about a values file that isn't
+// there: it stops by default.
+func (e *evaluation) missingFileHandler() string {
+	own := ""
+	if t := e.raw.pointers["missingFileHandler"]; t != nil {
+		own = t.value
 	}
-	return b
-}
-
-func (e *evaluation) glob(pattern string) []string {
-	var found []string
-	for _, p := range e.paths() {
-		if ok, err := path.Match(pattern, p); ok && err == nil {
-			found = append(found, p)
-		}
-	}
-	return found
+	return cmp.Or(own, e.h.missingFiles.value, "Error")
 }
 
 // addExisting adds a values file, rendered when it is a *.gotmpl: a template
 // reads files relative to its own folder.
-func (e *evaluation) addExisting(l *layered, t text, p, content string) {
+func (e *evaluation) addExisting(r *release, l *layered, t text, p, content string) {
 	line := func(n int) int { return n }
 	at := place{p, 1}
 	if strings.HasSuffix(p, ".gotmpl") {
-		rendered, err := e.render(path.Dir(p), content, e.data())
+		err := e.spendOn(e.h.values, e.h.env.values, e.h.env.defaults)
+		rendered := ""
+		if err == nil {
+			rendered, err = e.render(path.Dir(p), content, e.fileData(r))
+		}
 		if err != nil {
-			m := e.failed(err)
+			m := e.failed(place{p, lineOfTemplateError(err)}, err)
 			if m.missing != "" {
 				l.missing = append(l.missing, text{place: t.place, value: m.missing, unknown: m})
 			}
@@ -363,6 +536,7 @@ func (e *evaluation) addExisting(l *layered, t text, p, content string) {
 			return
 		}
 		if m, bad := e.marked(rendered); bad && m.missing != "" {
+			e.refuseMissing(place{p, 1}, m)
 			l.missing = append(l.missing, text{place: t.place, value: m.missing, unknown: &m})
 		}
 		lines := alignLines(content, rendered)
@@ -395,7 +569,9 @@ func (e *evaluation) addText(l *layered, at place, content string, how reading, 
 		}
 	}
 	if !v.isMap {
-		l.addUnknown(mark{reason: at.file + ": the values are no map"})
+		if v.isList || v.scalar != nil {
+			l.addUnknown(mark{reason: at.file + ": the values are no map"})
+		}
 		return
 	}
 	if repository.Lookup(nodes[0], "sops", "mac") != nil {
@@ -417,55 +593,4 @@ func (e *evaluation) addValue(l *layered, v *value) {
 		return s
 	})
 	l.add(v)
-}
-
-// addSetting adds what set gives helm --set.
-func (e *evaluation) addSetting(l *layered, s setting) {
-	if s.unknown == nil && strings.ContainsAny(s.name, `[]{}\,=`) {
-		s.unknown = &mark{reason: fmt.Sprintf("set %q is not evaluated", s.name)}
-	}
-	if s.unknown != nil {
-		l.addUnknown(*s.unknown)
-		return
-	}
-	name, val := s.name, s.value
-	if s.templated {
-		n, v := e.text(text{place: s.place, value: name}), e.text(text{place: s.place, value: val})
-		if n.unknown != nil {
-			l.addUnknown(*n.unknown)
-			return
-		}
-		if name, val = n.value, v.value; v.unknown != nil {
-			val = e.mark(*v.unknown)
-		}
-	}
-	leaf := &value{place: s.place, scalar: val}
-	if !s.isString {
-		leaf.scalar = setScalar(val)
-	}
-	keys := strings.Split(name, ".")
-	for i := len(keys) - 1; i >= 0; i-- {
-		leaf = &value{place: s.place, isMap: true, fields: map[string]*value{keys[i]: leaf}}
-	}
-	l.add(leaf)
-}
-
-// setScalar types a value as helm --set does (pkg/strvals).
-func setScalar(s string) any {
-	switch {
-	case strings.EqualFold(s, "true"):
-		return true
-	case strings.EqualFold(s, "false"):
-		return false
-	case strings.EqualFold(s, "null"):
-		return nil
-	case s == "0":
-		return int64(0)
-	}
-	if s != "" && s[0] != '0' {
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return n
-		}
-	}
-	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -117,6 +118,20 @@ func (e *engine) spend(n int64) error {
 	return nil
 }
 
+// spendOn takes the size of values from the budget, before they are copied.
+func (e *engine) spendOn(values ...any) error {
+	for _, v := range values {
+		n, err := sizeOf(reflect.ValueOf(v), maxValueSize, 0)
+		if err == nil {
+			err = e.spend(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // render evaluates a template text. Files that it reads are relative to dir.
 func (e *engine) render(dir, text string, data any) (string, error) {
 	if !strings.Contains(text, "{{") {
@@ -151,7 +166,7 @@ func (r *rendering) run(text string, data any) (string, error) {
 
 // parse reads a template and the helpers (_*.tpl) beside it, as helmfile does.
 func (r *rendering) parse(text string) (*template.Template, error) {
-	t := template.New("template").Option("missingkey=error").Funcs(r.functions)
+	t := template.New("stringTemplate").Option("missingkey=error").Funcs(r.functions)
 	for _, p := range r.helpers() {
 		data, err := r.files.ReadFile(p)
 		if err != nil {

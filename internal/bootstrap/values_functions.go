@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -28,7 +29,29 @@ func decodeYAML(text string) (v any, err error) {
 	return stringKeys(v, 0)
 }
 
-// stringKeys turns maps with other keys into maps with string keys.
+// decodeMap decodes the first document into a map, whose own keys may be of any
+// type.
+func decodeMap(text string) (m map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			m, err = nil, errors.New("the YAML parser gave up")
+		}
+	}()
+	m = map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+		return nil, err
+	}
+	v, err := stringKeys(m, 0)
+	m, _ = v.(map[string]any)
+	return m, err
+}
+
+// keyError is about a key that is no text, which helmfile refuses.
+func keyError(key any) error {
+	return fmt.Errorf("unexpected type of key in map: expected string, got %T: value=%v", key, key)
+}
+
+// stringKeys turns maps that may have other keys into maps with string keys.
 func stringKeys(v any, depth int) (any, error) {
 	if depth > maxValueDepth {
 		return nil, errTooDeep
@@ -44,7 +67,11 @@ func stringKeys(v any, depth int) (any, error) {
 	case map[any]any:
 		out := make(map[string]any, len(v))
 		for k, item := range v {
-			if out[fmt.Sprint(k)], err = stringKeys(item, depth+1); err != nil {
+			name, isText := k.(string)
+			if !isText {
+				return nil, keyError(k)
+			}
+			if out[name], err = stringKeys(item, depth+1); err != nil {
 				return nil, err
 			}
 		}
@@ -94,7 +121,7 @@ func get(dotted string, args ...any) (any, error) {
 		case !found && len(args) == 2:
 			return fallback, nil
 		case !found:
-			return nil, fmt.Errorf("%w for the key %q of %q", errNoValue, key, dotted)
+			return nil, fmt.Errorf("%w exist for key %q", errNoValue, key)
 		}
 		obj = next
 	}
@@ -116,8 +143,20 @@ func step(obj any, key string) (any, bool, error) {
 		v, ok := m[key]
 		return v, ok, nil
 	}
-	return nil, false, fmt.Errorf("%w for the key %q: it is looked up in a %T", errNoValue, key, obj)
+	return nil, false, &notAMapError{key, obj}
 }
+
+// notAMapError is about a key that is looked up in what has none.
+type notAMapError struct {
+	key string
+	in  any
+}
+
+func (e *notAMapError) Error() string {
+	return fmt.Sprintf("unexpected type(%v) of value for key %q: it must be either map[string]any or any struct", reflect.TypeOf(e.in), e.key)
+}
+
+func (e *notAMapError) Is(err error) bool { return err == errNoValue }
 
 func getOrNil(dotted string, obj any) (any, error) {
 	v, err := get(dotted, obj)
@@ -131,9 +170,13 @@ func setValueAtPath(dotted string, value any, values map[string]any) (map[string
 	keys := strings.Split(dotted, ".")
 	at := values
 	for _, k := range keys[:len(keys)-1] {
-		next, ok := at[k].(map[string]any)
+		v, has := at[k]
+		if !has {
+			return nil, fmt.Errorf("failed to set value at path %q: value for key %q does not exist", dotted, k)
+		}
+		next, ok := v.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("setValueAtPath %q: %q is no map", dotted, k)
+			return nil, fmt.Errorf("failed to set value at path %q: value for key %q was not a map", dotted, k)
 		}
 		at = next
 	}

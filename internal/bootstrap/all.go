@@ -1,0 +1,85 @@
+package bootstrap
+
+import (
+	"fmt"
+	"slices"
+)
+
+// all evaluates the helmfiles of a repository, and returns the releases by the
+// file that declares them. A file that others build upon or call is evaluated as
+// they do; one whose releases none of them brings in, by itself. A release that
+// several bring in alike is one, and those that differ are several.
+func (r *reader) all(files []string) (map[string][]*release, error) {
+	out := map[string][]*release{}
+	add := func(releases []*release) {
+		for _, each := range releases {
+			if !slices.ContainsFunc(out[each.file], each.same) {
+				out[each.file] = append(out[each.file], each)
+			}
+		}
+	}
+	left := int64(maxWork)
+	evaluate := func(file string) error {
+		// One file must not use up what the others need.
+		r.work, r.budget = min(left, maxFileWork), maxFilesOfHelmfile
+		granted := r.work
+		releases, err := r.releases(file, nil, nil, nil, nil)
+		if err != nil {
+			return err
+		}
+		left -= granted - max(r.work, 0)
+		add(releases)
+		return r.ctx.Err()
+	}
+	used := r.usedBy(files)
+	for _, file := range files {
+		if !used[file] {
+			if err := evaluate(file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, file := range files {
+		if len(out[file]) == 0 {
+			if err := evaluate(file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, releases := range out {
+		slices.SortStableFunc(releases, func(a, b *release) int { return a.line - b.line })
+	}
+	return out, nil
+}
+
+// usedBy are the files that another helmfile names as a base or calls.
+func (r *reader) usedBy(files []string) map[string]bool {
+	used := map[string]bool{}
+	for _, file := range files {
+		r.work, r.budget = maxFileWork, maxFilesOfHelmfile
+		h, err := r.helmfile(file, nil, nil)
+		if err != nil {
+			continue
+		}
+		for _, base := range h.bases {
+			if p, bad := r.locate("a base is", h.dir, base.value); bad.reason == "" && p != file {
+				used[p] = true
+			}
+		}
+		for _, c := range h.calls {
+			for _, p := range r.called(h, c) {
+				used[p] = used[p] || p != file
+			}
+		}
+	}
+	return used
+}
+
+// same says whether two evaluations of one release came to the same.
+func (r *release) same(other *release) bool {
+	return r.place == other.place && r.name.value == other.name.value && r.namespace.value == other.namespace.value &&
+		r.chart.value == other.chart.value && r.version.value == other.version.value &&
+		fmt.Sprint(r.values.unknown) == fmt.Sprint(other.values.unknown) && (r.skipped == nil) == (other.skipped == nil) &&
+		(r.values.value == nil) == (other.values.value == nil) &&
+		(r.values.value == nil || equalValues(r.values.value, other.values.value))
+}

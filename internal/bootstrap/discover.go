@@ -1,0 +1,120 @@
+package bootstrap
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// known are the top-level fields of a helmfile.
+var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", "bases", "helmDefaults",
+	"helmfiles", "kubeContext", "namespace", "chart", "repositories", "commonLabels", "releases", "llm",
+	"apiVersions", "kubeVersion", "hooks", "templates", "defaultInherit", "missingFileHandler",
+	"missingFileHandlerConfig", "lockFilePath"}
+
+// isHelmfile says whether a document is one: releases with a name and a chart,
+// or helmfiles that it calls, and no object of Kubernetes.
+func isHelmfile(n *yaml.Node) bool {
+	if repository.Lookup(n, "kind") != nil {
+		return false
+	}
+	unknown, others := 0, 0
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		switch key := n.Content[i].Value; {
+		case key == "releases" || key == "<<" || strings.HasPrefix(key, "x-") || strings.HasPrefix(key, "."):
+		case slices.Contains(known, key):
+			others++
+		default:
+			unknown++
+		}
+	}
+	if unknown > 0 && others == 0 {
+		return false
+	}
+	return hasReleases(n) || unknown == 0 && callsHelmfiles(n)
+}
+
+func hasReleases(n *yaml.Node) bool {
+	for _, r := range items(n, "releases") {
+		if repository.Lookup(r, "name") != nil &&
+			(repository.Lookup(r, "chart") != nil || repository.Lookup(r, "directory") != nil ||
+				repository.Lookup(r, "inherit") != nil || repository.Lookup(n, "defaultInherit") != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+func callsHelmfiles(n *yaml.Node) bool {
+	for _, h := range items(n, "helmfiles") {
+		if h.Kind == yaml.ScalarNode || repository.Lookup(h, "path") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	releasesLine = regexp.MustCompile(`(?m)^releases:`)
+	chartLine    = regexp.MustCompile(`(?m)^[ \t-]+(chart|inherit):`)
+	nameLine     = regexp.MustCompile(`(?m)^[ \t-]+name:`)
+	callsLine    = regexp.MustCompile(`(?m)^helmfiles:`)
+	inheritsLine = regexp.MustCompile(`(?m)^(defaultInherit|bases):`)
+)
+
+// looksLikeHelmfile judges a text that is a template, or no YAML.
+func looksLikeHelmfile(data []byte) bool {
+	return callsLine.Match(data) ||
+		releasesLine.Match(data) && nameLine.Match(data) && (chartLine.Match(data) || inheritsLine.Match(data))
+}
+
+// findHelmfiles returns the paths of all helmfiles of a repository, sorted.
+func findHelmfiles(repo *repository.Repository) []string {
+	var found []string
+	for _, f := range repo.Files() {
+		if repo.Use(f.Path) == repository.Chart {
+			continue
+		}
+		is := slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return isHelmfile(d.Node) })
+		if !is && (f.Err != nil && f.Err.Reason == repository.NotYAML || inSeveralParts(f)) {
+			data, err := repo.ReadFile(f.Path)
+			is = err == nil && looksLikeHelmfile(data)
+		}
+		if is {
+			found = append(found, f.Path)
+		}
+	}
+	for _, p := range repo.Paths() {
+		if !strings.HasSuffix(p, ".gotmpl") || repo.Use(p) == repository.Chart {
+			continue
+		}
+		if data, err := repo.ReadFile(p); err == nil && looksLikeHelmfile(data) {
+			found = append(found, p)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// inSeveralParts says whether a file of several documents is a helmfile taken
+// together: one part brings what the releases of another inherit.
+func inSeveralParts(f *repository.File) bool {
+	releases := false
+	for _, d := range f.Documents {
+		if repository.Lookup(d.Node, "kind") != nil || d.Node.Kind != yaml.MappingNode {
+			return false
+		}
+		for i := 0; i+1 < len(d.Node.Content); i += 2 {
+			key := d.Node.Content[i].Value
+			if !slices.Contains(known, key) {
+				return false
+			}
+			releases = releases || key == "releases"
+		}
+	}
+	return releases && len(f.Documents) > 1
+}

@@ -1,0 +1,190 @@
+package bootstrap
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap/state"
+)
+
+// phase is a step of helmfile's: it goes through all files and releases in one
+// before it begins the next.
+type phase int
+
+const (
+	loading    phase = iota // parts, bases and values of the state
+	executing               // the templates of releases
+	selecting               // conditions, and releases of one name
+	writing                 // values files
+	installing              // Helm's command line
+)
+
+// refusal is a reason for which helmfile stops, and where.
+type refusal struct {
+	text
+	phase phase
+}
+
+// refuse notes a reason for which helmfile stops.
+func (h *helmfile) refuse(at place, reason string) {
+	h.refusals = append(h.refusals, refusal{text{place: at, value: reason}, h.phase})
+}
+
+// inPhases sorts refusals as helmfile comes to them.
+func inPhases(all []refusal) []refusal {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b refusal) int { return cmp.Compare(a.phase, b.phase) })
+	return all
+}
+
+var (
+	topLevelKey = regexp.MustCompile(`^([a-zA-Z]+):`)
+	separator   = regexp.MustCompile(`^--- *$`)
+)
+
+// againstPolicy says why helmfile refuses the order of a file's top-level keys,
+// and at which line (pkg/policy, v1.8.0); "" where it doesn't.
+func againstPolicy(content string) (string, int) {
+	type key struct {
+		name string
+		line int
+	}
+	var keys []key
+	for i, line := range strings.Split(content, "\n") {
+		line = strings.TrimRight(line, " \t\r\f\v")
+		if separator.MatchString(line) {
+			keys = append(keys, key{"---", i + 1})
+		} else if m := topLevelKey.FindStringSubmatch(line); m != nil {
+			keys = append(keys, key{m[1], i + 1})
+		}
+	}
+	releases := false
+	for _, k := range keys {
+		switch {
+		case k.name == "releases":
+			releases = true
+		case (k.name == "bases" || k.name == "environments") && releases:
+			return fmt.Sprintf("top-level config key %s must be defined before releases", k.name), k.line
+		}
+	}
+	if !slices.ContainsFunc(keys, func(k key) bool { return k.name != "---" }) {
+		return "no top-level config keys are found", 1
+	}
+	last := key{name: "---"}
+	seen := map[string]bool{}
+	for _, k := range keys {
+		if k.name != "---" && (k.name != "environments" && k.name != "releases" || seen[k.name]) {
+			continue
+		}
+		seen[k.name] = true
+		if last.name != "---" && k.name != "---" {
+			return "environments and releases cannot be defined within the same YAML part. Use --- to extract the environments into a dedicated part", k.line
+		}
+		last = k
+	}
+	return "", 0
+}
+
+// checkFields notes what helmfile's strict decoding refuses of a part: a field
+// that it doesn't know, a type that doesn't fit. What stands for an unknown value
+// has no type.
+func (h *helmfile) checkFields(source string, offset int, original func(int) int) {
+	if strings.Contains(source, markOpen) {
+		return
+	}
+
+	err := state.Check([]byte(source))
+	if err == nil {
+		return
+	}
+	reason := shortened(err.Error())
+	line := offset + 1
+	if m := yamlLine.FindStringSubmatch(reason); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = original(n)
+		}
+	}
+	h.refuse(place{h.file, line}, reason)
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+):`)
+
+var templateLine = regexp.MustCompile(`template: [^:]*:(\d+)`)
+
+// lineOfTemplateError is the line of the template that an error is about, 1
+// where it names none.
+func lineOfTemplateError(err error) int {
+	if m := templateLine.FindStringSubmatch(err.Error()); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 1
+}
+
+// helmfilesNames are helmfile's names of the types that templates see here.
+var helmfilesNames = strings.NewReplacer("bootstrap.stateData", "*state.EnvironmentTemplateData",
+	"bootstrap.releaseData", "state.releaseTemplateData", "bootstrap.releaseInfo", "state.releaseTemplateDataRelease",
+	"bootstrap.environmentData", "environment.Environment")
+
+// templateReason is the reason for which a template fails, in helmfile's words.
+func templateReason(err error) string { return shortened(helmfilesNames.Replace(err.Error())) }
+
+// errUndecided is about a condition on what cannot be known here: helmfile may
+// well accept the template.
+var errUndecided = errors.New("a condition depends on what cannot be known")
+
+func isUndecided(err error) bool {
+	return errors.Is(err, errUndecided) || errors.Is(err, errTooMuchWork) || errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep)
+}
+
+// checkReleases notes the releases that helmfile refuses as a whole: two of one
+// name, and needs of what isn't there.
+func (h *helmfile) checkReleases(all []*release) {
+	h.phase = selecting
+	seen := map[string]bool{}
+	for _, r := range all {
+		if r.name.unknown != nil || r.namespace.unknown != nil || r.unreadable != "" {
+			return
+		}
+		if id := r.id(); r.skipped == nil {
+			if seen[id] {
+				h.refuse(r.place, fmt.Sprintf("duplicate release %q found", r.name.value))
+			}
+			seen[id] = true
+		}
+	}
+}
+
+// textKeys fails on a map with a key that is no text. Where only the outermost map
+// counts, so do those within one that has such a key.
+func textKeys(n *yaml.Node, outermost bool, depth int) error {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if depth > maxValueDepth {
+		return errTooDeep
+	}
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		var key any
+		if k := n.Content[i]; k.Kind == yaml.ScalarNode && k.ShortTag() != "!!str" && k.ShortTag() != "!!merge" && k.Decode(&key) == nil {
+			return keyError(key)
+		}
+	}
+	for i, child := range n.Content {
+		if outermost || n.Kind == yaml.MappingNode && i%2 == 0 {
+			continue
+		}
+		if err := textKeys(child, false, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
