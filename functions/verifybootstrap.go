@@ -33,7 +33,7 @@ func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options
 	if err != nil {
 		return err
 	}
-	report, err := bootstrap.Verify(ctx, repo)
+	report, err := bootstrap.Verify(ctx, repo, nil)
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
 		return &render.BadInput{Err: err, Hint: "give the helmfile and the files that it reads as spec.files, or the folder as spec.root (exec form)"}
 	}

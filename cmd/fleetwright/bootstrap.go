@@ -72,7 +72,7 @@ func runVerify(ctx context.Context, s streams, dir, format string) error {
 	repo, err := loadRepository(dir)
 	if err == nil {
 		var made *bootstrap.Report
-		if made, err = bootstrap.Verify(ctx, repo); err == nil {
+		if made, err = bootstrap.Verify(ctx, repo, nil); err == nil {
 			report = made
 		}
 	}

@@ -8,7 +8,7 @@ import (
 func BenchmarkVerify(b *testing.B) {
 	repo := archive(b, "layouts/fleet")
 	for b.Loop() {
-		if _, err := Verify(b.Context(), repo); err != nil {
+		if _, err := Verify(b.Context(), repo, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

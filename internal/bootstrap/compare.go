@@ -47,28 +47,28 @@ func side(t text) Side {
 }
 
 // compare compares a release with the HelmRelease that takes it over.
-func (g *cluster) compare(e *engine, r *release, h *helmRelease) *comparison {
+func (g *git) compare(e *engine, r *release, h *helmRelease) *comparison {
 	c := &comparison{engine: e}
 	if !r.crdsOnly {
-		c.identity(r, h)
+		c.identity(r, g, h)
 	}
 	chart := g.chart(h)
 	c.chart(r, chart)
 	c.version(r, chart)
 	if !r.crdsOnly {
-		c.values(r.values, g.values(h))
+		c.values(r.values, g.values(h), h.writtenValues())
 	}
 	return c
 }
 
-func (c *comparison) identity(r *release, h *helmRelease) {
+func (c *comparison) identity(r *release, g *git, h *helmRelease) {
 	for _, each := range []struct {
 		field          string
 		bootstrap, git text
 	}{
-		{"release", r.name, h.name},
-		{"namespace", r.namespace, h.namespace},
-		{"storageNamespace", r.namespace, h.storage},
+		{"release", r.name, g.identity(h, h.name, "releaseName", "targetNamespace", "name")},
+		{"namespace", r.namespace, g.identity(h, h.namespace, "targetNamespace", "namespace")},
+		{"storageNamespace", r.namespace, g.identity(h, h.storage, "storageNamespace", "namespace")},
 	} {
 		switch a, b := each.bootstrap, each.git; {
 		case a.unknown != nil:
@@ -81,7 +81,7 @@ func (c *comparison) identity(r *release, h *helmRelease) {
 		case a.value == "":
 			c.unresolved(&mark{reason: "the release names no namespace"})
 		case a.value == b.value:
-		case each.field == "storageNamespace" && h.storage.value == h.namespace.value:
+		case each.field == "storageNamespace" && h.storage == h.namespace:
 			// The difference of the namespaces says it already.
 		default:
 			c.differ(RuleIdentityDrift, each.field, side(a), side(b))
@@ -94,8 +94,8 @@ func (c *comparison) identity(r *release, h *helmRelease) {
 // apps/NAMESPACE/NAME, or its Flux Kustomization stands there.
 func (h *helmRelease) likelyIn(namespace string) bool {
 	folders := strings.Split(h.file, "/")
-	return slices.Contains(folders[:len(folders)-1], namespace) ||
-		h.placement.flux != nil && h.placement.flux.Namespace == namespace
+	k := h.applied.Kustomization
+	return slices.Contains(folders[:len(folders)-1], namespace) || k != nil && k.Namespace == namespace
 }
 
 // chartName is the last element of a chart's reference, without a tag.
@@ -191,7 +191,7 @@ func normalVersion(v string) string {
 // variable is what Flux substitutes.
 var variable = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
-func (c *comparison) values(a, b layered) {
+func (c *comparison) values(a, b layered, written *value) {
 	for _, m := range a.missing {
 		c.differences = append(c.differences, Difference{Rule: RuleValuesDrift, Field: "values",
 			Bootstrap: Side{Value: m.value, File: m.file, Line: m.line}, missing: m.value})
@@ -204,7 +204,7 @@ func (c *comparison) values(a, b layered) {
 	for i := range b.unknown {
 		c.unresolved(&b.unknown[i])
 	}
-	c.diff("values", pair{a.value, a.sure, len(a.unknown) > 0}, pair{b.value, b.sure, len(b.unknown) > 0})
+	c.diff("values", pair{a.value, a.sure, len(a.unknown) > 0, nil}, pair{b.value, b.sure, len(b.unknown) > 0, written})
 }
 
 // pair is one side's value at a path: what is known, what is sure, and whether
@@ -212,10 +212,17 @@ func (c *comparison) values(a, b layered) {
 type pair struct {
 	value, sure *value
 	open        bool
+	// written is what the HelmRelease's file has there.
+	written *value
 }
 
 func (p pair) field(key string) pair {
-	return pair{p.value.at(key), p.sure.at(key), p.open}
+	return pair{p.value.at(key), p.sure.at(key), p.open, p.written.at(key)}
+}
+
+// isNull says whether a value is null, and not just absent.
+func isNull(v *value) bool {
+	return v != nil && !v.isMap && !v.isList && v.scalar == nil && v.unknown == nil
 }
 
 // settled says whether the side's value is certain.
@@ -260,6 +267,9 @@ func (c *comparison) leaf(path string, a, b pair) {
 	}
 	if a.value != nil && b.value != nil && equalValues(a.value, b.value) && (b.value.unknown == nil) {
 		return
+	}
+	if isNull(a.value) && b.value == nil && isNull(b.written) {
+		return // kustomize drops nulls where it patches: both sides say the same
 	}
 	// A list that holds a mark on one side only, or an unknown substitution.
 	literal := a.value != nil && containsVariable(a.value)
@@ -339,7 +349,13 @@ func valueSide(path string, v *value) Side {
 	if v == nil {
 		return Side{}
 	}
-	return Side{Value: hidden(path, v.plain()), File: v.file, Line: v.line, scalar: !v.isMap && !v.isList}
+	shown := v.mapScalars(func(s *value) *value {
+		if s.secret {
+			return &value{place: s.place, scalar: "(hidden)"}
+		}
+		return s
+	})
+	return Side{Value: hidden(path, shown.plain()), File: v.file, Line: v.line, scalar: !v.isMap && !v.isList}
 }
 
 var secretKey = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credentials?)$`)

@@ -38,25 +38,34 @@ type match struct {
 
 // counterpart finds the HelmRelease that takes a release over: the one whose
 // file the release reads, else the one of the same name and namespace, else one
-// of the same chart whose name or namespace differs. Of several, those of the
-// same cluster count, then those nearest in the folder tree, then one that
-// agrees. It says why when the choice would be a guess.
-func (c *cluster) counterpart(e *engine, r *release) (*match, *mark) {
-	for _, fits := range []func(*helmRelease) bool{
-		func(h *helmRelease) bool { return r.reads[h.object.File()] },
-		r.sameIdentity,
-		func(h *helmRelease) bool { return c.similar(r, h) },
+// of the same chart whose name or namespace differs; those that the release's cluster applies
+// before those that another does, or none. Of several, those of the same cluster count, then those nearest in the
+// folder tree, then one that agrees. It says why when the choice would be a guess.
+func (g *git) counterpart(e *engine, r *release) (*match, *mark) {
+	reads := func(h *helmRelease) bool { return r.reads[h.file] }
+	own := func(h *helmRelease) bool { return (r.cluster == "" || h.in(r.cluster)) && r.sameIdentity(h) }
+	similar := func(h *helmRelease) bool { return g.similar(r, h) }
+	for _, each := range []struct {
+		among []*helmRelease
+		fits  func(*helmRelease) bool
+	}{
+		{g.releases, reads}, {g.releases, own}, {g.orphans, reads}, {g.releases, r.sameIdentity},
+		{g.orphans, r.sameIdentity}, {g.releases, similar}, {g.orphans, similar},
 	} {
-		if candidates := c.filter(fits); len(candidates) > 0 {
-			return c.choose(e, r, candidates)
+		candidates := filter(each.among, each.fits)
+		if len(candidates) > 0 && candidates[0].orphan {
+			candidates = g.adopted(candidates)
+		}
+		if len(candidates) > 0 {
+			return g.choose(e, r, candidates)
 		}
 	}
 	return nil, nil
 }
 
-func (c *cluster) filter(keep func(*helmRelease) bool) []*helmRelease {
+func filter(all []*helmRelease, keep func(*helmRelease) bool) []*helmRelease {
 	var out []*helmRelease
-	for _, h := range c.releases {
+	for _, h := range all {
 		if keep(h) {
 			out = append(out, h)
 		}
@@ -65,34 +74,29 @@ func (c *cluster) filter(keep func(*helmRelease) bool) []*helmRelease {
 }
 
 func (r *release) sameIdentity(h *helmRelease) bool {
-	return r.name.value == h.name.value && r.name.value != "" &&
-		(r.namespace.value == h.namespace.value || h.namespace.value == "" || r.namespace.value == "" || h.namespace.unknown != nil)
+	return r.name.value == h.name && r.name.value != "" &&
+		(r.namespace.value == h.namespace || h.namespace == "" || r.namespace.value == "" || strings.Contains(h.namespace, "${"))
 }
 
 // similar says whether the release is likely meant to be the HelmRelease
 // although its name or namespace differs: the chart is the same.
-func (c *cluster) similar(r *release, h *helmRelease) bool {
-	name := chartName(r.chart.value)
-	if name == "" || chartName(c.chart(h).name.value) != name {
+func (g *git) similar(r *release, h *helmRelease) bool {
+	name, own := chartName(r.chart.value), h.applied.Name
+	if name == "" {
 		return false
 	}
-	if r.crdsOnly {
-		return true
-	}
-	own := textAt(h.whole, "metadata", "name").value
-	if r.name.value == h.name.value || r.name.value == own {
-		return true
-	}
+	sameName := r.name.value == h.name || r.name.value == own
 	// A chart that many applications share says nothing about the release.
-	return r.namespace.value != "" && r.namespace.value == h.namespace.value && r.name.value != "" && own != "" &&
+	sameNamespace := r.namespace.value != "" && r.namespace.value == h.namespace && r.name.value != "" && own != "" &&
 		(name == r.name.value || name == own || strings.Contains(r.name.value, own) || strings.Contains(own, r.name.value))
+	return (r.crdsOnly || sameName || sameNamespace) && g.chartText(h) == name
 }
 
-func (c *cluster) choose(e *engine, r *release, candidates []*helmRelease) (*match, *mark) {
+func (g *git) choose(e *engine, r *release, candidates []*helmRelease) (*match, *mark) {
 	candidates = narrow(r, candidates)
 	all := make([]*match, 0, len(candidates))
 	for _, h := range candidates {
-		all = append(all, &match{h, c.compare(e, r, h)})
+		all = append(all, &match{h, g.compare(e, r, h)})
 	}
 	for _, m := range all {
 		if len(m.differences) == 0 && len(m.unknown) == 0 {
@@ -119,13 +123,13 @@ func narrow(r *release, candidates []*helmRelease) []*helmRelease {
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(h *helmRelease) bool { return best(h) < top })
 	}
 	keep(func(h *helmRelease) int {
-		if r.cluster != "" && h.placement.cluster == r.cluster {
+		if r.cluster != "" && h.in(r.cluster) {
 			return 1
 		}
 		return 0
 	})
 	keep(func(h *helmRelease) int {
-		if textAt(h.whole, "metadata", "name").value == r.name.value || h.name.value == r.name.value {
+		if h.applied.Name == r.name.value || h.name == r.name.value {
 			return 1
 		}
 		return 0

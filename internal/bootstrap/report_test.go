@@ -27,7 +27,7 @@ func archive(t testing.TB, name string) *repository.Repository {
 // TestReportJSON holds the stable JSON form: names of fields, and lists that are
 // never null.
 func TestReportJSON(t *testing.T) {
-	report, err := Verify(t.Context(), archive(t, "verify/sample"))
+	report, err := Verify(t.Context(), archive(t, "verify/sample"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestReportJSON(t *testing.T) {
 }
 
 func TestReportColor(t *testing.T) {
-	report, err := Verify(t.Context(), archive(t, "verify/sample"))
+	report, err := Verify(t.Context(), archive(t, "verify/sample"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func mapValues(m map[Verdict]string) func(func(string) bool) {
 func TestReportControlCharacters(t *testing.T) {
 	repo := repositoryOf(t, &txtar.Archive{Files: []txtar.File{{Name: "helmfile.yaml", Data: []byte(
 		"releases:\n  - name: \"a\\e[2J\\u0085\"\n    namespace: \"\\a\"\n    chart: x/a\n    version: \"1\\r\\n\"\n")}}})
-	report, err := Verify(t.Context(), repo)
+	report, err := Verify(t.Context(), repo, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ spec: {chart: {spec: {chart: a}}, values: {x: "${A:-${B:-${C}}}"}}
 			defer cancel()
 			start := time.Now()
 			_, err := Verify(ctx, repositoryOf(t, &txtar.Archive{Files: []txtar.File{
-				{Name: "helmfile.yaml", Data: []byte(file)}, {Name: "flux.yaml", Data: []byte(flux)}}}))
+				{Name: "helmfile.yaml", Data: []byte(file)}, {Name: "flux.yaml", Data: []byte(flux)}}}), nil)
 			if err != nil && !strings.Contains(err.Error(), "bootstrap file") {
 				t.Error(err)
 			}
@@ -240,7 +240,7 @@ func TestVerifySymlinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Verify(t.Context(), repo)
+	report, err := Verify(t.Context(), repo, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func FuzzVerify(f *testing.F) {
 }
 
 func said(t *testing.T, repo *repository.Repository) string {
-	report, err := Verify(t.Context(), repo)
+	report, err := Verify(t.Context(), repo, nil)
 	if err != nil {
 		return err.Error()
 	}

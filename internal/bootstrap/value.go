@@ -35,6 +35,9 @@ type value struct {
 	substituted bool
 	spelled     string
 	unknown     *mark
+	// patched says that a kustomize patch sets it; referred that it comes from
+	// valuesFrom, and secret that it is out of a Secret.
+	patched, referred, secret bool
 }
 
 // reading says by which rules the scalars of a text are read.
@@ -293,4 +296,17 @@ func number(v any) (float64, bool) {
 		return float64(v), true
 	}
 	return 0, false
+}
+
+// plainScalar reads a text as the unquoted scalar that it is in YAML.
+func plainScalar(s string) any {
+	var n yaml.Node
+	if err := yaml.Unmarshal([]byte(s), &n); err != nil || len(n.Content) != 1 || n.Content[0].Kind != yaml.ScalarNode {
+		return s
+	}
+	v, err := repository.Value("", n.Content[0])
+	if err != nil {
+		return s
+	}
+	return v
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -19,9 +20,20 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile has a list 
 // Verify compares every release of every bootstrap file with the HelmRelease
 // that takes it over. It executes and fetches nothing. The error is
 // [ErrNoBootstrap] where there is nothing to compare, or the context's.
-func Verify(ctx context.Context, repo *repository.Repository) (*Report, error) {
+//
+// The fleet is what Flux would apply from the repository; nil computes it.
+func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) (*Report, error) {
 	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{}}
-	c := newCluster(repo)
+	if len(findHelmfiles(repo)) == 0 {
+		return nil, ErrNoBootstrap
+	}
+	if fleet == nil {
+		var err error
+		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	c := newGit(ctx, repo, fleet)
 	err := each(ctx, repo, func(e *engine, releases []*release) error {
 		report.Summary.Files++
 		for _, r := range releases {
@@ -41,7 +53,7 @@ func Verify(ctx context.Context, repo *repository.Repository) (*Report, error) {
 }
 
 // judge gives the verdict on one release.
-func (c *cluster) judge(e *engine, r *release) ReleaseReport {
+func (c *git) judge(e *engine, r *release) ReleaseReport {
 	out := ReleaseReport{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name),
 		Namespace: shown(r.namespace), Chart: shown(r.chart), Version: shown(r.version), Differences: []Difference{}}
 	if r.unreadable != "" {
@@ -59,7 +71,7 @@ func (c *cluster) judge(e *engine, r *release) ReleaseReport {
 	}
 	h := m.helmRelease
 	out.HelmRelease = fmt.Sprintf("%s:%d", h.file, h.line)
-	out.Object = Object{h.object.APIVersion, textAt(h.whole, "metadata", "namespace").value, h.object.Name}
+	out.Object = Object{h.applied.APIVersion, h.applied.Namespace, h.applied.Name}
 	if out.Namespace == "" {
 		out.Namespace = r.namespace.value
 	}
@@ -86,7 +98,7 @@ func (c *cluster) judge(e *engine, r *release) ReleaseReport {
 }
 
 // ignoredAt says whether a comment ignores a rule at a line of a file.
-func (c *cluster) ignoredAt(file string, line int, rule string) bool {
+func (c *git) ignoredAt(file string, line int, rule string) bool {
 	if file == "" || line == 0 {
 		return false
 	}
@@ -101,7 +113,7 @@ func (c *cluster) ignoredAt(file string, line int, rule string) bool {
 }
 
 // without is the verdict on a release that no HelmRelease takes over.
-func (c *cluster) without(r *release) (Verdict, string) {
+func (c *git) without(r *release) (Verdict, string) {
 	if !c.hasFlux {
 		return Unresolved, "the repository has no Flux objects"
 	}
@@ -113,7 +125,7 @@ func (c *cluster) without(r *release) (Verdict, string) {
 	switch {
 	case r.name.unknown != nil:
 		return Unresolved, r.name.unknown.reason
-	case len(c.releases) == 0:
+	case len(c.releases)+len(c.orphans) == 0:
 		return Unresolved, "the repository has no HelmRelease"
 	}
 	return Unresolved, fmt.Sprintf("no HelmRelease in the repository has the release name %q in the namespace %q",

@@ -44,7 +44,7 @@ func TestVerify(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got bytes.Buffer
-			report, err := Verify(t.Context(), repositoryOf(t, a))
+			report, err := Verify(t.Context(), repositoryOf(t, a), nil)
 			if err != nil {
 				got.WriteString("error: " + err.Error() + "\n")
 			} else if err := report.WriteText(&got, TextOptions{}); err != nil {

@@ -138,3 +138,10 @@ func applyCommonMetadata(o *Object, meta *kustomizev1.CommonMetadata) {
 	add("labels", meta.Labels)
 	add("annotations", meta.Annotations)
 }
+
+// Datum returns the value under a key of a ConfigMap or Secret, a Secret's decoded; it is not
+// known where it is encrypted, or a variable without a known value is in it.
+func (o *Object) Datum(key string) (text string, known, found bool) {
+	e, found := o.entries()[key]
+	return e.text, e.known, found
+}

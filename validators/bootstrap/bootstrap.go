@@ -5,7 +5,6 @@ package bootstrap
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -19,8 +18,8 @@ import (
 
 // comparison of all bootstrap files with the HelmReleases; its report is nil
 // where the repository has no bootstrap.
-var comparison = &rule.Analysis[compared]{Name: "bootstrap", Run: func(ctx context.Context, repo *repository.Repository) compared {
-	report, err := bootstrap.Verify(ctx, repo)
+var comparison = &rule.Analysis[compared]{Name: "bootstrap", RunPass: func(p *rule.Pass) compared {
+	report, err := bootstrap.Verify(p.Context, p.Repo, p.Fleet())
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
 		err = nil
 	}

@@ -1,0 +1,120 @@
+package bootstrap
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// mostFolders bounds the folders that are built for orphans: of one that no cluster applies,
+// few are named as a bootstrapped release is.
+const mostFolders = 50
+
+// adopted are HelmReleases that no cluster applies, as they would be applied: through the
+// Kustomizations that no cluster leads to, or by the outermost kustomization that leads to
+// their files. What that doesn't bring stays as it is written.
+func (g *git) adopted(orphans []*helmRelease) []*helmRelease {
+	var all []*helmRelease
+	for _, h := range orphans {
+		before := len(all)
+		for _, folder := range g.foldersOf(h) {
+			all = append(all, g.appliedBy(folder, h)...)
+		}
+		if len(all) == before {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// foldersOf are the folders from which the file of a HelmRelease is reached.
+func (g *git) foldersOf(h *helmRelease) []string {
+	var folders []string
+	for _, o := range g.fleet.Unreached {
+		at, _ := o.Text("spec", "path")
+		dir := strings.TrimPrefix(path.Clean("/"+at), "/")
+		if dir != "" && strings.HasPrefix(h.file, dir+"/") && !slices.Contains(folders, path.Dir(o.File())) {
+			folders = append(folders, path.Dir(o.File()))
+		}
+	}
+	if len(folders) > 0 {
+		return folders
+	}
+	if top, ok := g.topFolder(h.file); ok {
+		return []string{top}
+	}
+	return nil
+}
+
+// topFolder is the outermost folder whose kustomization leads to a file.
+func (g *git) topFolder(file string) (string, bool) {
+	at := file
+	for range 50 {
+		i := slices.IndexFunc(g.repo.Kustomizes(), func(k *repository.Kustomize) bool {
+			return k.Spec != nil && !k.Component && k.Dir != at && slices.ContainsFunc(k.Spec.Resources, func(ref string) bool {
+				p, ok := repository.Join(k.Dir, ref)
+				return ok && p == at
+			})
+		})
+		if i < 0 {
+			break
+		}
+		at = g.repo.Kustomizes()[i].Dir
+	}
+	return at, at != file
+}
+
+// appliedBy are the HelmReleases that a folder makes of one in a file.
+func (g *git) appliedBy(folder string, h *helmRelease) []*helmRelease {
+	built, done := g.folders[folder]
+	if !done && len(g.folders) < mostFolders {
+		if fleet, err := reconcile.Reconcile(g.ctx, g.repo, reconcile.Options{Roots: []string{folder}}); err == nil {
+			built = helmReleasesOf(fleet)
+			for _, h := range built {
+				h.orphan = true
+			}
+		}
+		g.folders[folder] = built
+	}
+	return filter(built, func(other *helmRelease) bool { return other.applied.Source == h.applied.Source })
+}
+
+// helmReleasesOf are those that the clusters of a fleet apply. One that a Kustomization applies
+// beside another that it brings itself, as a folder without a kustomization.yaml does, counts
+// as the latter's.
+func helmReleasesOf(fleet *reconcile.Fleet) []*helmRelease {
+	var all []*helmRelease
+	for _, c := range fleet.Clusters {
+		by := map[*repository.Object][]*reconcile.Kustomization{}
+		var objects []*reconcile.Object
+		for _, o := range c.Objects() {
+			if o.Group == helmGroup && o.Kind == "HelmRelease" {
+				by[o.Source] = append(by[o.Source], o.Kustomization)
+				objects = append(objects, o)
+			}
+		}
+		for _, o := range objects {
+			again := o.Source != nil && slices.ContainsFunc(by[o.Source], func(k *reconcile.Kustomization) bool {
+				return k != o.Kustomization && leadsTo(o.Kustomization, k)
+			})
+			h := newHelmRelease(o)
+			if !again && !h.isFragment() && len(all) < maxHelmReleases {
+				all = append(all, h)
+			}
+		}
+	}
+	return all
+}
+
+// leadsTo says whether one Kustomization brings another.
+func leadsTo(from, to *reconcile.Kustomization) bool {
+	for k := to.Parent; k != nil; k = k.Parent {
+		if k == from {
+			return true
+		}
+	}
+	return false
+}

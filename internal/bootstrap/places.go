@@ -1,0 +1,129 @@
+package bootstrap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+)
+
+// object is an object as Flux applies it, each part with the place where it is written: in
+// the document that it was built from, or in the patch that sets it.
+func (g *git) object(o *reconcile.Object) *value {
+	if v, done := g.placed[o]; done {
+		return v
+	}
+	l := layout{object: o, open: g.open(o) && !substitutionDisabled(o)}
+	v := l.value(o.Value, nil)
+	g.placed[o] = v
+	return v
+}
+
+// open says whether variables may be replaced in an object by what the repository doesn't tell:
+// by the Kustomization that applies it somewhere, or from an object that isn't in Git.
+func (g *git) open(o *reconcile.Object) bool {
+	if o.Kustomization == nil {
+		return g.substitutes
+	}
+	return !o.Substituted && slices.ContainsFunc(o.Kustomization.References, func(r reconcile.Reference) bool { return r.Found == nil })
+}
+
+func substitutionDisabled(o *reconcile.Object) bool {
+	const key = kustomizeGroup + "/substitute"
+	for _, field := range []string{"annotations", "labels"} {
+		marks, _ := fieldOf(o.Value, "metadata", field).(map[string]any)
+		if marks[key] == "disabled" {
+			return true
+		}
+	}
+	return false
+}
+
+// layout gives the parts of an object their places.
+type layout struct {
+	object *reconcile.Object
+	// open says that variables may be replaced in the object whose values are not known.
+	open bool
+}
+
+// value gives the value v at a path of the object its place.
+func (l layout) value(v any, path []any) *value {
+	out := &value{}
+	switch v := v.(type) {
+	case map[string]any:
+		out.place, out.patched = l.place(path, true)
+		out.isMap, out.fields = true, make(map[string]*value, len(v))
+		for key, field := range v {
+			out.fields[key] = l.value(field, append(path[:len(path):len(path)], key))
+		}
+	case []any:
+		out.place, out.patched = l.place(path, true)
+		out.isList = true
+		for i, item := range v {
+			out.items = append(out.items, l.value(item, append(path[:len(path):len(path)], i)))
+		}
+	default:
+		out.place, out.patched = l.place(path, false)
+		out.scalar = v
+		l.variables(out, path)
+	}
+	return out
+}
+
+// place is where the value at a path is written, or its key, and whether that is in a patch.
+func (l layout) place(path []any, key bool) (at place, patched bool) {
+	o := l.object
+	own := place{o.File, o.Line}
+	if key {
+		at.file, at.line, _ = o.KeyPosition(path...)
+		if o.Source != nil {
+			own.line, _ = o.Source.KeyPosition(path...)
+		}
+	} else {
+		at.file, at.line, _ = o.Position(path...)
+		if o.Source != nil {
+			own.line, _ = o.Source.Position(path...)
+		}
+	}
+	return at, at != own
+}
+
+// variables notes whether Flux replaces variables in a scalar, and those that are not known.
+func (l layout) variables(v *value, path []any) {
+	o := l.object
+	if o.Substituted && o.Source != nil {
+		if n := o.Source.Lookup(path...); n != nil && n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "$") {
+			v.substituted, v.spelled = true, fmt.Sprint(v.scalar)
+		}
+	}
+	text, isText := v.scalar.(string)
+	switch {
+	case !isText:
+	case o.Encrypted && strings.HasPrefix(text, "ENC["):
+		v.unknown = &mark{reason: fmt.Sprintf("%s %s is encrypted", o.Kind, o.Name)}
+	case l.open && variable.MatchString(text):
+		v.unknown = &mark{reason: fmt.Sprintf("Flux substitutes %s, whose value is not in the repository", variableIn(text))}
+	default:
+		v.unknown = unknownVariable(o, text)
+	}
+}
+
+// unknownVariable says which variable in a text of an object is not known, nil where all are.
+func unknownVariable(o *reconcile.Object, text string) *mark {
+	for _, name := range o.Unknown {
+		if strings.Contains(text, "${"+name+"}") {
+			return &mark{reason: fmt.Sprintf("Flux substitutes ${%s}, whose value is not in the repository", name)}
+		}
+	}
+	return nil
+}
+
+// variableIn is the first variable in a text, such as "${DOMAIN}".
+func variableIn(text string) string {
+	_, rest, _ := strings.Cut(text, "${")
+	name, _, _ := strings.Cut(rest, "}")
+	return "${" + name + "}"
+}
