@@ -45,9 +45,10 @@ func kustomizeAll(kustomize, dir string, n int) time.Duration {
 
 func app(i int) string { return fmt.Sprintf("apps/app-%d", i) }
 
-// writeRepository writes a cluster with n Kustomizations, each of five objects with a
-// namespace, labels, an image and variables; every fifth patches a base that they share. It
-// returns the number of objects.
+// writeRepository writes a cluster with n Kustomizations, each of five objects with variables,
+// and returns the number of objects. What their kustomizations do is as frequent as in the 2,955
+// of 40 public repositories: of 100, 21 set the namespace, 11 generate, 7 have components, 6 set
+// labels, 3 patch, and the others only list files.
 func writeRepository(dir string, n int) int {
 	write := func(name, format string, args ...any) {
 		file := filepath.Join(dir, name)
@@ -57,17 +58,31 @@ func writeRepository(dir string, n int) int {
 	write("clusters/one/vars.yaml", benchVariables)
 	write("base/kustomization.yaml", "resources: [app.yaml]\n")
 	write("base/app.yaml", benchApp, "base")
+	write("component/kustomization.yaml", benchComponent)
+	objects := 1 + n
 	for i := range n {
 		name := fmt.Sprintf("app-%d", i)
 		write("clusters/one/"+name+".yaml", benchKustomization, name)
-		if i%5 == 0 {
+		kustomization := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [app.yaml]\n"
+		objects += 5
+		switch kind := i * 37 % 100; { // every 100 have each number once
+		case kind < 3:
 			write(app(i)+"/kustomization.yaml", benchOverlay, name)
 			continue
+		case kind < 9:
+			kustomization += "labels: [{pairs: {team: web}}]\n"
+		case kind < 16:
+			kustomization += "components: [../../component]\n"
+		case kind < 27:
+			kustomization += "configMapGenerator: [{name: settings-" + name + ", literals: [A=B]}]\n"
+			objects++
+		case kind < 48:
+			kustomization += "namespace: " + name + "\n"
 		}
-		write(app(i)+"/kustomization.yaml", benchPlain, name)
+		write(app(i)+"/kustomization.yaml", "%s", kustomization)
 		write(app(i)+"/app.yaml", benchApp, name)
 	}
-	return 1 + n + 5*n
+	return objects
 }
 
 const benchVariables = `apiVersion: v1
@@ -89,12 +104,12 @@ spec:
     substituteFrom: [{kind: ConfigMap, name: vars}]
 `
 
-const benchPlain = `apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-namespace: %s
-resources: [app.yaml]
-labels: [{pairs: {team: web}}]
-images: [{name: example.com/web, newTag: 1.2.3}]
+const benchComponent = `apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+- patch: |
+    - {op: add, path: /spec/revisionHistoryLimit, value: 2}
+  target: {kind: Deployment}
 `
 
 const benchOverlay = `apiVersion: kustomize.config.k8s.io/v1beta1
@@ -102,7 +117,6 @@ kind: Kustomization
 namespace: %[1]s
 namePrefix: %[1]s-
 resources: [../../base]
-labels: [{pairs: {team: web}}]
 patches:
 - patch: |
     - {op: replace, path: /spec/template/spec/containers/0/resources/requests/cpu, value: 20m}
