@@ -16,6 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/audit"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/flux"
+	"github.com/fleetwright/fleetwright/validators/helm"
 	"github.com/fleetwright/fleetwright/validators/ignore"
 	"github.com/fleetwright/fleetwright/validators/ownership"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -59,6 +60,8 @@ func All() []rule.Rule {
 		flux.SubstitutionUnused,
 		flux.ValuesReferenceMissing,
 		flux.WatchLabelMissing,
+		helm.Failed,
+		helm.Values,
 		ignore.Invalid,
 		ignore.Unused,
 		ownership.Duplicate,

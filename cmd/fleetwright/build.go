@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 func newBuild(s streams) *cobra.Command {
@@ -25,9 +26,14 @@ working directory): each Kustomization is built, patched and substituted as
 kustomize-controller does, following the graph from the cluster's root. Nothing is
 executed or fetched; what SOPS encrypts stays encrypted.
 
+A HelmRelease whose chart is at hand is followed by what Helm would install: a chart in
+the repository, in a --source, or in a folder of --charts. What a chart makes by chance or
+by the clock is the same in each run.
+
 With --format json each object is a line, with its origin in the field _origin.
 
-Exit status 1 when a Kustomization cannot be built; the others are printed.`,
+Exit status 1 when a Kustomization cannot be built, or a chart not rendered; the others
+are printed.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runBuild(c.Context(), s, folderArgument(args), cluster, format, graph)
@@ -87,18 +93,29 @@ type origin struct {
 	File           string   `json:"file"`
 	Line           int      `json:"line"`
 	Kustomizations []string `json:"kustomizations"`
+	// HelmRelease whose chart renders the object, as NAMESPACE/NAME, and the chart's file.
+	HelmRelease string `json:"helmRelease,omitempty"`
+	Template    string `json:"template,omitempty"`
+}
+
+func originOf(o *reconcile.Object) origin {
+	from := origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain(), Template: o.Template}
+	if r := o.HelmRelease; r != nil {
+		from.HelmRelease = r.Namespace + "/" + r.Name
+	}
+	return from
 }
 
 func writeObjectJSON(w io.Writer, o *reconcile.Object) error {
 	line := maps.Clone(o.Value)
-	line["_origin"] = origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain()}
+	line["_origin"] = originOf(o)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(line)
 }
 
-// tellProblems prints what could not be built and what is not known, and says whether a
-// Kustomization failed.
+// tellProblems prints what could not be built or rendered and what is not known, and says
+// whether anything failed.
 func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
 	for _, k := range cluster.Kustomizations {
 		if f := k.Failure; f != nil {
@@ -107,6 +124,19 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
 		}
 		for _, g := range k.Gaps {
 			fmt.Fprintf(w, "%s: unresolved: Kustomization %s: %s\n", position(g.File, g.Line, g.Column), k, g.Message)
+		}
+	}
+	for _, r := range cluster.Releases {
+		if f := r.Failure; f != nil {
+			failed = true
+			fmt.Fprintf(w, "%s: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, f)
+		}
+		for _, problem := range r.Problems {
+			failed = true
+			fmt.Fprintf(w, "%s: %s: value %s: %s\n", position(r.Object.Position("spec", "values")), r.Object, schemas.Field(problem.Path), problem.Message)
+		}
+		if r.Unknown != "" {
+			fmt.Fprintf(w, "%s: unresolved: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown)
 		}
 	}
 	return failed

@@ -162,7 +162,7 @@ func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
 func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff) objectDiff {
 	d := objectDiff{
 		Object: finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name},
-		Origin: origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain()},
+		Origin: originOf(o),
 		Fields: []fieldDiff{},
 	}
 	for _, f := range fields {

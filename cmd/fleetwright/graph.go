@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -17,16 +18,25 @@ import (
 type graphFlags struct {
 	roots   []string
 	sources []string
+	charts  []string
 }
 
 func (g *graphFlags) register(c *cobra.Command) {
 	c.Flags().StringSliceVar(&g.roots, "root", nil, "start from the folder `PATH` of the repository instead of what a FluxInstance or gotk-sync.yaml says (repeatable)")
 	c.Flags().StringSliceVar(&g.sources, "source", nil, "read the files of the GitRepository, OCIRepository or Bucket in a folder: `NAMESPACE/NAME=DIR` (repeatable)")
+	c.Flags().StringSliceVar(&g.charts, "charts", nil, "render the HelmReleases whose charts are below this `DIR`, as folders or .tgz archives, too: charts in the repository are rendered anyway (repeatable)")
 }
 
 // options loads the sources' folders.
 func (g *graphFlags) options() (reconcile.Options, error) {
 	o := reconcile.Options{Roots: g.roots, Sources: map[string]*repository.Repository{}}
+	if len(g.charts) > 0 {
+		library, err := charts.Open(g.charts...)
+		if err != nil {
+			return o, &render.BadInput{Err: fmt.Errorf("--charts: %w", err), Hint: "name a folder that helm pull, or a checkout, put charts in"}
+		}
+		o.Charts = library
+	}
 	for _, source := range g.sources {
 		name, dir, ok := strings.Cut(source, "=")
 		if !ok || strings.Count(name, "/") != 1 || dir == "" {

@@ -25,6 +25,8 @@ type Cluster struct {
 	Root Root
 	// Kustomizations that are reached, the root's own first, each after its parent.
 	Kustomizations []*Kustomization
+	// Releases are the HelmReleases among the objects, in their order.
+	Releases []*Release
 
 	byIdentity map[Identity][]*Object
 	byName     map[[2]string]*Kustomization
@@ -34,7 +36,8 @@ type Cluster struct {
 // Identity is what the API server tells objects apart by, the version left out.
 type Identity struct{ Group, Kind, Namespace, Name string }
 
-// Objects are those of all Kustomizations, in their order.
+// Objects are those of all Kustomizations, in their order, and then those that charts at
+// hand render, in the order of their HelmReleases.
 func (c *Cluster) Objects() []*Object { return c.objects }
 
 // Find returns the objects of an identity: more than one where several Kustomizations apply
@@ -101,7 +104,12 @@ func (k *Kustomization) Chain() []string {
 
 // Object is an object as Flux would apply it.
 type Object struct {
+	// Kustomization that applies it, or its HelmRelease.
 	Kustomization *Kustomization
+	// HelmRelease whose chart renders it from its file Template, such as
+	// "podinfo/templates/service.yaml"; nil and "" of an object that a Kustomization applies.
+	HelmRelease *Object
+	Template    string
 	// Value is the whole object, as JSON has it. It must not be changed.
 	Value map[string]any
 	Identity
@@ -110,7 +118,7 @@ type Object struct {
 	// a generator's object, or one that a FluxInstance stands for.
 	Source *repository.Object
 	// File, Line and Column are where it comes from; the generator's entry for what is
-	// generated.
+	// generated, and the HelmRelease for what a chart renders.
 	File         string
 	Line, Column int
 	// Encrypted says that SOPS encrypts values of the object.
@@ -219,6 +227,9 @@ func (c *Cluster) finish() {
 		})
 		k.Gaps = slices.Compact(k.Gaps)
 		k.from = nil
+	}
+	for _, r := range c.Releases {
+		c.objects = append(c.objects, r.Objects...)
 	}
 	for _, o := range c.objects {
 		c.byIdentity[o.Identity] = append(c.byIdentity[o.Identity], o)

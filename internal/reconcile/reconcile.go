@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -18,6 +19,8 @@ type Options struct {
 	// Sources are repositories at hand, by the NAMESPACE/NAME of the source object that
 	// stands for them.
 	Sources map[string]*repository.Repository
+	// Charts are those at hand beside the repository's and the sources' own; it may be nil.
+	Charts *charts.Library
 }
 
 // Reconcile computes what Flux would apply from a repository to each of its clusters. What
@@ -38,15 +41,22 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 		mapped[name] = &files{repo: opts.Sources[name], base: ".", budget: total}
 	}
 	fleet := &Fleet{Clusters: make([]*Cluster, len(roots))}
+	walkers := make([]*walker, len(roots))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range roots {
 		wg.Go(func() {
-			w := &walker{ctx: ctx, own: own, mapped: mapped, slots: slots}
-			fleet.Clusters[i] = w.walk(roots[i])
+			walkers[i] = &walker{ctx: ctx, own: own, mapped: mapped, slots: slots}
+			walkers[i].start(roots[i])
+			walkers[i].walk()
 		})
 	}
 	wg.Wait()
+	newReleases(ctx, opts.Charts).render(walkers)
+	for i, w := range walkers {
+		w.cluster.finish()
+		fleet.Clusters[i] = w.cluster
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -29,9 +29,15 @@ type walker struct {
 	unbuilt   []*Kustomization // found, and not built yet
 	waiting   []*Kustomization // built, and not substituted yet
 	rebuilt   bool             // the root, once
+	// kinds that the cluster serves, as far as the objects tell, and those of them that are
+	// not in namespaces; apiVersions are the kinds sorted, and listed how many those are of.
+	kinds         []string
+	clusterScoped map[[2]string]bool
+	apiVersions   []string
+	listed        int
 }
 
-func (w *walker) walk(root Root) *Cluster {
+func (w *walker) start(root Root) {
 	root.patched(w.own.repo)
 	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
 	w.index = map[Identity][]*Object{}
@@ -44,10 +50,12 @@ func (w *walker) walk(root Root) *Cluster {
 		first.Object = staticObject(first, root)
 	}
 	w.add(first)
+}
+
+// walk goes on until nothing new comes.
+func (w *walker) walk() {
 	for w.ctx.Err() == nil && (w.buildFound(false) || w.settleReady() || w.settleNext() || w.buildFound(true)) {
 	}
-	w.cluster.finish()
-	return w.cluster
 }
 
 // staticObject is a root Kustomization as it stands in its file.
@@ -248,6 +256,7 @@ func (w *walker) takeUp(k *Kustomization) {
 	}
 	for _, o := range k.Objects {
 		w.index[o.Identity] = append(w.index[o.Identity], o)
+		w.learn(o)
 		if o.isKustomization() {
 			w.found(k, o)
 		}

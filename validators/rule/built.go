@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -31,6 +32,9 @@ func (p *Pass) Applied() []*reconcile.Object {
 func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) {
 	if f.File == "" {
 		f.File, f.Line, f.Column = o.Position(path...)
+	}
+	if o.Template != "" {
+		f.Message += fmt.Sprintf(", in what %s renders from %s", o.HelmRelease, o.Template)
 	}
 	f.Object = Built(o)
 	f.Declared = finding.Place{File: o.File, Line: o.Line}

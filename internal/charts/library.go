@@ -1,0 +1,324 @@
+package charts
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/ignore"
+	"sigs.k8s.io/yaml"
+)
+
+// Library is charts at hand in folders that the user names: unpacked ones, and archives. It
+// is safe for concurrent use.
+type Library struct {
+	dirs  []string
+	once  sync.Once
+	err   error
+	books map[string][]*book // by chart name, the highest version first
+}
+
+// book is a chart of a library.
+type book struct {
+	version string
+	semver  *semver.Version // nil where the version is none
+	dir     string
+	path    string
+	packed  bool
+
+	once  sync.Once
+	chart *Chart
+	err   error
+}
+
+// Open looks at folders of charts. An error is one that cannot be read as a folder. What is
+// in them is read when the first chart is asked for.
+func Open(dirs ...string) (*Library, error) {
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("%q is not a folder", dir)
+		}
+	}
+	return &Library{dirs: dirs}, nil
+}
+
+// Find returns the chart of a name whose version is the given one, or the highest that is in
+// a range of versions; "" is the highest that is no pre-release. It returns nil where there
+// is none. An error is why a chart that is there cannot be loaded.
+func (l *Library) Find(name, version string) (*Chart, error) {
+	if l == nil || len(l.dirs) == 0 {
+		return nil, nil
+	}
+	l.once.Do(l.index)
+	if l.err != nil {
+		return nil, l.err
+	}
+	b := pick(l.books[name], version)
+	if b == nil {
+		return nil, nil
+	}
+	b.once.Do(func() { b.chart, b.err = b.load(l, 0) })
+	return b.chart, b.err
+}
+
+// dependency is one that a chart declares and doesn't hold, nil where it is not at hand.
+func (l *Library) dependency(d *chart.Dependency, depth int) (*Chart, error) {
+	if l == nil || depth > mostSubcharts/2 {
+		return nil, nil
+	}
+	l.once.Do(l.index)
+	if b := pick(l.books[d.Name], d.Version); b != nil && l.err == nil {
+		return b.load(l, depth)
+	}
+	return nil, l.err
+}
+
+// Versions of a chart that are at hand, the highest first.
+func (l *Library) Versions(name string) []string {
+	if l == nil {
+		return nil
+	}
+	l.once.Do(l.index)
+	var versions []string
+	for _, b := range l.books[name] {
+		versions = append(versions, b.version)
+	}
+	return versions
+}
+
+// normal is a version as charts and registries spell it: without a leading v, and with the +
+// that a tag cannot have.
+func normal(version string) string {
+	version = strings.ReplaceAll(strings.TrimSpace(version), "_", "+")
+	if len(version) > 1 && (version[0] == 'v' || version[0] == 'V') && version[1] >= '0' && version[1] <= '9' {
+		return version[1:]
+	}
+	return version
+}
+
+func pick(books []*book, version string) *book {
+	want := normal(version)
+	for _, b := range books {
+		if want != "" && normal(b.version) == want {
+			return b
+		}
+	}
+	// A registry's tag may lack what follows the +, or have it.
+	bare, _, _ := strings.Cut(want, "+")
+	for _, b := range books {
+		if own, _, _ := strings.Cut(normal(b.version), "+"); want != "" && own == bare {
+			return b
+		}
+	}
+	constraint, err := semver.NewConstraint(cmp.Or(strings.TrimSpace(version), "*"))
+	if err != nil {
+		return nil
+	}
+	for _, b := range books {
+		if b.semver != nil && constraint.Check(b.semver) {
+			return b
+		}
+	}
+	return nil
+}
+
+// Bounds of a library.
+const (
+	mostBooks      = 100_000 // files and folders
+	mostBookFolder = 12      // deep
+)
+
+// index finds the charts. The first folder that has a version of a chart wins.
+func (l *Library) index() {
+	l.books = map[string][]*book{}
+	for _, dir := range l.dirs {
+		if err := l.addFolder(dir); err != nil {
+			l.err = fmt.Errorf("%s: %w", dir, err)
+			return
+		}
+	}
+	for _, books := range l.books {
+		slices.SortStableFunc(books, func(a, b *book) int {
+			switch {
+			case a.semver == nil || b.semver == nil:
+				return strings.Compare(b.version, a.version)
+			default:
+				return b.semver.Compare(a.semver)
+			}
+		})
+	}
+}
+
+func (l *Library) addFolder(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	seen := 0
+	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if seen++; seen > mostBooks {
+			return fmt.Errorf("more than %d files and folders", mostBooks)
+		}
+		switch {
+		case err != nil && p == ".":
+			return err
+		case err != nil:
+			return nil //nolint:nilerr // what cannot be read is not at hand
+		case d.IsDir() && (d.Name() == ".git" || strings.Count(p, "/") > mostBookFolder):
+			return fs.SkipDir
+		case d.IsDir():
+			data, err := readFile(root, path.Join(p, "Chart.yaml"), 1<<20)
+			if err != nil {
+				return nil //nolint:nilerr // a folder that is no chart
+			}
+			l.add(data, &book{dir: dir, path: p})
+			return fs.SkipDir
+		case path.Ext(p) == ".tgz" && d.Type().IsRegular():
+			data, err := readFile(root, p, mostArchiveBytes)
+			if err != nil {
+				return nil //nolint:nilerr // too large to be a chart
+			}
+			l.add(chartYAML(data), &book{dir: dir, path: p, packed: true})
+		}
+		return nil
+	})
+}
+
+func (l *Library) add(metadata []byte, b *book) {
+	var m struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	if nodesOf(metadata) > mostYAML || yaml.Unmarshal(metadata, &m) != nil || m.Name == "" {
+		return
+	}
+	b.version = m.Version
+	b.semver, _ = semver.NewVersion(m.Version)
+	l.books[m.Name] = append(l.books[m.Name], b)
+}
+
+// chartYAML is the Chart.yaml of an archive, nil where there is none.
+func chartYAML(packed []byte) []byte {
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil
+	}
+	entries := tar.NewReader(io.LimitReader(unzipped, mostChartBytes))
+	for range mostChartFiles {
+		header, err := entries.Next()
+		if err != nil {
+			return nil
+		}
+		if name, err := innerName(header.Name); err == nil && name == "Chart.yaml" && header.Typeflag == tar.TypeReg {
+			data, err := io.ReadAll(io.LimitReader(entries, 1<<20))
+			if err != nil {
+				return nil
+			}
+			return data
+		}
+	}
+	return nil
+}
+
+// readFile reads a regular file below a folder, not following what leads out of it.
+func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = limitf("%s is larger than %d MB", name, limit>>20)
+	}
+	return data, err
+}
+
+// load reads the files of a chart, and finds the dependencies of an unpacked one.
+func (b *book) load(l *Library, depth int) (*Chart, error) {
+	root, err := os.OpenRoot(b.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	if b.packed {
+		data, err := readFile(root, b.path, mostArchiveBytes)
+		if err != nil {
+			return nil, err
+		}
+		files, err := Unpack(data)
+		if err != nil {
+			return nil, err
+		}
+		return Load(files)
+	}
+	files, err := b.folder(root)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Load(files)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.complete(func(d *chart.Dependency) (*Chart, error) { return l.dependency(d, depth+1) })
+}
+
+func (b *book) folder(root *os.Root) (Files, error) {
+	below, err := root.OpenRoot(b.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = below.Close() }()
+	rules, err := ignoreRules(readFile(below, ignore.HelmIgnore, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	files, left := Files{}, int64(mostChartBytes)
+	err = fs.WalkDir(below.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == "." {
+			return err
+		}
+		if rules.Ignore(p, named{d.Name(), d.IsDir()}) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		data, err := readFile(below, p, mostFileBytes)
+		if err != nil {
+			return err
+		}
+		if left -= int64(len(data)); left < 0 || len(files) > mostChartFiles {
+			return limitf("the chart is larger than %d MB, or has more than %d files", mostChartBytes>>20, mostChartFiles)
+		}
+		files[p] = bytes.TrimPrefix(data, byteOrderMark)
+		return nil
+	})
+	return files, err
+}

@@ -1,0 +1,358 @@
+package charts
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+)
+
+// Bounds of a chart. Helm and source-controller refuse files above 5 MB, too, and archives
+// above 10 MB.
+const (
+	mostFileBytes    = 5 << 20
+	mostArchiveBytes = 10 << 20
+	mostChartBytes   = 32 << 20 // unpacked, with all dependencies
+	mostChartFiles   = 10_000
+	mostSubcharts    = 10  // in each other
+	mostCharts       = 500 // of a chart, each alias counted
+	// mostValues bounds the charts times the nodes of their values: merging copies them for
+	// each chart.
+	mostValues = 1_000_000
+)
+
+// Files are a chart's: path below the chart's folder → content.
+type Files map[string][]byte
+
+// Chart is a chart that is loaded. It is never changed.
+type Chart struct {
+	// Name and Version are those of Chart.yaml.
+	Name, Version string
+
+	chart *chart.Chart
+	// number of charts that Helm makes of it and its dependencies.
+	number int64
+	// size of its files, in bytes.
+	size int64
+
+	once sync.Once
+	crds map[*common.File][]map[string]any
+	// crdsError is why a file of a crds folder cannot be read.
+	crdsError error
+}
+
+// String gives the name and version.
+func (c *Chart) String() string { return strings.TrimSpace(c.Name + " " + c.Version) }
+
+// Size is what its files take, in bytes.
+func (c *Chart) Size() int64 { return c.size }
+
+// AsksForKinds says whether a template may ask for the API versions that the cluster serves.
+func (c *Chart) AsksForKinds() bool {
+	return slices.ContainsFunc(allTemplates(c.chart), func(t *common.File) bool {
+		asks := bytes.Count(t.Data, []byte("Capabilities"))
+		return asks > bytes.Count(t.Data, []byte("Capabilities.KubeVersion"))+bytes.Count(t.Data, []byte("Capabilities.HelmVersion"))
+	})
+}
+
+// Load makes a chart of its files. An error is a *LimitError, or says what is wrong with the
+// chart.
+func Load(files Files) (*Chart, error) {
+	left := int64(mostChartBytes)
+	all, err := unpackAll(files, &left, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > mostChartFiles {
+		return nil, limitf("the chart has more than %d files", mostChartFiles)
+	}
+	if err := checkValues(all); err != nil {
+		return nil, err
+	}
+	buffered := make([]*archive.BufferedFile, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		buffered = append(buffered, &archive.BufferedFile{Name: name, Data: all[name]})
+	}
+	loaded, err := loader.LoadFiles(buffered)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newChart(loaded)
+	if err == nil {
+		c.size = size(all)
+	}
+	return c, err
+}
+
+func newChart(loaded *chart.Chart) (*Chart, error) {
+	order(loaded)
+	c := &Chart{Name: loaded.Name(), Version: loaded.Metadata.Version, chart: loaded}
+	return c, c.bound()
+}
+
+// bound refuses a chart that takes Helm too long to put together.
+func (c *Chart) bound() error {
+	number, nodes := expanded(c.chart, 0)
+	if c.number = number; number > mostCharts || product(number, nodes) > mostValues {
+		return limitf("the chart has more dependencies than known charts have")
+	}
+	return nil
+}
+
+// order sorts the dependencies, which Helm loads in the order of a map.
+func order(c *chart.Chart) {
+	all := slices.Clone(c.Dependencies())
+	slices.SortStableFunc(all, func(a, b *chart.Chart) int {
+		return strings.Compare(a.Name()+" "+a.Metadata.Version, b.Name()+" "+b.Metadata.Version)
+	})
+	c.SetDependencies(all...)
+	for _, each := range all {
+		order(each)
+	}
+}
+
+// expanded counts the charts that Helm makes of a chart, one for each alias of a dependency,
+// and the nodes of their default values.
+func expanded(c *chart.Chart, depth int) (number, nodes int64) {
+	number, nodes = 1, valueNodes(c.Values)
+	if depth > mostSubcharts {
+		return most, most
+	}
+	for _, child := range c.Dependencies() {
+		times := int64(0)
+		for _, d := range c.Metadata.Dependencies {
+			if d != nil && d.Name == child.Name() {
+				times++
+			}
+		}
+		n, v := expanded(child, depth+1)
+		number += product(max(times, 1), n)
+		nodes += product(max(times, 1), v)
+	}
+	return min(number, most), min(nodes, most)
+}
+
+func valueNodes(v any) int64 {
+	n := int64(1)
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			n += valueNodes(item)
+		}
+	case []any:
+		for _, item := range v {
+			n += valueNodes(item)
+		}
+	}
+	return n
+}
+
+// mostYAML bounds the YAML of a values file or Chart.yaml: each byte that can start, end or
+// separate a node.
+const mostYAML = 500_000
+
+// checkValues refuses YAML that would take too much memory to read.
+func checkValues(files Files) error {
+	total := 0
+	for name, data := range files {
+		if base := path.Base(name); base == "values.yaml" || base == "Chart.yaml" || base == "Chart.lock" ||
+			strings.HasPrefix(base, "requirements.") || strings.Contains(name, "crds/") {
+			total += nodesOf(data)
+		}
+	}
+	if total > 2*mostYAML {
+		return limitf("the chart's values and definitions are larger than known ones")
+	}
+	return nil
+}
+
+// nodesOf is an upper bound of the YAML nodes in a text.
+func nodesOf(data []byte) int {
+	n := 0
+	for _, b := range data {
+		switch b {
+		case '\n', ',', ':', '[', '{', '-', '?':
+			n++
+		}
+	}
+	return n
+}
+
+// unpackAll puts the files of archives in charts folders in place of the archives.
+func unpackAll(files Files, left *int64, depth int) (Files, error) {
+	if depth > mostSubcharts {
+		return nil, limitf("charts are packed into each other more than %d times", mostSubcharts)
+	}
+	all := Files{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		data := files[name]
+		if *left -= int64(len(data)); *left < 0 {
+			return nil, limitf("the chart is larger than %d MB", mostChartBytes>>20)
+		}
+		dir, base := path.Split(name)
+		if path.Ext(base) != ".tgz" || path.Base(path.Clean(dir)) != "charts" || strings.ContainsAny(base[:1], "_.") {
+			all[name] = data
+			continue
+		}
+		inner, err := unpack(data, left)
+		if err == nil {
+			inner, err = unpackAll(inner, left, depth+1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		folder := path.Join(dir, strings.TrimSuffix(base, ".tgz")+".unpacked")
+		for file, content := range inner {
+			all[path.Join(folder, file)] = content
+		}
+	}
+	return all, nil
+}
+
+// Unpack reads a packed chart.
+func Unpack(data []byte) (Files, error) {
+	left := int64(mostChartBytes)
+	return unpack(data, &left)
+}
+
+var drive = regexp.MustCompile(`^[a-zA-Z]:/`)
+
+// unpack reads an archive as Helm does: the first element of each path is left out, and what
+// leads out of the archive is refused. Left is the bytes that it may have unpacked.
+// Source: helm.sh/helm/v4 pkg/chart/loader/archive, LoadArchiveFiles.
+func unpack(data []byte, left *int64) (Files, error) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("it is no chart archive: %w", err)
+	}
+	// The archive's own overhead is bounded, too.
+	packed := tar.NewReader(io.LimitReader(unzipped, mostChartBytes+(16<<20)))
+	files := Files{}
+	for entries := 0; ; entries++ {
+		header, err := packed.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it is no chart archive: %w", err)
+		}
+		if entries > 2*mostChartFiles {
+			return nil, limitf("the archive has more than %d files", mostChartFiles)
+		}
+		if header.FileInfo().IsDir() || header.Typeflag == tar.TypeXGlobalHeader || header.Typeflag == tar.TypeXHeader {
+			continue
+		}
+		name, err := innerName(header.Name)
+		if err != nil {
+			return nil, err
+		}
+		if header.Size > mostFileBytes {
+			return nil, limitf("%s is larger than %d MB", name, mostFileBytes>>20)
+		}
+		if *left -= header.Size; *left < 0 {
+			return nil, limitf("the chart is larger than %d MB", mostChartBytes>>20)
+		}
+		content, err := io.ReadAll(io.LimitReader(packed, mostFileBytes))
+		if err != nil {
+			return nil, fmt.Errorf("it is no chart archive: %w", err)
+		}
+		files[name] = bytes.TrimPrefix(content, byteOrderMark)
+	}
+	*left += size(files) // counted again by who takes them
+	if len(files) == 0 {
+		return nil, errors.New("the archive is empty")
+	}
+	return files, nil
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+func size(files Files) int64 {
+	var n int64
+	for _, data := range files {
+		n += int64(len(data))
+	}
+	return n
+}
+
+// innerName is the path of an archive's file below the chart's folder.
+func innerName(name string) (string, error) {
+	name = strings.ReplaceAll(name, `\`, "/")
+	first, rest, _ := strings.Cut(name, "/")
+	clean := path.Clean(rest)
+	switch {
+	case first == "Chart.yaml":
+		return "", errors.New("the archive has Chart.yaml outside of a folder")
+	case path.IsAbs(rest), clean == ".", clean == "..", strings.HasPrefix(clean, "../"), drive.MatchString(clean):
+		return "", fmt.Errorf("the archive holds %q, which is outside of the chart's folder", name)
+	}
+	return clean, nil
+}
+
+// copied is a chart that Helm may work dependencies out on, which changes it.
+func copied(c *chart.Chart) *chart.Chart {
+	own := *c
+	metadata := *c.Metadata
+	metadata.Dependencies = nil
+	for _, d := range c.Metadata.Dependencies {
+		if d == nil {
+			continue
+		}
+		dependency := *d
+		metadata.Dependencies = append(metadata.Dependencies, &dependency)
+	}
+	own.Metadata = &metadata
+	own.SetDependencies()
+	for _, child := range c.Dependencies() {
+		own.AddDependency(copied(child))
+	}
+	return &own
+}
+
+// absent marks the stand-in of a dependency that is not at hand.
+const absent = "0.0.0-absent"
+
+// stub adds a stand-in for each dependency that is declared and not there: only those that
+// the values switch on are missed.
+func stub(c *chart.Chart) {
+	for _, d := range c.Metadata.Dependencies {
+		if !slices.ContainsFunc(c.Dependencies(), func(child *chart.Chart) bool {
+			return d.Alias != "" && child.Name() == d.Alias || child.Name() == d.Name && chartutil.IsCompatibleRange(d.Version, child.Metadata.Version)
+		}) {
+			d.Version = absent
+			c.AddDependency(&chart.Chart{Metadata: &chart.Metadata{APIVersion: chart.APIVersionV2, Name: d.Name, Version: absent}})
+		}
+	}
+	for _, child := range c.Dependencies() {
+		if child.Metadata.Version != absent {
+			stub(child)
+		}
+	}
+}
+
+// missed is a dependency that is switched on and not at hand.
+func missed(c *chart.Chart) (name string, found bool) {
+	for _, child := range c.Dependencies() {
+		if child.Metadata.Version == absent {
+			return child.Name(), true
+		}
+		if name, found = missed(child); found {
+			return name, true
+		}
+	}
+	return "", false
+}

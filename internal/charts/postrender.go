@@ -1,0 +1,175 @@
+package charts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"github.com/fluxcd/pkg/apis/kustomize"
+	release "helm.sh/helm/v4/pkg/release/v1"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/provider"
+	"sigs.k8s.io/kustomize/api/resmap"
+	kustypes "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// fileAnnotation remembers the template of an object through post-rendering, as Helm does.
+const fileAnnotation = "postrenderer.helm.sh/postrender-filename"
+
+// document is an object of a template's text.
+type document struct {
+	template string
+	node     *kyaml.RNode
+}
+
+// nodeWork is what it takes to read a node of YAML and turn it into an object's.
+const nodeWork = 30
+
+// parseTexts reads the objects of rendered templates, in the order of their names.
+func parseTexts(texts map[string]string, cost *int64) ([]document, error) {
+	var docs []document
+	nodes := 0
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if strings.HasSuffix(name, "NOTES.txt") || strings.TrimSpace(texts[name]) == "" {
+			continue
+		}
+		if nodes += nodesOf([]byte(texts[name])); nodes > mostYAML {
+			return nil, limitf("the templates render to more than known charts do")
+		}
+		*cost += nodeWork * int64(nodesOf([]byte(texts[name])))
+		for _, text := range documents(texts[name]) {
+			parsed, err := kio.ParseAll(text)
+			if err != nil {
+				return nil, &TemplateError{Template: name, Message: "it renders to no YAML: " + err.Error()}
+			}
+			for _, node := range parsed {
+				docs = append(docs, document{name, node})
+			}
+		}
+	}
+	return docs, nil
+}
+
+// isHook says whether an object is run at some point of an installation and is not part of
+// the release.
+func (d document) isHook() bool {
+	return d.node.GetAnnotations()[release.HookAnnotation] != ""
+}
+
+// postRender does to the objects what helm-controller does before Helm installs them, and
+// leaves out the hooks.
+// Source: helm-controller internal/postrender, helm.sh/helm/v4 pkg/action, renderResources.
+func postRender(docs []document, r *helmv2.HelmRelease) (resmap.ResMap, error) {
+	if r.Spec.PostRenderStrategy == helmv2.PostRenderStrategyNoHooks || r.Spec.PostRenderStrategy == helmv2.PostRenderStrategySeparate {
+		hooks := slices.DeleteFunc(slices.Clone(docs), func(d document) bool { return !d.isHook() })
+		docs = slices.DeleteFunc(docs, document.isHook)
+		if r.Spec.PostRenderStrategy == helmv2.PostRenderStrategySeparate {
+			if _, err := postRenderAll(hooks, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return postRenderAll(docs, r)
+}
+
+func postRenderAll(docs []document, r *helmv2.HelmRelease) (m resmap.ResMap, err error) {
+	// kustomize panics on some data.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("post-rendering: kustomize gave up: %v", p)
+		}
+	}()
+	nodes := make([]*kyaml.RNode, 0, len(docs))
+	for _, d := range docs {
+		if err := d.node.PipeE(kyaml.SetAnnotation(fileAnnotation, d.template)); err != nil {
+			return nil, &TemplateError{Template: d.template, Message: err.Error()}
+		}
+		nodes = append(nodes, d.node)
+	}
+	for _, renderer := range r.Spec.PostRenderers {
+		if renderer.Kustomize == nil {
+			continue
+		}
+		text, err := kio.StringAll(nodes)
+		if err != nil {
+			return nil, err
+		}
+		if m, err = kustomized(text, renderer.Kustomize); err != nil {
+			return nil, fmt.Errorf("post-rendering: %w", err)
+		}
+		nodes = nil
+		for _, resource := range m.Resources() {
+			nodes = append(nodes, &resource.RNode)
+		}
+	}
+	factory := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
+	if m, err = factory.NewResMapFromRNodeSlice(nodes); err != nil {
+		return nil, fmt.Errorf("post-rendering, which adds labels: %w", err)
+	}
+	return m, nil
+}
+
+// kustomized runs patches and images of a post-renderer on objects.
+func kustomized(text string, k *helmv2.Kustomize) (resmap.ResMap, error) {
+	config := kustypes.Kustomization{
+		TypeMeta:  kustypes.TypeMeta{APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind},
+		Resources: []string{"helm-output.yaml"},
+	}
+	for _, image := range k.Images {
+		config.Images = append(config.Images, kustypes.Image{Name: image.Name, NewName: image.NewName, NewTag: image.NewTag, Digest: image.Digest})
+	}
+	for _, patch := range k.Patches {
+		config.Patches = append(config.Patches, kustypes.Patch{Patch: patch.Patch, Target: selector(patch.Target)})
+	}
+	files := filesys.MakeFsInMemory()
+	data, err := json.Marshal(config)
+	if err == nil {
+		err = errors.Join(files.WriteFile("kustomization.yaml", data), files.WriteFile("helm-output.yaml", []byte(text)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return krusty.MakeKustomizer(&krusty.Options{
+		LoadRestrictions: kustypes.LoadRestrictionsNone, // there is nothing else in memory
+		PluginConfig:     kustypes.DisabledPluginConfig(),
+	}).Run(files, ".")
+}
+
+func selector(s *kustomize.Selector) *kustypes.Selector {
+	if s == nil {
+		return nil
+	}
+	out := &kustypes.Selector{LabelSelector: s.LabelSelector, AnnotationSelector: s.AnnotationSelector}
+	out.Group, out.Version, out.Kind = s.Group, s.Version, s.Kind
+	out.Name, out.Namespace = s.Name, s.Namespace
+	return out
+}
+
+// installOrder sorts objects as Helm installs them: by kind, then as they were.
+func installOrder(objects []Manifest) {
+	rank := map[string]int{}
+	for i, kind := range releaseutil.InstallOrder {
+		rank[kind] = i + 1
+	}
+	of := func(m Manifest) int {
+		kind, _ := m.Value["kind"].(string)
+		if n := rank[kind]; n > 0 {
+			return n
+		}
+		return len(rank) + 1
+	}
+	slices.SortStableFunc(objects, func(a, b Manifest) int {
+		if d := of(a) - of(b); d != 0 || of(a) <= len(rank) {
+			return d
+		}
+		return strings.Compare(fmt.Sprint(a.Value["kind"]), fmt.Sprint(b.Value["kind"]))
+	})
+}

@@ -1,0 +1,266 @@
+package charts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"helm.sh/helm/v4/pkg/chart/common"
+	commonutil "helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	release "helm.sh/helm/v4/pkg/release/v1"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// Request is what a rendering needs.
+type Request struct {
+	// Release is the HelmRelease, as ParseRelease reads it.
+	Release *helmv2.HelmRelease
+	Chart   *Chart
+	Values  *Values
+	// Capabilities of the cluster.
+	Capabilities Capabilities
+	// Decode reads an object as helm-controller does once kustomize wrote it.
+	Decode func(*kyaml.RNode) (map[string]any, error)
+}
+
+// Result is what a HelmRelease renders.
+type Result struct {
+	// Manifests are the objects of the release in the order in which Helm installs them,
+	// without hooks; Definitions those of the crds folders, which are not part of it.
+	Manifests, Definitions []Manifest
+	// Problems are values that the chart's schema refuses; then nothing is rendered.
+	Problems []Problem
+	// Cost is the work that it took, in units of about 10 ns, failed or not.
+	Cost int64
+	// Undecided is why the values were not checked against the schema, if they were not.
+	Undecided string
+}
+
+// Render renders a HelmRelease. There always is a result, whose cost counts. An error is a *LimitError or an *UnknownError where it cannot
+// be known what Flux would do, the context's, or why helm-controller would fail.
+func Render(ctx context.Context, r Request) (*Result, error) {
+	result := &Result{}
+	err := r.render(ctx, result)
+	var known *LimitError
+	var unknown *UnknownError
+	if err == nil || errors.As(err, &known) || errors.As(err, &unknown) || ctx.Err() != nil {
+		return result, err
+	}
+	var failed *TemplateError
+	if errors.As(err, &failed) {
+		failed.Message = r.Values.masked(failed.Message)
+		return result, failed
+	}
+	return result, errors.New(r.Values.masked(err.Error()))
+}
+
+func (r Request) render(ctx context.Context, result *Result) error {
+	c, composed, err := dependencies(r)
+	if err != nil {
+		return err
+	}
+	if r.Release.Spec.Install == nil || !r.Release.Spec.Install.DisableSchemaValidation {
+		result.Problems, err = checkSchemas(ctx, c, composed, &result.Cost)
+		switch limit, unknown := (*LimitError)(nil), (*UnknownError)(nil); {
+		case errors.As(err, &limit), errors.As(err, &unknown):
+			result.Undecided = r.Values.masked(err.Error())
+		case err != nil || len(result.Problems) > 0:
+			return err
+		}
+	}
+	texts, err := r.templates(ctx, c, composed, &result.Cost)
+	if err != nil {
+		return err
+	}
+	docs, err := parseTexts(texts, &result.Cost)
+	if err != nil {
+		return err
+	}
+	objects, err := postRender(docs, r.Release)
+	if err != nil {
+		return err
+	}
+	for _, resource := range objects.Resources() {
+		m, err := r.manifest(&resource.RNode)
+		if err != nil {
+			return err
+		}
+		if _, hook := annotations(m.Value)[release.HookAnnotation]; !hook {
+			result.Manifests = append(result.Manifests, m)
+		}
+	}
+	installOrder(result.Manifests)
+	result.Definitions, err = r.definitions(c)
+	return err
+}
+
+// dependencies are the chart with those of its dependencies that the values switch on, and
+// the values with the charts' defaults.
+func dependencies(r Request) (*chart.Chart, map[string]any, error) {
+	if nodes := valueNodes(r.Values.All); product(nodes, r.Chart.number) > mostValues {
+		return nil, nil, limitf("the values are larger than known ones")
+	}
+	c := copied(r.Chart.chart)
+	stub(c)
+	if err := chartutil.ProcessDependencies(c, r.Values.All); err != nil {
+		return nil, nil, fmt.Errorf("the chart's dependencies: %w", err)
+	}
+	if name, found := missed(c); found {
+		return nil, nil, &UnknownError{fmt.Sprintf("the dependency %q of the chart %s is not in its charts folder", name, r.Chart.Name)}
+	}
+	if c.IsRoot() && c.Metadata.Type == "library" {
+		return nil, nil, errors.New("library charts are not installable")
+	}
+	composed, err := commonutil.CoalesceValues(c, r.Values.All)
+	return c, composed, err
+}
+
+// templates runs the templates. A failure that depends on what the cluster alone knows is
+// an *UnknownError.
+func (r Request) templates(ctx context.Context, c *chart.Chart, composed map[string]any, cost *int64) (map[string]string, error) {
+	texts, x, err := r.execute(ctx, c, composed, r.Capabilities)
+	*cost += x.spent()
+	var limit *LimitError
+	if err == nil || errors.As(err, &limit) || ctx.Err() != nil {
+		return texts, err
+	}
+	if x.lookups > 0 {
+		return nil, &UnknownError{fmt.Sprintf("the chart looks at the cluster, and doesn't render without it: %s", r.Values.masked(err.Error()))}
+	}
+	sources := map[string]string{}
+	for _, t := range allTemplates(c) {
+		if text := string(t.Data); strings.Contains(text, "APIVersions") {
+			sources[t.Name] += text
+		}
+	}
+	if len(sources) > 0 {
+		_, x, again := r.execute(ctx, c, nil, r.Capabilities.mentioned(sources))
+		if *cost += x.spent(); again == nil {
+			return nil, &UnknownError{fmt.Sprintf("it depends on kinds that the cluster may have: %s", r.Values.masked(err.Error()))}
+		}
+	}
+	return nil, err
+}
+
+func allTemplates(c *chart.Chart) []*common.File {
+	all := c.Templates
+	for _, child := range c.Dependencies() {
+		all = append(all[:len(all):len(all)], allTemplates(child)...)
+	}
+	return all
+}
+
+// execute runs the templates with values of their own, which they may change: composed, or
+// where it is nil, composed anew.
+func (r Request) execute(ctx context.Context, c *chart.Chart, composed map[string]any, capabilities Capabilities) (map[string]string, *execution, error) {
+	caps, err := capabilities.forHelm()
+	if err != nil {
+		return nil, &execution{}, err
+	}
+	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.String()) {
+		return nil, &execution{}, &UnknownError{fmt.Sprintf("the chart wants Kubernetes %s, and is rendered for %s", want, caps.KubeVersion.Version)}
+	}
+	name, namespace := releaseName(r.Release), r.Release.GetReleaseNamespace()
+	if err := chartutil.ValidateReleaseName(name); err != nil {
+		return nil, &execution{}, fmt.Errorf("the release name %q: %w", name, err)
+	}
+	if composed == nil {
+		if composed, err = commonutil.CoalesceValues(c, r.Values.All); err != nil {
+			return nil, &execution{}, err
+		}
+	}
+	return execute(ctx, c, map[string]any{
+		"Capabilities": caps,
+		"Release": map[string]any{
+			"Name": name, "Namespace": namespace, "IsUpgrade": false, "IsInstall": true, "Revision": 1, "Service": "Helm",
+		},
+		"Values": values(composed),
+	}, namespace+"/"+name+"/"+c.Name())
+}
+
+// manifest is an object as it is installed: with the labels that helm-controller and Helm
+// add.
+func (r Request) manifest(node *kyaml.RNode) (Manifest, error) {
+	m := Manifest{Template: node.GetAnnotations()[fileAnnotation]}
+	if err := node.PipeE(kyaml.ClearAnnotation(fileAnnotation)); err != nil {
+		return m, err
+	}
+	var err error
+	if m.Value, err = r.Decode(node); err != nil {
+		return m, &TemplateError{Template: m.Template, Message: err.Error()}
+	}
+	for key, value := range annotations(m.Value) {
+		if _, isText := value.(string); !isText {
+			return m, &TemplateError{Template: m.Template, Message: fmt.Sprintf("the annotation %q is no text", key)}
+		}
+	}
+	if common := r.Release.Spec.CommonMetadata; common != nil {
+		merge(m.Value, "labels", common.Labels)
+		merge(m.Value, "annotations", common.Annotations)
+	}
+	merge(m.Value, "labels", r.origin())
+	merge(m.Value, "labels", map[string]string{"app.kubernetes.io/managed-by": "Helm"})
+	merge(m.Value, "annotations", map[string]string{
+		"meta.helm.sh/release-name": releaseName(r.Release), "meta.helm.sh/release-namespace": r.Release.GetReleaseNamespace(),
+	})
+	return m, nil
+}
+
+// origin are the labels by which helm-controller knows what it installed.
+func (r Request) origin() map[string]string {
+	return map[string]string{helmv2.GroupVersion.Group + "/name": r.Release.Name, helmv2.GroupVersion.Group + "/namespace": r.Release.Namespace}
+}
+
+// definitions are the CustomResourceDefinitions that helm-controller creates first.
+func (r Request) definitions(c *chart.Chart) ([]Manifest, error) {
+	if install := r.Release.Spec.Install; install != nil && (install.CRDs == helmv2.Skip || install.CRDs == "" && install.SkipCRDs) {
+		return nil, nil
+	}
+	all, err := r.Chart.definitions()
+	if err != nil {
+		return nil, err
+	}
+	var own []Manifest
+	for _, crd := range c.CRDObjects() { // without dependencies that are switched off
+		for _, object := range all[crd.File] {
+			value := maps.Clone(object)
+			metadata, _ := value["metadata"].(map[string]any)
+			value["metadata"] = maps.Clone(metadata)
+			merge(value, "labels", r.origin())
+			own = append(own, Manifest{crd.Filename, value})
+		}
+	}
+	return own, nil
+}
+
+func annotations(value map[string]any) map[string]any {
+	metadata, _ := value["metadata"].(map[string]any)
+	all, _ := metadata["annotations"].(map[string]any)
+	return all
+}
+
+// merge adds labels or annotations to an object. What it changes is the object's own.
+func merge(value map[string]any, field string, add map[string]string) {
+	if len(add) == 0 {
+		return
+	}
+	metadata, _ := value["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		value["metadata"] = metadata
+	}
+	old, _ := metadata[field].(map[string]any)
+	all := maps.Clone(old)
+	if all == nil {
+		all = map[string]any{}
+	}
+	for key, text := range add {
+		all[key] = text
+	}
+	metadata[field] = all
+}

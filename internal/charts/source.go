@@ -1,0 +1,281 @@
+package charts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/ignore"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Folder is a folder of a repository that charts are in.
+type Folder struct {
+	Repo *repository.Repository
+	// Base is what a source holds of it: "." for all. Nothing outside of it is read.
+	Base string
+	// Library has dependencies that are not in the folder; it may be nil.
+	Library *Library
+}
+
+// Options of the chart of a HelmRelease.
+type Options struct {
+	// ValuesFiles are merged in place of the chart's own values.
+	ValuesFiles []string
+	// IgnoreMissing leaves out those that are not there.
+	IgnoreMissing bool
+}
+
+// Load loads the chart at a path of the folder: a folder, or an archive. An error is a
+// *LimitError, an fs.ErrNotExist, or what source-controller would say.
+func (f Folder) Load(at string, o Options) (*Chart, error) {
+	at = clamped(at)
+	if packed := f.path(at); path.Ext(at) == ".tgz" && f.Repo.Visible(packed) {
+		data, err := f.read(packed)
+		if err != nil {
+			return nil, err
+		}
+		files, err := Unpack(data)
+		if err != nil {
+			return nil, err
+		}
+		c, err := Load(files)
+		if err != nil {
+			return nil, err
+		}
+		return f.withValues(c, o)
+	}
+	c, err := f.unpacked(at)
+	if err != nil {
+		return nil, err
+	}
+	err = c.complete(func(d *chart.Dependency) (*Chart, error) {
+		if child, err := f.local(d, at); child != nil || err != nil {
+			return child, err
+		}
+		return f.Library.dependency(d, 1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f.withValues(c, o)
+}
+
+// clamped is a path that cannot lead out of a folder.
+func clamped(at string) string {
+	if clean := strings.TrimPrefix(path.Clean("/"+at), "/"); clean != "" {
+		return clean
+	}
+	return "."
+}
+
+func (f Folder) path(at string) string { return path.Join(f.Base, at) }
+
+func (f Folder) read(file string) ([]byte, error) {
+	data, err := f.Repo.ReadFile(file)
+	if err == nil && len(data) > mostArchiveBytes {
+		return nil, limitf("%s is larger than %d MB", file, mostArchiveBytes>>20)
+	}
+	return data, err
+}
+
+// unpacked loads the chart in a folder, without what its .helmignore names.
+// Source: source-controller internal/helm/chart/secureloader.
+func (f Folder) unpacked(at string) (*Chart, error) {
+	root := f.path(at)
+	if _, ok := f.Repo.ReadDir(root); !ok || !f.Repo.Visible(path.Join(root, "Chart.yaml")) {
+		return nil, fmt.Errorf("there is no chart at %q: %w", at, fs.ErrNotExist)
+	}
+	rules, err := ignoreRules(f.Repo.ReadFile(path.Join(root, ignore.HelmIgnore)))
+	if err != nil {
+		return nil, err
+	}
+	files, left := Files{}, int64(mostChartBytes)
+	var walk func(dir string) error
+	walk = func(dir string) error {
+		names, _ := f.Repo.ReadDir(path.Join(root, dir))
+		for _, name := range names {
+			rel := path.Join(dir, name)
+			file := path.Join(root, rel)
+			_, isDir := f.Repo.ReadDir(file)
+			if rules.Ignore(rel, named{name, isDir}) {
+				continue
+			}
+			if isDir {
+				if err := walk(rel); err != nil {
+					return err
+				}
+				continue
+			}
+			data, err := f.read(file)
+			if err != nil {
+				return err
+			}
+			if left -= int64(len(data)); left < 0 || len(files) > mostChartFiles {
+				return limitf("the chart is larger than %d MB, or has more than %d files", mostChartBytes>>20, mostChartFiles)
+			}
+			files[rel] = bytes.TrimPrefix(data, byteOrderMark)
+		}
+		return nil
+	}
+	if err := walk("."); err != nil {
+		return nil, err
+	}
+	return Load(files)
+}
+
+// ignoreRules are those of a .helmignore, if it could be read.
+func ignoreRules(data []byte, unread error) (*ignore.Rules, error) {
+	rules := ignore.Empty()
+	if unread == nil {
+		var err error
+		if rules, err = ignore.Parse(bytes.NewReader(data)); err != nil {
+			return nil, fmt.Errorf("%s: %w", ignore.HelmIgnore, err)
+		}
+	}
+	rules.AddDefaults()
+	return rules, nil
+}
+
+// local finds a dependency that the chart at a place names by a path; nil for another one.
+// Source: source-controller internal/helm/chart, DependencyManager.
+func (f Folder) local(d *chart.Dependency, at string) (*Chart, error) {
+	place, isLocal := localPath(d, at)
+	if !isLocal {
+		return nil, nil
+	}
+	child, err := f.unpacked(place)
+	if err != nil {
+		return nil, fmt.Errorf("the dependency %q: %w", d.Name, err)
+	}
+	constraint, err := semver.NewConstraint(d.Version)
+	if err != nil {
+		return nil, fmt.Errorf("the dependency %q: the version %q: %w", d.Name, d.Version, err)
+	}
+	version, err := semver.NewVersion(child.Version)
+	if err != nil || !constraint.Check(version) {
+		return nil, fmt.Errorf("the dependency %q: %q has the version %s, which %q doesn't allow", d.Name, place, child.Version, d.Version)
+	}
+	return child, nil
+}
+
+// complete adds the dependencies that are not in the charts folder of an unpacked chart, as
+// far as they are at hand.
+func (c *Chart) complete(find func(*chart.Dependency) (*Chart, error)) error {
+	for _, d := range c.chart.Metadata.Dependencies {
+		if slices.ContainsFunc(c.chart.Dependencies(), func(child *chart.Chart) bool { return child.Name() == d.Name || child.Name() == d.Alias }) {
+			continue
+		}
+		found, err := find(d)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			continue
+		}
+		child := copied(found.chart)
+		if d.Alias != "" {
+			child.Metadata.Name = d.Alias
+		}
+		c.chart.AddDependency(child)
+		c.size += found.size
+	}
+	return c.bound()
+}
+
+// localPath is where a dependency is that a chart names by a path.
+func localPath(d *chart.Dependency, at string) (string, bool) {
+	if d.Repository == "" {
+		return path.Join(at, "charts", d.Name), true
+	}
+	address, err := url.Parse(d.Repository)
+	if err != nil || address.Scheme != "file" {
+		return "", false
+	}
+	return clamped(path.Join("/", at, address.Host, address.Path)), true
+}
+
+// withValues puts the merged values files in place of the chart's values.
+// Source: source-controller internal/helm/chart, mergeFileValues.
+func (f Folder) withValues(c *Chart, o Options) (*Chart, error) {
+	return c.withValues(o, func(name string) ([]byte, error) {
+		file := f.path(clamped(name))
+		if !f.Repo.Visible(file) {
+			return nil, fs.ErrNotExist
+		}
+		return f.read(file)
+	})
+}
+
+// WithOwnValues takes values files of the chart itself in place of its values, as for a chart
+// of a HelmRepository.
+func (c *Chart) WithOwnValues(o Options) (*Chart, error) {
+	return c.withValues(o, func(name string) ([]byte, error) {
+		for _, file := range c.chart.Raw {
+			if file.Name == path.Clean(name) {
+				return file.Data, nil
+			}
+		}
+		return nil, fs.ErrNotExist
+	})
+}
+
+func (c *Chart) withValues(o Options, read func(string) ([]byte, error)) (*Chart, error) {
+	if len(o.ValuesFiles) == 0 {
+		return c, nil
+	}
+	merged := map[string]any{}
+	for _, name := range o.ValuesFiles {
+		data, err := read(name)
+		if errors.Is(err, fs.ErrNotExist) && o.IgnoreMissing {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the values file %q: %w", name, err)
+		}
+		if nodesOf(data) > mostYAML {
+			return nil, limitf("the values file %q is larger than known ones", name)
+		}
+		own := map[string]any{}
+		if err := yaml.Unmarshal(data, &own); err != nil {
+			return nil, fmt.Errorf("the values file %q: %w", name, err)
+		}
+		merged = loader.MergeMaps(merged, own)
+	}
+	own := copied(c.chart)
+	own.Values = merged
+	other, err := newChart(own)
+	if err == nil {
+		other.size = c.size
+	}
+	return other, err
+}
+
+// named is a file or folder as ignore rules look at it.
+type named struct {
+	name string
+	dir  bool
+}
+
+func (n named) Name() string       { return n.name }
+func (n named) Size() int64        { return 0 }
+func (n named) ModTime() time.Time { return time.Time{} }
+func (n named) IsDir() bool        { return n.dir }
+func (n named) Sys() any           { return nil }
+func (n named) Mode() fs.FileMode {
+	if n.dir {
+		return fs.ModeDir
+	}
+	return 0
+}

@@ -1,0 +1,119 @@
+package charts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"github.com/fluxcd/pkg/chartutil"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// UnknownError is why it cannot be known offline what a release renders.
+type UnknownError struct{ Reason string }
+
+func (e *UnknownError) Error() string { return e.Reason }
+
+// Data are the values of a ConfigMap or Secret, decoded: those that are known, and the keys
+// of those that are not.
+type Data struct {
+	Known   map[string]string
+	Unknown []string
+}
+
+// Lookup finds a ConfigMap or Secret ("" for none) among the objects of a cluster.
+type Lookup func(kind, namespace, name string) (Data, bool)
+
+// Values are what a HelmRelease hands to Helm.
+type Values struct {
+	All map[string]any
+	// secrets are texts out of Secrets, which no message may show.
+	secrets []string
+}
+
+// Compose puts the values of a HelmRelease together as helm-controller does. An error is an
+// *UnknownError, or what helm-controller would say.
+func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values, error) {
+	v := &Values{}
+	for _, ref := range r.Spec.ValuesFrom {
+		data, found := lookup(ref.Kind, r.Namespace, ref.Name)
+		key := ref.GetValuesKey()
+		switch text, known := data.Known[key]; {
+		case strings.Contains(ref.Name+key+ref.TargetPath, "${"):
+			return nil, &UnknownError{"valuesFrom holds a variable whose value is not known"}
+		case slices.Contains(data.Unknown, key):
+			return nil, &UnknownError{fmt.Sprintf("values come from %s %s/%s, whose key %q is encrypted or not known", ref.Kind, r.Namespace, ref.Name, key)}
+		case !known && !ref.Optional && !found:
+			return nil, &UnknownError{fmt.Sprintf("values come from %s %s/%s, which is not among the cluster's objects", ref.Kind, r.Namespace, ref.Name)}
+		case nodesOf([]byte(text)) > mostYAML:
+			return nil, limitf("the values in %s %s/%s are larger than known ones", ref.Kind, r.Namespace, ref.Name)
+		case known && ref.Kind == "Secret":
+			v.hide(text)
+		}
+	}
+	own := r.GetValues()
+	all, err := chartutil.ChartValuesFromReferences(ctx, logr.Discard(), objects{lookup: lookup}, r.Namespace, own, r.Spec.ValuesFrom...)
+	if err != nil {
+		return nil, errors.New(v.masked(err.Error()))
+	}
+	v.All = all
+	return v, nil
+}
+
+// hide notes a text of a Secret: all of it, and each value in it.
+func (v *Values) hide(text string) {
+	v.secrets = append(v.secrets, strings.TrimSpace(text))
+	for line := range strings.Lines(text) {
+		_, value, _ := strings.Cut(line, ":")
+		v.secrets = append(v.secrets, strings.Trim(strings.TrimSpace(value), `"'`), strings.TrimSpace(line))
+	}
+}
+
+// masked is a message without what Secrets hold.
+func (v *Values) masked(message string) string {
+	secrets := slices.DeleteFunc(slices.Clone(v.secrets), func(s string) bool { return len(s) < 4 })
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, s := range secrets {
+		message = strings.ReplaceAll(message, s, "<hidden>")
+	}
+	return message
+}
+
+// objects is a cluster as far as helm-controller's library looks at it: it gets ConfigMaps
+// and Secrets, and calls nothing else.
+type objects struct {
+	client.Client
+	lookup Lookup
+}
+
+// Get fills in a ConfigMap or Secret.
+func (o objects) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	kind := "ConfigMap"
+	if _, secret := into.(*corev1.Secret); secret {
+		kind = "Secret"
+	}
+	data, found := o.lookup(kind, key.Namespace, key.Name)
+	if !found {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: strings.ToLower(kind) + "s"}, key.Name)
+	}
+	switch into := into.(type) {
+	case *corev1.ConfigMap:
+		into.Data = maps.Clone(data.Known)
+	case *corev1.Secret:
+		into.Data = map[string][]byte{}
+		for name, value := range data.Known {
+			into.Data[name] = []byte(value)
+		}
+	default:
+		return fmt.Errorf("%T is not looked up", into)
+	}
+	return nil
+}

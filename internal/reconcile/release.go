@@ -1,0 +1,543 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+// helmGroup is the group of HelmReleases.
+const helmGroup = "helm.toolkit.fluxcd.io"
+
+// Release is a HelmRelease and what its chart renders.
+type Release struct {
+	// Object is the HelmRelease.
+	Object *Object
+	// Chart is the name and version of its chart, "" where that is not at hand.
+	Chart string
+	// Objects of the release, and the CustomResourceDefinitions of the chart, without hooks.
+	// A release to another cluster has none.
+	Objects []*Object
+	// Problems are values that the chart's schema refuses.
+	Problems []charts.Problem
+	// Failure is why helm-controller could not install it.
+	Failure *ReleaseFailure
+	// Unknown is why it cannot be known offline what it renders, "" where it is known, or
+	// the chart is not at hand.
+	Unknown string
+	// Unchecked is why the values were not checked against the chart's schema, "" where they
+	// were, or there is none.
+	Unchecked string
+
+	spec  *helmv2.HelmRelease
+	chart *charts.Chart
+	// limited says that the chart goes beyond a limit.
+	limited bool
+	cost    int64
+}
+
+// ReleaseFailure is why helm-controller could not install a release.
+type ReleaseFailure struct {
+	// Template of the chart that fails, such as "podinfo/templates/service.yaml", and its
+	// line; "" and 0 where it is none.
+	Template string
+	Line     int
+	Message  string
+	// Chosen says that the chart itself refuses, by fail or required.
+	Chosen bool
+}
+
+// String is the place and the message, as build prints it.
+func (f *ReleaseFailure) String() string {
+	switch {
+	case f.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", f.Template, f.Line, f.Message)
+	case f.Template != "":
+		return f.Template + ": " + f.Message
+	}
+	return f.Message
+}
+
+// Bounds of what all releases take. A hostile repository can have as many charts as it likes
+// that just keep the limits of one.
+const (
+	mostLimited = 2 // releases beyond a limit, after which no more are rendered
+	waveSize    = 4 // releases that are rendered side by side
+	// mostLoaded is what the files of all charts may take together, in bytes.
+	mostLoaded = 128 << 20
+	// Work that all may take together, and that each adds to it, in charts' units.
+	allReleaseWork  = 100_000_000
+	eachReleaseWork = 1_000_000
+	// mostRounds is how often what charts render may bring HelmReleases again.
+	mostRounds = 5
+)
+
+// releases renders the HelmReleases of all clusters, in the order in which they are found.
+type releases struct {
+	ctx     context.Context
+	library *charts.Library
+	limited int
+	work    int64 // done so far, and
+	budget  int64 // what it may become
+	bytes   int64
+	counted map[*charts.Chart]bool
+
+	mu     sync.Mutex
+	loaded map[chartKey]*loading
+	done   map[[sha256.Size]byte]*rendering
+}
+
+// chartKey names a chart in a source.
+type chartKey struct {
+	repo     *repository.Repository
+	base, at string
+	values   string
+}
+
+type loading struct {
+	once  sync.Once
+	chart *charts.Chart
+	err   error
+}
+
+// rendering is what several releases that are the same share.
+type rendering struct {
+	once   sync.Once
+	result *charts.Result
+	err    error
+}
+
+func newReleases(ctx context.Context, library *charts.Library) *releases {
+	return &releases{ctx: ctx, library: library, budget: allReleaseWork, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
+}
+
+// render renders what the clusters' objects hold, and walks on where that brings
+// Kustomizations, until nothing new comes.
+func (r *releases) render(walkers []*walker) {
+	for range mostRounds {
+		var all []*Release
+		of := map[*Release]*walker{}
+		for _, w := range walkers {
+			for _, release := range w.newReleases() {
+				all, of[release] = append(all, release), w
+			}
+		}
+		r.budget += int64(len(all)) * eachReleaseWork
+		if len(all) == 0 {
+			return
+		}
+		r.loadAll(all, of)
+		for wave := range slices.Chunk(all, waveSize) {
+			r.renderWave(wave, of)
+		}
+		var wg sync.WaitGroup
+		for _, w := range walkers {
+			wg.Go(w.walk)
+		}
+		wg.Wait()
+	}
+}
+
+// newReleases are the HelmReleases of the cluster that are not taken up yet.
+func (w *walker) newReleases() []*Release {
+	known := map[*Object]bool{}
+	var objects []*Object
+	for _, release := range w.cluster.Releases {
+		known[release.Object] = true
+		objects = append(objects, release.Objects...)
+	}
+	for _, k := range w.cluster.Kustomizations {
+		if k.Spec.KubeConfig == nil {
+			objects = append(objects, k.Objects...)
+		}
+	}
+	var found []*Release
+	for _, o := range objects {
+		if o.Group == helmGroup && o.Kind == "HelmRelease" && !known[o] {
+			found = append(found, &Release{Object: o})
+		}
+	}
+	w.cluster.Releases = append(w.cluster.Releases, found...)
+	return found
+}
+
+// loadAll finds the charts, side by side, and then tells each cluster the kinds that they
+// bring: helm-controller creates them first.
+func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
+	for wave := range slices.Chunk(all, waveSize) {
+		if r.limited >= mostLimited || r.bytes > mostLoaded {
+			for _, release := range wave {
+				release.Unknown = "its chart is not loaded: others of the repository are too large"
+			}
+			continue
+		}
+		parallel(len(wave), func(i int) { wave[i].load(r, of[wave[i]]) })
+		for _, release := range wave {
+			if release.limited {
+				r.limited++
+			}
+			if c := release.chart; c != nil && !r.counted[c] {
+				r.counted[c] = true
+				r.bytes += c.Size()
+			}
+		}
+	}
+	for _, release := range all {
+		if release.chart != nil && release.spec.Spec.KubeConfig == nil {
+			w := of[release]
+			w.kinds = append(w.kinds, release.chart.Kinds()...)
+		}
+	}
+}
+
+// parallel runs work for 0…n-1 on all processors.
+func parallel(n int, work func(int)) {
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			work(i)
+		})
+	}
+	wg.Wait()
+}
+
+// load reads the HelmRelease and finds its chart.
+func (release *Release) load(r *releases, w *walker) {
+	var err error
+	if release.spec, err = charts.ParseRelease(release.Object.Value); err != nil {
+		return // the API server refuses it: a matter of schemas
+	}
+	chart, err := r.chartOf(w, release)
+	if limit := (*charts.LimitError)(nil); errors.As(err, &limit) {
+		release.Unknown, release.limited = "its chart is not loaded: "+limit.Error(), true
+	} else if err != nil {
+		release.Failure = &ReleaseFailure{Message: err.Error()}
+	}
+	if chart == nil || err != nil {
+		return
+	}
+	chart.Kinds() // read here, side by side
+	release.chart, release.Chart = chart, chart.String()
+}
+
+// chartOf finds the chart of a release, nil where it is not at hand. The error is why Flux
+// could not load it.
+func (r *releases) chartOf(w *walker, release *Release) (*charts.Chart, error) {
+	spec := release.spec.Spec
+	if ref := spec.ChartRef; ref != nil {
+		namespace := cmp.Or(ref.Namespace, release.Object.Namespace)
+		return r.referred(w, ref.Kind, namespace, ref.Name)
+	}
+	if spec.Chart == nil {
+		return nil, nil
+	}
+	c := spec.Chart.Spec
+	o := charts.Options{ValuesFiles: c.ValuesFiles, IgnoreMissing: c.IgnoreMissingValuesFiles}
+	namespace := cmp.Or(c.SourceRef.Namespace, release.Object.Namespace)
+	return r.fromSource(w, sourceKey{c.SourceRef.Kind, namespace, c.SourceRef.Name}, c.Chart, c.Version, o)
+}
+
+// referred is the chart that an OCIRepository, ExternalArtifact or HelmChart holds.
+func (r *releases) referred(w *walker, kind, namespace, name string) (*charts.Chart, error) {
+	key := sourceKey{kind, namespace, name}
+	object := w.find(Identity{sourceGroup, kind, namespace, name})
+	text := func(steps ...any) string {
+		if object == nil {
+			return ""
+		}
+		value, _ := object.Field(append([]any{"spec"}, steps...)...).(string)
+		return value
+	}
+	switch kind {
+	case "HelmChart":
+		if object == nil {
+			return nil, nil
+		}
+		from := sourceKey{text("sourceRef", "kind"), namespace, text("sourceRef", "name")}
+		return r.fromSource(w, from, text("chart"), text("version"), charts.Options{ValuesFiles: textsIn(object.Field("spec", "valuesFiles"))})
+	case "OCIRepository":
+		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
+			return r.fromFiles(w, key, ".", charts.Options{})
+		}
+		return r.library.Find(path.Base(text("url")), cmp.Or(text("ref", "tag"), text("ref", "semver")))
+	}
+	return r.fromFiles(w, key, ".", charts.Options{})
+}
+
+func textsIn(list any) []string {
+	items, _ := list.([]any)
+	var texts []string
+	for _, item := range items {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// fromSource is a chart of a HelmRepository, or at a path of another source.
+func (r *releases) fromSource(w *walker, key sourceKey, chart, version string, o charts.Options) (*charts.Chart, error) {
+	if strings.Contains(chart+version, "${") {
+		return nil, nil
+	}
+	if key.kind != "HelmRepository" {
+		return r.fromFiles(w, key, chart, o)
+	}
+	found, err := r.library.Find(path.Base(chart), version)
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return found.WithOwnValues(o)
+}
+
+// fromFiles is the chart at a path of a source whose files are at hand.
+func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Options) (*charts.Chart, error) {
+	from, gap := w.resolve(key)
+	if from == nil || gap != nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	of := chartKey{from.repo, from.base, at, strings.Join(o.ValuesFiles, "\n") + fmt.Sprint(o.IgnoreMissing)}
+	one := r.loaded[of]
+	if one == nil {
+		one = &loading{}
+		r.loaded[of] = one
+	}
+	r.mu.Unlock()
+	one.once.Do(func() {
+		one.chart, one.err = charts.Folder{Repo: from.repo, Base: from.base, Library: r.library}.Load(at, o)
+		if errors.Is(one.err, fs.ErrNotExist) && from.repo.Exists(path.Join(from.base, cleanPath(at), "Chart.yaml")) {
+			one.err = nil // a .sourceignore leaves it out, or the source's own spec.ignore may not
+		}
+	})
+	return one.chart, one.err
+}
+
+// renderWave renders some releases side by side, unless too much was spent on others.
+func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
+	if r.ctx.Err() != nil {
+		return
+	}
+	if r.limited >= mostLimited || r.work > r.budget {
+		for _, release := range wave {
+			if release.chart != nil {
+				release.Unknown = "it is not rendered: other charts of the repository take too long"
+			}
+		}
+		return
+	}
+	for _, release := range wave {
+		of[release].listKinds()
+	}
+	schemaLock.RLock()
+	defer schemaLock.RUnlock()
+	warmUp()
+	parallel(len(wave), func(i int) {
+		if wave[i].chart != nil {
+			wave[i].render(r, of[wave[i]])
+		}
+	})
+	for _, release := range wave {
+		r.work += release.cost
+		if release.limited && release.cost > 0 {
+			r.limited++ // once of those that share a rendering
+		}
+		of[release].takeUpRelease(release)
+	}
+}
+
+// render renders a release.
+func (release *Release) render(r *releases, w *walker) {
+	if len(release.Object.Unknown) > 0 {
+		release.Unknown = fmt.Sprintf("the value of the variable %s in the HelmRelease is not known", strings.Join(release.Object.Unknown, ", "))
+		return
+	}
+	values, err := charts.Compose(r.ctx, release.spec, w.data)
+	if err == nil {
+		one := r.shared(release, values, w)
+		one.once.Do(func() {
+			one.result, one.err = charts.Render(r.ctx, charts.Request{Release: release.spec, Chart: release.chart, Values: values,
+				Capabilities: charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}, Decode: valueOf})
+			release.cost = max(one.result.Cost, 1)
+		})
+		err = one.err
+		release.Problems, release.Unchecked = one.result.Problems, one.result.Undecided
+		if err == nil {
+			release.addObjects(w, one.result)
+		}
+	}
+	release.fail(err)
+}
+
+// shared is the rendering of a release, which others may be the same as.
+func (r *releases) shared(release *Release, values *charts.Values, w *walker) *rendering {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%p\n", release.chart)
+	encoder := json.NewEncoder(hash)
+	spec := release.spec.DeepCopy()
+	spec.Spec.Values, spec.Spec.Chart, spec.Spec.ChartRef, spec.Spec.ValuesFrom = nil, nil, nil, nil
+	_ = encoder.Encode(spec)
+	_ = encoder.Encode(values.All)
+	if release.chart.AsksForKinds() {
+		_ = encoder.Encode(w.apiVersions)
+	}
+	key := [sha256.Size]byte(hash.Sum(nil))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done[key] == nil {
+		r.done[key] = &rendering{}
+	}
+	return r.done[key]
+}
+
+// fail sorts why a release could not be rendered.
+func (release *Release) fail(err error) {
+	var limit *charts.LimitError
+	var unknown *charts.UnknownError
+	var template *charts.TemplateError
+	switch {
+	case err == nil:
+	case errors.As(err, &limit):
+		release.Unknown, release.limited = "it is not rendered: "+limit.Error(), true
+	case errors.As(err, &unknown):
+		release.Unknown = unknown.Error()
+	case errors.As(err, &template):
+		release.Failure = &ReleaseFailure{template.Template, template.Line, template.Message, template.Chosen}
+	default:
+		release.Failure = &ReleaseFailure{Message: err.Error()}
+	}
+}
+
+// addObjects makes the objects of a release.
+func (release *Release) addObjects(w *walker, result *charts.Result) {
+	if release.spec.Spec.KubeConfig != nil {
+		return // they go to another cluster
+	}
+	for _, m := range slices.Concat(result.Definitions, result.Manifests) {
+		o := &Object{
+			Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template,
+			File: release.Object.File, Line: release.Object.Line, Column: release.Object.Column,
+		}
+		o.identify()
+		if o.Namespace == "" && w.isNamespaced(o) {
+			o.setNamespace(release.spec.GetReleaseNamespace())
+		}
+		release.Objects = append(release.Objects, o)
+	}
+}
+
+// setNamespace puts an object into a namespace. Its value may be shared.
+func (o *Object) setNamespace(namespace string) {
+	value := make(map[string]any, len(o.Value))
+	for name, field := range o.Value {
+		value[name] = field
+	}
+	old, _ := value["metadata"].(map[string]any)
+	metadata := map[string]any{"namespace": namespace}
+	for name, field := range old {
+		if name != "namespace" {
+			metadata[name] = field
+		}
+	}
+	value["metadata"], o.Value, o.Namespace = metadata, value, namespace
+}
+
+// isNamespaced says whether a kind of objects is in namespaces, as most are whose definition
+// is not at hand.
+func (w *walker) isNamespaced(o *Object) bool {
+	if namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}); known {
+		return namespaced
+	}
+	return !w.clusterScoped[[2]string{o.Group, o.Kind}]
+}
+
+// takeUpRelease indexes the objects of a release, and takes up those that are Kustomizations.
+func (w *walker) takeUpRelease(release *Release) {
+	for _, o := range release.Objects {
+		w.index[o.Identity] = append(w.index[o.Identity], o)
+		w.learn(o)
+		if o.isKustomization() {
+			w.found(release.Object.Kustomization, o)
+		}
+	}
+}
+
+// learn notes the kinds that an object's being there tells of.
+func (w *walker) learn(o *Object) {
+	w.kinds = append(w.kinds, o.APIVersion, o.APIVersion+"/"+o.Kind)
+	if o.Kind != "CustomResourceDefinition" {
+		return
+	}
+	w.kinds = append(w.kinds, charts.KindsOf(o.Value)...)
+	if scope, _ := o.Field("spec", "scope").(string); scope == "Cluster" {
+		group, _ := o.Field("spec", "group").(string)
+		kind, _ := o.Field("spec", "names", "kind").(string)
+		if w.clusterScoped == nil {
+			w.clusterScoped = map[[2]string]bool{}
+		}
+		w.clusterScoped[[2]string{group, kind}] = true
+	}
+}
+
+// listKinds makes what charts may ask for of the kinds that are known so far.
+func (w *walker) listKinds() {
+	if len(w.kinds) == w.listed && w.apiVersions != nil {
+		return
+	}
+	w.listed = len(w.kinds)
+	w.apiVersions = slices.Concat(builtIn(), w.kinds)
+	slices.Sort(w.apiVersions)
+	w.apiVersions = slices.Compact(w.apiVersions)
+}
+
+// builtIn are the API versions that any cluster serves: Kubernetes' own, of which alpha and
+// beta versions are off by default, and Flux's.
+var builtIn = sync.OnceValue(func() []string {
+	var versions []string
+	for _, gvk := range schemas.Kinds() {
+		flux := strings.HasSuffix(gvk.Group, ".fluxcd.io")
+		kubernetes := !strings.Contains(gvk.Group, ".") || strings.HasSuffix(gvk.Group, ".k8s.io")
+		if flux || kubernetes && !strings.ContainsAny(strings.TrimPrefix(gvk.Version, "v"), "ab") {
+			version := gvk.GroupVersion().String()
+			versions = append(versions, version, version+"/"+gvk.Kind)
+		}
+	}
+	return versions
+})
+
+// data are the values of a ConfigMap or Secret of the cluster.
+func (w *walker) data(kind, namespace, name string) (charts.Data, bool) {
+	o := w.find(Identity{Kind: kind, Namespace: namespace, Name: name})
+	if o == nil {
+		return charts.Data{}, false
+	}
+	d := charts.Data{Known: map[string]string{}}
+	for key, e := range o.entries() {
+		if e.known {
+			d.Known[key] = e.text
+		} else {
+			d.Unknown = append(d.Unknown, key)
+		}
+	}
+	return d, true
+}
