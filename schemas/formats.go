@@ -22,9 +22,10 @@ func isQuantity(text string) bool                   { _, err := resource.ParseQu
 
 // isBytes says whether a text is base64 as the API server decodes the fields of
 // built-in kinds: encoding/json passes over line ends, which kustomize writes into
-// the Secrets that it generates.
+// the Secrets that it generates. No text is no bytes, which strfmt refuses.
 func isBytes(text string) bool {
-	return strfmt.Default.Validates("byte", strings.NewReplacer("\r", "", "\n", "").Replace(text))
+	text = strings.NewReplacer("\r", "", "\n", "").Replace(text)
+	return text == "" || strfmt.Default.Validates("byte", text)
 }
 
 // formats are those of the API server, and quantities.

@@ -72,6 +72,7 @@ func TestValidate(t *testing.T) {
 			"invalid: data.a: data.a must be base64 (encode it, or write it into stringData)",
 			"invalid: stringData.b: stringData.b must be a string, not an integer (quote it)",
 			"invalid: type: type must be a string, not a list"}},
+		{"empty Secret", secret + "data: {a: '', b: \"\\n\"}\n", nil},
 		{"generated Secret", secret + "data: {a: \"c2VjcmV0\\nc2VjcmV0\\r\\n\"}\n", nil},
 		{"SOPS", secret + "data: {a: 'ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]'}\nsops: {mac: x}\n", nil},
 		{"quantities", "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a}\nspec: {hard: {pods: 10, requests.cpu: 1.5, requests.memory: 1GiB, limits.cpu: true}}\n", []string{
