@@ -26,7 +26,7 @@ working directory): each Kustomization is built, patched and substituted as
 kustomize-controller does, following the graph from the cluster's root. Nothing is
 executed or fetched; what SOPS encrypts stays encrypted.
 
-A HelmRelease whose chart is at hand is followed by what Helm would install: a chart in
+What Helm would install comes after them, for each HelmRelease whose chart is at hand: in
 the repository, in a --source, or in a folder of --charts. What a chart makes by chance or
 by the clock is the same in each run.
 

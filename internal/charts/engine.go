@@ -329,6 +329,7 @@ func (e *TemplateError) locate(err error) {
 	var n int
 	if count, err := fmt.Sscanf(line, "%d", &n); count == 1 && err == nil && n > 0 {
 		e.Template, e.Line = file, n
+		e.Message = strings.TrimPrefix(e.Message, fmt.Sprintf("%s:%d: ", file, n)) // of one that doesn't parse
 	}
 }
 

@@ -2,6 +2,7 @@ package charts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,6 +211,12 @@ func leaves(e *jsonschema.ValidationError, problems []Problem) []Problem {
 	if len(problems) >= mostProblems {
 		return problems
 	}
+	if k, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
+		for _, name := range slices.Sorted(slices.Values(k.Properties)) {
+			problems = append(problems, Problem{Path: append(pathOf(e.InstanceLocation), name), Message: "is not among the chart's values"})
+		}
+		return problems
+	}
 	if of, ok := e.ErrorKind.(*kind.OneOf); len(e.Causes) == 0 || ok && len(of.Subschemas) > 0 {
 		return append(problems, Problem{Path: pathOf(e.InstanceLocation), Message: messageOf(e.ErrorKind)})
 	}
@@ -217,16 +224,24 @@ func leaves(e *jsonschema.ValidationError, problems []Problem) []Problem {
 	case *kind.AnyOf, *kind.OneOf:
 		return append(problems, Problem{Path: pathOf(e.InstanceLocation), Message: alternativesOf(e)})
 	}
-	for _, cause := range e.Causes {
+	for _, cause := range sortedCauses(e) {
 		problems = leaves(cause, problems)
 	}
 	return problems
 }
 
+// sortedCauses are the causes in an order of their own: the library goes through maps.
+func sortedCauses(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	return slices.SortedStableFunc(slices.Values(e.Causes), func(a, b *jsonschema.ValidationError) int {
+		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.SchemaURL, b.SchemaURL),
+			slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
+	})
+}
+
 // alternativesOf tells what each of some alternatives misses.
 func alternativesOf(e *jsonschema.ValidationError) string {
 	var missed []string
-	for _, cause := range e.Causes {
+	for _, cause := range sortedCauses(e) {
 		for _, p := range leaves(cause, nil) {
 			text := p.Message
 			if len(p.Path) > len(e.InstanceLocation) {
@@ -259,8 +274,6 @@ func messageOf(k jsonschema.ErrorKind) string {
 		return fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
 	case *kind.Required:
 		return fmt.Sprintf("%s is required", strings.Join(k.Missing, ", "))
-	case *kind.AdditionalProperties:
-		return fmt.Sprintf("%s is not a value of the chart", strings.Join(k.Properties, ", "))
 	case *kind.Enum:
 		return fmt.Sprintf("must be one of %s", listed(k.Want))
 	case *kind.Const:

@@ -229,7 +229,7 @@ func (c *Cluster) finish() {
 		k.from = nil
 	}
 	for _, r := range c.Releases {
-		c.objects = append(c.objects, r.Objects...)
+		c.objects = append(c.objects, r.All()...)
 	}
 	for _, o := range c.objects {
 		c.byIdentity[o.Identity] = append(c.byIdentity[o.Identity], o)

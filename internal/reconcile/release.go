@@ -32,9 +32,10 @@ type Release struct {
 	Object *Object
 	// Chart is the name and version of its chart, "" where that is not at hand.
 	Chart string
-	// Objects of the release, and the CustomResourceDefinitions of the chart, without hooks.
-	// A release to another cluster has none.
-	Objects []*Object
+	// Objects of the release, without hooks; Definitions are the CustomResourceDefinitions in
+	// the chart's crds folders, which are not part of it. A release to another cluster has
+	// none.
+	Objects, Definitions []*Object
 	// Problems are values that the chart's schema refuses.
 	Problems []charts.Problem
 	// Failure is why helm-controller could not install it.
@@ -155,12 +156,13 @@ func (r *releases) render(walkers []*walker) {
 	}
 }
 
-// newReleases are the HelmReleases of the cluster that are not taken up yet.
+// newReleases are the HelmReleases of the cluster that are not taken up yet: of several of one
+// name, the first.
 func (w *walker) newReleases() []*Release {
-	known := map[*Object]bool{}
+	known := map[Identity]bool{}
 	var objects []*Object
 	for _, release := range w.cluster.Releases {
-		known[release.Object] = true
+		known[release.Object.Identity] = true
 		objects = append(objects, release.Objects...)
 	}
 	for _, k := range w.cluster.Kustomizations {
@@ -170,7 +172,8 @@ func (w *walker) newReleases() []*Release {
 	}
 	var found []*Release
 	for _, o := range objects {
-		if o.Group == helmGroup && o.Kind == "HelmRelease" && !known[o] {
+		if o.Group == helmGroup && o.Kind == "HelmRelease" && !known[o.Identity] {
+			known[o.Identity] = true
 			found = append(found, &Release{Object: o})
 		}
 	}
@@ -433,18 +436,30 @@ func (release *Release) addObjects(w *walker, result *charts.Result) {
 	if release.spec.Spec.KubeConfig != nil {
 		return // they go to another cluster
 	}
-	for _, m := range slices.Concat(result.Definitions, result.Manifests) {
-		o := &Object{
-			Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template,
-			File: release.Object.File, Line: release.Object.Line, Column: release.Object.Column,
+	objects := func(manifests []charts.Manifest) (all []*Object) {
+		for _, m := range manifests {
+			all = append(all, release.object(w, m))
 		}
-		o.identify()
-		if o.Namespace == "" && w.isNamespaced(o) {
-			o.setNamespace(release.spec.GetReleaseNamespace())
-		}
-		release.Objects = append(release.Objects, o)
+		return all
 	}
+	release.Definitions, release.Objects = objects(result.Definitions), objects(result.Manifests)
 }
+
+// object is one that the chart of a release makes.
+func (release *Release) object(w *walker, m charts.Manifest) *Object {
+	o := &Object{
+		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template,
+		File: release.Object.File, Line: release.Object.Line, Column: release.Object.Column,
+	}
+	o.identify()
+	if o.Namespace == "" && w.isNamespaced(o) {
+		o.setNamespace(release.spec.GetReleaseNamespace())
+	}
+	return o
+}
+
+// All are the objects that helm-controller applies, in its order.
+func (release *Release) All() []*Object { return slices.Concat(release.Definitions, release.Objects) }
 
 // setNamespace puts an object into a namespace. Its value may be shared.
 func (o *Object) setNamespace(namespace string) {
@@ -473,7 +488,7 @@ func (w *walker) isNamespaced(o *Object) bool {
 
 // takeUpRelease indexes the objects of a release, and takes up those that are Kustomizations.
 func (w *walker) takeUpRelease(release *Release) {
-	for _, o := range release.Objects {
+	for _, o := range release.All() {
 		w.index[o.Identity] = append(w.index[o.Identity], o)
 		w.learn(o)
 		if o.isKustomization() {

@@ -81,6 +81,11 @@ func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 			w.add(o)
 		}
 	}
+	for _, r := range c.Releases {
+		for _, o := range r.All() {
+			w.add(o)
+		}
+	}
 	for _, byNamespace := range w.names {
 		for _, names := range byNamespace {
 			slices.Sort(names)

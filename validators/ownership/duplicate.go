@@ -15,7 +15,7 @@ import (
 // Duplicate is ownership-duplicate.
 var Duplicate = rule.Rule{
 	ID:       "ownership-duplicate",
-	Title:    "an object that two Kustomizations apply",
+	Title:    "an object that two Kustomizations, or a Kustomization and a Helm release, apply",
 	Severity: finding.Error,
 	Why: `All Kustomizations apply as the same field manager, so that the API server sees no conflict: each silently
 writes over what the other wrote, on every reconciliation, its owner's labels included. When one of them no longer has
@@ -24,6 +24,9 @@ that is in it (fluxcd/kustomize-controller#1724).
 
 Where both write the same, only labels and annotations go to and fro, and the deletion is still to be feared: a
 warning, and none where both say kustomize.toolkit.fluxcd.io/prune: disabled.
+
+Helm releases are owners, too, where their charts are at hand: helm-controller takes over an object that is there
+already, and each then undoes the other's work. CustomResourceDefinitions in a chart's crds folder are no release's.
 
 Objects with the annotation kustomize.toolkit.fluxcd.io/ssa (Merge, IfNotPresent, Ignore) may have several owners. A
 Kustomization whose path is within another's is flux-path-overlap.`,
@@ -98,7 +101,7 @@ func report(p *rule.Pass, duplicates [][]*reconcile.Object) {
 			if o.Source != nil && o.Source == all[0].Source {
 				file = "" // of a base that they share
 			}
-			fmt.Fprintf(&key, "%s %s\n", file, o.Kustomization)
+			fmt.Fprintf(&key, "%s %s\n", file, owner(o))
 		}
 		if len(groups[key.String()]) == 0 {
 			order = append(order, key.String())
@@ -114,16 +117,13 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	const most = 3
 	all := group[0]
 	first, second := all[0], all[1]
-	names := make([]string, 0, len(all))
-	for _, o := range all {
-		names = append(names, o.Kustomization.String())
-	}
+	names := ownersOf(all)
 	by := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	if more := len(names) - most; more > 0 {
 		by = fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}
 	f := finding.Finding{Severity: finding.Warning, Hint: "leave it to one of them",
-		Message: fmt.Sprintf("%s is applied by Kustomizations %s", second, by)}
+		Message: fmt.Sprintf("%s is applied by %s", second, by)}
 	if first.File != second.File || first.Line != second.Line {
 		f.Message += fmt.Sprintf(", first at %s:%d", first.File, first.Line)
 	}
@@ -140,6 +140,30 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 		}
 	}
 	p.ReportBuilt(second, f, "kind")
+}
+
+// owner names what applies an object.
+func owner(o *reconcile.Object) string {
+	if o.HelmRelease != nil {
+		return o.HelmRelease.String()
+	}
+	return "Kustomization " + o.Kustomization.String()
+}
+
+// ownersOf names what applies the objects, the kind once if it is the same.
+func ownersOf(all []*reconcile.Object) []string {
+	names := make([]string, 0, len(all))
+	for _, o := range all {
+		names = append(names, owner(o))
+	}
+	if all[len(all)-1].HelmRelease != nil {
+		return names
+	}
+	for i, o := range all {
+		names[i] = o.Kustomization.String()
+	}
+	names[0] = "Kustomizations " + names[0]
+	return names
 }
 
 // allSame says whether all owners write the same, labels and annotations left out.
@@ -160,5 +184,8 @@ func keeps(o *reconcile.Object) bool {
 	annotations, _ := metadata["annotations"].(map[string]any)
 	labels, _ := metadata["labels"].(map[string]any)
 	const key = "kustomize.toolkit.fluxcd.io/prune"
+	if o.HelmRelease != nil {
+		return annotations["helm.sh/resource-policy"] == "keep"
+	}
 	return annotations[key] == "disabled" || labels[key] == "disabled"
 }

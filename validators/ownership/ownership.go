@@ -21,13 +21,13 @@ type Shared struct {
 	Overlap bool
 }
 
-// Owners tells which objects of a cluster several Kustomizations apply.
+// Owners tells which objects of a cluster several Kustomizations, or Helm releases, apply.
 type Owners struct {
 	// Shared by two Kustomizations. Of an object that many apply it tells each but the
 	// first together with the first.
 	Shared []*Shared
-	// Duplicates are the objects of one identity, each of another Kustomization, without
-	// those that overlap with the first.
+	// Duplicates are the objects of one identity, each of another Kustomization or Helm
+	// release, without those that overlap with the first.
 	Duplicates [][]*reconcile.Object
 }
 
@@ -45,24 +45,32 @@ type pair [2]*reconcile.Kustomization
 func ownersIn(c *reconcile.Cluster) *Owners {
 	applied := map[reconcile.Identity][]*reconcile.Object{}
 	var several []reconcile.Identity
+	add := func(o *reconcile.Object) {
+		if applied[o.Identity] = append(applied[o.Identity], o); len(applied[o.Identity]) == 2 {
+			several = append(several, o.Identity)
+		}
+	}
 	for _, k := range c.Kustomizations {
 		if k.Spec.KubeConfig != nil || k.Spec.Suspend {
 			continue
 		}
 		for _, o := range k.Objects {
-			if !owned(o) {
-				continue
-			}
-			if applied[o.Identity] = append(applied[o.Identity], o); len(applied[o.Identity]) == 2 {
-				several = append(several, o.Identity)
+			if owned(o) {
+				add(o)
 			}
 		}
+	}
+	for _, o := range releasedIn(c) {
+		add(o)
 	}
 	owners := &Owners{}
 	byPair := map[pair]*Shared{}
 	for _, id := range several {
 		first := applied[id][0]
 		for _, o := range applied[id][1:] {
+			if o.HelmRelease != nil {
+				continue
+			}
 			of := pair{first.Kustomization, o.Kustomization}
 			if byPair[of] == nil {
 				byPair[of] = &Shared{First: of[0], Second: of[1]}
@@ -77,13 +85,33 @@ func ownersIn(c *reconcile.Cluster) *Owners {
 	for _, id := range several {
 		first := applied[id][0]
 		all := slices.DeleteFunc(applied[id], func(o *reconcile.Object) bool {
-			return o != first && byPair[pair{first.Kustomization, o.Kustomization}].Overlap
+			return o != first && o.HelmRelease == nil && byPair[pair{first.Kustomization, o.Kustomization}].Overlap
 		})
 		if len(all) > 1 {
 			owners.Duplicates = append(owners.Duplicates, all)
 		}
 	}
 	return owners
+}
+
+// releasedIn are the objects of the Helm releases of a cluster, each once for a release.
+// CustomResourceDefinitions of crds folders are none: helm-controller makes them where there
+// are none, and never deletes them.
+func releasedIn(c *reconcile.Cluster) []*reconcile.Object {
+	var all []*reconcile.Object
+	for _, r := range c.Releases {
+		if r.Object.Field("spec", "suspend") == true || r.Object.Kustomization.Spec.Suspend {
+			continue
+		}
+		own := map[reconcile.Identity]bool{}
+		for _, o := range r.Objects {
+			if !own[o.Identity] && owned(o) {
+				own[o.Identity] = true
+				all = append(all, o)
+			}
+		}
+	}
+	return all
 }
 
 // owned says whether Flux applies an object as its own: not one that it merges into, or makes

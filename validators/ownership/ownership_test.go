@@ -1,6 +1,8 @@
 package ownership
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +87,46 @@ func TestOrphans(t *testing.T) {
 	} {
 		if found := ruletest.Find(t, OrphanFile, c.files); len(found) != c.want {
 			t.Errorf("%s: %d findings, want %d: %+v", c.name, len(found), c.want, found)
+		}
+	}
+}
+
+// release is a HelmRelease of a chart in the repository that makes a ConfigMap a with a value.
+func release(name, value, spec string) string {
+	return "-- " + name + "/release.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: default}\nspec:\n" +
+		"  interval: 1h\n  chart: {spec: {chart: charts/" + name + ", sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}}\n" + spec +
+		"-- charts/" + name + "/Chart.yaml --\napiVersion: v2\nname: " + name + "\nversion: 1.0.0\n" +
+		"-- charts/" + name + "/templates/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: " + value + "}\n" +
+		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata: {a: " + value + "}\n" +
+		"-- charts/" + name + "/crds/crd.yaml --\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n"
+}
+
+// What a chart renders has its Helm release as an owner, and definitions in a crds folder none.
+func TestDuplicatesOfReleases(t *testing.T) {
+	two := fluxSync + kustomization("blue") + kustomization("green")
+	crd := "-- blue/crd.yaml --\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec: {}\n"
+	for _, c := range []struct {
+		name, files string
+		want        []string
+	}{
+		{"a Kustomization's", two + object("blue/a.yaml", "", "x") + crd + release("green", "y", ""),
+			[]string{"green/release.yaml:1: error: ConfigMap default/a is applied by Kustomization flux-system/blue and HelmRelease default/green, first at blue/a.yaml:1, in what HelmRelease default/green renders from green/templates/a.yaml"}},
+		{"the same content", two + object("blue/a.yaml", "", "y") + release("green", "y", ""),
+			[]string{"green/release.yaml:1: warning: ConfigMap default/a is applied by Kustomization flux-system/blue and HelmRelease default/green, first at blue/a.yaml:1, in what HelmRelease default/green renders from green/templates/a.yaml"}},
+		{"another release's", two + release("blue", "x", "") + release("green", "y", ""),
+			[]string{"green/release.yaml:1: error: ConfigMap default/a is applied by HelmRelease default/blue and HelmRelease default/green, first at blue/release.yaml:1 (and 1 more object with it), in what HelmRelease default/green renders from green/templates/a.yaml"}},
+		{"one that is suspended", two + object("blue/a.yaml", "", "x") + release("green", "y", "  suspend: true\n"), nil},
+		{"another namespace's", two + object("blue/a.yaml", "", "x") + release("green", "y", "  targetNamespace: other\n"), nil},
+		{"another cluster's", two + object("blue/a.yaml", "", "x") + release("green", "y", "  kubeConfig: {secretRef: {name: x}}\n"), nil},
+		{"one release, twice", two + release("blue", "x", "") + strings.Replace(release("blue", "x", ""), "blue/release", "green/release", 1),
+			[]string{"green/release.yaml:2: warning: HelmRelease default/blue is applied by Kustomizations flux-system/blue and flux-system/green, first at blue/release.yaml:1"}},
+	} {
+		var got []string
+		for _, f := range ruletest.Find(t, Duplicate, c.files) {
+			got = append(got, fmt.Sprintf("%s:%d: %s: %s", f.File, f.Line, f.Severity, f.Message))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		}
 	}
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
-// Applied are the objects that Flux would apply to the clusters that are validated, an object
-// of a shared base once for each cluster. Where the repository has no cluster, they are those
-// of its files as they stand. They must not be changed.
+// Applied are the objects that Kustomizations would apply to the clusters that are validated,
+// an object of a shared base once for each cluster. Where the repository has no cluster, they
+// are those of its files as they stand. What charts render is left out: how that is written is
+// not the repository's to change. They must not be changed.
 func (p *Pass) Applied() []*reconcile.Object {
 	if len(p.Fleet().Clusters) == 0 {
 		plain := &p.shared.plain
@@ -20,7 +21,11 @@ func (p *Pass) Applied() []*reconcile.Object {
 	}
 	var objects []*reconcile.Object
 	for _, c := range p.Clusters() {
-		objects = append(objects, c.Objects()...)
+		for _, o := range c.Objects() {
+			if o.HelmRelease == nil {
+				objects = append(objects, o)
+			}
+		}
 	}
 	return objects
 }
@@ -33,7 +38,7 @@ func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) 
 	if f.File == "" {
 		f.File, f.Line, f.Column = o.Position(path...)
 	}
-	if o.Template != "" {
+	if o.HelmRelease != nil {
 		f.Message += fmt.Sprintf(", in what %s renders from %s", o.HelmRelease, o.Template)
 	}
 	f.Object = Built(o)

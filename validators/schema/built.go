@@ -140,6 +140,9 @@ func (c checked) tell(p *rule.Pass, l located) {
 		File: cmp.Or(l.file, c.file), Line: l.line, Column: l.column, Object: c.object, Message: l.Message, Hint: l.Hint,
 	}
 	if c.built != nil {
+		if l.Kind == schemas.UnknownField && c.built.HelmRelease != nil {
+			f.Severity = finding.Warning // a release that was once applied by the client stays so
+		}
 		if l.Required && c.built.Group == "kustomize.toolkit.fluxcd.io" && schemas.Field(l.Path) == "spec.prune" {
 			// Nobody means to leave it out: the API server refuses the object.
 			f.Fix = p.AddField(c.built, "prune: true", "spec")
@@ -156,14 +159,23 @@ func (c checked) tell(p *rule.Pass, l located) {
 func definitions(p *rule.Pass, add func(schemas.Definition)) {
 	fleet := p.Fleet()
 	r := reached(fleet)
-	seen := map[place]bool{}
+	// Those that a chart renders all stand at the HelmRelease.
+	type origin struct {
+		place
+		template, name string
+	}
+	seen := map[origin]bool{}
 	for _, c := range fleet.Clusters {
 		for _, o := range c.Objects() {
-			if o.Kind != definitionKind || seen[place{o.File, o.Line}] {
+			from := origin{place: place{o.File, o.Line}}
+			if o.HelmRelease != nil {
+				from.template, from.name = o.Template, o.Name
+			}
+			if o.Kind != definitionKind || seen[from] {
 				continue
 			}
 			if d, ok := schemas.DefinitionOf(o.Value, o.File); ok {
-				seen[place{o.File, o.Line}] = true
+				seen[from] = true
 				add(d)
 			}
 		}
@@ -176,7 +188,7 @@ func definitions(p *rule.Pass, add func(schemas.Definition)) {
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
 				line, _ := o.Position()
-				if definition, ok := schemas.DefinitionIn(o); ok && !seen[place{f.Path, line}] {
+				if definition, ok := schemas.DefinitionIn(o); ok && !seen[origin{place: place{f.Path, line}}] {
 					add(unlessPatched(definition, mayChange && r.all))
 				}
 			}

@@ -13,7 +13,9 @@ var UnknownField = rule.Rule{
 	Severity: finding.Error,
 	Why: `Flux applies objects on the server's side, where a field that the kind doesn't have is refused: the Kustomization turns not ready and nothing in it is applied any more.
 
-Where a field is dropped instead (by kubectl without strict validation), what it was meant to set silently isn't set: a misspelt prune, suspend or remediation shows only in the incident.`,
+Where a field is dropped instead (by kubectl without strict validation), what it was meant to set silently isn't set: a misspelt prune, suspend or remediation shows only in the incident.
+
+In what a chart renders it is a warning: Helm 4 applies new releases on the server's side, and drops the field from those that were installed before.`,
 	Fix: `Take the field's name from the hint, or remove the field. A field that a newer version of the kind has needs that version in apiVersion.
 
 An object that is only a patch belongs in the patches of a kustomization, not in its resources: patches are not validated by themselves.`,

@@ -20,7 +20,7 @@ var ClusterScoped = rule.Rule{
 	Severity: finding.Error,
 	Why: `A tenant's account is granted roles in namespaces. The API server refuses it what belongs to no namespace
 (a Namespace, a ClusterRole, a CustomResourceDefinition, a ClusterIssuer), and the Kustomization with such an
-object applies nothing at all.`,
+object applies nothing at all. So it is with a HelmRelease whose chart, where it is at hand, renders one.`,
 	Fix: `Move the object to what the platform applies, or take the namespaced kind (an Issuer for a ClusterIssuer).`,
 	Bad: []rule.Example{example(platform + namespace + monorepo + `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole # <-- here
@@ -37,7 +37,12 @@ metadata:
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, k := range c.Kustomizations {
-				c.judgeScopes(p, k)
+				if k.Spec.KubeConfig == nil && !c.isRefused(k) && !appliesItself(k) {
+					c.judgeScopes(p, account{k.Namespace, k.Spec.ServiceAccountName}, k.Objects)
+				}
+			}
+			for _, r := range c.Releases {
+				c.judgeScopes(p, account{r.Object.Namespace, r.Object.Text("spec", "serviceAccountName")}, r.All())
 			}
 		}
 	},
@@ -85,10 +90,9 @@ spec:
 
 // judgeScopes judges what a tenant's account applies. One that a role is bound to for the
 // whole cluster may be allowed to.
-func (c *cluster) judgeScopes(p *rule.Pass, k *reconcile.Kustomization) {
-	a := account{k.Namespace, k.Spec.ServiceAccountName}
+func (c *cluster) judgeScopes(p *rule.Pass, a account, objects []*reconcile.Object) {
 	t := c.ownerOf(a)
-	if t == nil || a.name == "" || k.Spec.KubeConfig != nil || c.isRefused(k) || appliesItself(k) {
+	if t == nil || a.name == "" {
 		return
 	}
 	for _, g := range c.index.bound[""] {
@@ -96,7 +100,7 @@ func (c *cluster) judgeScopes(p *rule.Pass, k *reconcile.Kustomization) {
 			return
 		}
 	}
-	for _, o := range k.Objects {
+	for _, o := range objects {
 		if !c.isClusterScoped(o) || o.Kind == "Namespace" && c.mayPatch(a, o.Name) {
 			continue
 		}
