@@ -195,7 +195,8 @@ func outsideFiles(t *testing.T, binary string) map[string]bool {
 			continue
 		}
 		allowed[file.path] = true
-		if !regexp.MustCompile(`^/(sys|proc|dev)/`).MatchString(file.path) {
+		// Helm's library for TOML asks for the time zone when the process starts.
+		if !regexp.MustCompile(`^/(sys|proc|dev|usr/share/zoneinfo)/|^/etc/localtime$`).MatchString(file.path) {
 			t.Errorf("%s is opened whatever is validated", file.path)
 		}
 	}
