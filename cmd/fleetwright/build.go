@@ -133,7 +133,7 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
 		}
 		for _, problem := range r.Problems {
 			failed = true
-			fmt.Fprintf(w, "%s: %s: value %s: %s\n", position(r.Object.Position("spec", "values")), r.Object, schemas.Field(problem.Path), problem.Message)
+			fmt.Fprintf(w, "%s: %s: value %s: %s\n", position(r.ValuePosition(problem.Path...)), r.Object, schemas.Field(problem.Path), problem.Message)
 		}
 		if r.Unknown != "" {
 			fmt.Fprintf(w, "%s: unresolved: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown)

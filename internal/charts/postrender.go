@@ -46,7 +46,7 @@ func parseTexts(texts map[string]string, cost *int64) ([]document, error) {
 		}
 		*cost += nodeWork * int64(nodesOf([]byte(texts[name])))
 		for _, text := range documents(texts[name]) {
-			parsed, err := kio.ParseAll(text)
+			parsed, err := (&kio.ByteReader{Reader: strings.NewReader(text), OmitReaderAnnotations: true}).Read()
 			if err != nil {
 				return nil, &TemplateError{Template: name, Message: "it renders to no YAML: " + err.Error()}
 			}

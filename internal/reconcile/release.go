@@ -49,6 +49,8 @@ type Release struct {
 
 	spec  *helmv2.HelmRelease
 	chart *charts.Chart
+	// from are the ConfigMaps and Secrets that it takes values from, by KIND/NAME.
+	from map[string]*Object
 	// limited says that the chart goes beyond a limit.
 	limited bool
 	cost    int64
@@ -375,7 +377,11 @@ func (release *Release) render(r *releases, w *walker) {
 		release.Unknown = fmt.Sprintf("the value of the variable %s in the HelmRelease is not known", strings.Join(release.Object.Unknown, ", "))
 		return
 	}
-	values, err := charts.Compose(r.ctx, release.spec, w.data)
+	release.from = map[string]*Object{}
+	for _, ref := range release.spec.Spec.ValuesFrom {
+		release.from[ref.Kind+"/"+ref.Name] = w.find(Identity{Kind: ref.Kind, Namespace: release.Object.Namespace, Name: ref.Name})
+	}
+	values, err := charts.Compose(r.ctx, release.spec, release.data)
 	if err == nil {
 		one := r.shared(release, values, w)
 		one.once.Do(func() {
@@ -540,9 +546,9 @@ var builtIn = sync.OnceValue(func() []string {
 	return versions
 })
 
-// data are the values of a ConfigMap or Secret of the cluster.
-func (w *walker) data(kind, namespace, name string) (charts.Data, bool) {
-	o := w.find(Identity{Kind: kind, Namespace: namespace, Name: name})
+// data are the values of a ConfigMap or Secret in the release's namespace.
+func (release *Release) data(kind, _, name string) (charts.Data, bool) {
+	o := release.from[kind+"/"+name]
 	if o == nil {
 		return charts.Data{}, false
 	}

@@ -39,7 +39,9 @@ upgrade) skips the check where the schema is wrong.`,
 					if len(problem.Path) > 0 {
 						message = fmt.Sprintf("the chart %s refuses its value %s: %s", r.Chart, schemas.Field(problem.Path), oneLine(problem.Message))
 					}
-					p.ReportBuilt(r.Object, finding.Finding{Message: message}, append([]any{"spec", "values"}, problem.Path...)...)
+					f := finding.Finding{Message: message}
+					f.File, f.Line, f.Column = r.ValuePosition(problem.Path...)
+					p.ReportBuilt(r.Object, f)
 				}
 			}
 		}
