@@ -60,7 +60,9 @@ e2e: build ## the examples on real API servers with real Flux controllers, all i
 bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work
 	@mkdir -p $(TOOLS)
 	@$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
-	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -kustomize $(TOOLS)/kustomize
+	@$(GO) -C tools/oracle build -o $(TOOLS)/kubeconform github.com/yannh/kubeconform/cmd/kubeconform
+	@$(GO) -C tools/oracle test -count=1 -run TestKubeconform . -catalog $(TOOLS)/catalog >/dev/null
+	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
 
 .PHONY: field
 field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=DIR

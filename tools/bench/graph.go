@@ -3,14 +3,25 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 )
 
+// peers are the commands that graph compares with. Those that are not at hand are "".
+type peers struct {
+	kustomize, flux string
+	// kubeconform reads the JSON Schemas of the folder catalog.
+	kubeconform, catalog string
+}
+
+// few is for how many Kustomizations a command is run that is run once for each.
+const few = 100
+
 // graph shows what following a cluster's graph costs, against the kustomize command once for
 // each Kustomization, and how it grows with their number.
-func graph(binary, kustomize, work string) {
-	fmt.Println("\n| one cluster | objects | build | against the kustomize command for each | against ten times fewer | peak memory | validate | peak memory |\n|---|---|---|---|---|---|---|---|")
+func graph(binary string, peers peers, work string) {
+	fmt.Println("\n| one cluster | objects | build | against `kustomize build` for each | against ten times fewer | peak memory | validate | again | peak memory |\n|---|---|---|---|---|---|---|---|---|")
 	var before time.Duration
 	for _, n := range []int{10, 100, 1000, 5000} {
 		dir := filepath.Join(work, fmt.Sprint("repository-", n))
@@ -19,28 +30,59 @@ func graph(binary, kustomize, work string) {
 		if n > 1000 {
 			runs = 3
 		}
+		cold := once(nil, dir, binary, "validate", ".")
 		build := measure(runs, nil, dir, binary, "build", ".", "--format", "json")
 		validate := measure(runs, nil, dir, binary, "validate", ".")
-		peer := "–"
-		if n <= 100 {
-			peer = fmt.Sprintf("%.1f× faster", ratio(kustomizeAll(kustomize, dir, n), build.wall))
-		}
+		peer := forEach(n, dir, peers.kustomize, func(i int) []string { return []string{"build", app(i)} })
 		growth := "–"
 		if before > 0 {
 			growth = fmt.Sprintf("%.1f", ratio(build.wall, before))
 		}
-		fmt.Printf("| %d Kustomizations | %d | %s | %s | %s | %d MB | %s | %d MB |\n", n, objects, ms(build.wall), peer, growth, build.rss>>20, ms(validate.wall), validate.rss>>20)
+		fmt.Printf("| %d Kustomizations | %d | %s | %.1f× faster | %s | %d MB | %s | %s | %d MB |\n",
+			n, objects, ms(build.wall), ratio(peer, build.wall), growth, build.rss>>20, ms(cold.wall), ms(validate.wall), validate.rss>>20)
 		before = build.wall
+		if n == few {
+			defer fluxBuild(peers.flux, dir, build)
+		}
+		if n == 1000 {
+			defer schemas(binary, peers, dir, validate)
+		}
 	}
 }
 
-// kustomizeAll builds the same Kustomizations with the kustomize command, one after the other.
-func kustomizeAll(kustomize, dir string, n int) time.Duration {
+// forEach is the time that a command takes for n Kustomizations, one after the other. Of many,
+// it is measured for a few.
+func forEach(n int, dir, command string, args func(i int) []string) time.Duration {
 	begin := time.Now()
-	for i := range n {
-		once(nil, dir, kustomize, "build", app(i))
+	for i := range min(n, few) {
+		once(nil, dir, command, args(i)...)
 	}
-	return time.Since(begin)
+	return time.Since(begin) * time.Duration(n) / time.Duration(min(n, few))
+}
+
+// fluxBuild compares with the flux command, where it is at hand.
+func fluxBuild(flux, dir string, build sample) {
+	if flux == "" {
+		return
+	}
+	peer := forEach(few, dir, flux, func(i int) []string {
+		return []string{"build", "kustomization", fmt.Sprint("app-", i), "--dry-run", "--path", app(i), "--kustomization-file", fmt.Sprintf("clusters/one/app-%d.yaml", i)}
+	})
+	fmt.Printf("\n`flux build kustomization` for each of %d: %s, %.1f× our build.\n", few, ms(peer), ratio(peer, build.wall))
+}
+
+// schemas compares with kubeconform, which is given the objects that were built, and checks
+// their schemas only.
+func schemas(binary string, peers peers, dir string, validate sample) {
+	built, err := exec.Command(binary, "build", dir).Output()
+	check(err)
+	file := filepath.Join(dir, "built.yaml")
+	check(os.WriteFile(file, built, 0o644))
+	location := filepath.ToSlash(peers.catalog) + "/{{ .Group }}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json"
+	peer := measure(5, nil, dir, peers.kubeconform, "-strict", "-schema-location", location, file)
+	fmt.Println("\n| 1,000 Kustomizations | wall | against it | peak memory |\n|---|---|---|---|")
+	fmt.Printf("| `fleetwright validate`: builds them, every rule | %s | 1.0 | %d MB |\n", ms(validate.wall), validate.rss>>20)
+	fmt.Printf("| `kubeconform -strict`: is given what was built, schemas only | %s | %.1f | %d MB |\n", ms(peer.wall), ratio(peer.wall, validate.wall), peer.rss>>20)
 }
 
 func app(i int) string { return fmt.Sprintf("apps/app-%d", i) }

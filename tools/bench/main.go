@@ -21,12 +21,18 @@ func main() {
 	log.SetFlags(0)
 	command := flag.String("fleetwright", "bin/fleetwright", "the command to measure")
 	kustomize := flag.String("kustomize", "bin/tools/kustomize", "the kustomize command to compare with")
+	kubeconform := flag.String("kubeconform", "bin/tools/kubeconform", "the kubeconform command to compare with")
+	catalog := flag.String("catalog", "bin/tools/catalog", "the folder of its JSON Schemas")
 	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
 	flag.Parse()
 	binary, err := filepath.Abs(*command)
 	check(err)
-	peer, err := filepath.Abs(*kustomize)
-	check(err)
+	var peers peers
+	for _, p := range []struct{ to, from *string }{{&peers.kustomize, kustomize}, {&peers.kubeconform, kubeconform}, {&peers.catalog, catalog}} {
+		*p.to, err = filepath.Abs(*p.from)
+		check(err)
+	}
+	peers.flux, _ = exec.LookPath("flux")
 	work, err := os.MkdirTemp("", "fleetwright-bench-")
 	check(err)
 	defer os.RemoveAll(work)
@@ -34,7 +40,7 @@ func main() {
 	fmt.Printf("%s/%s, %d CPUs, %s; medians\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	start(binary, work, *runs)
 	render(binary, work)
-	graph(binary, peer, work)
+	graph(binary, peers, work)
 }
 
 // start compares the start of the process, and a small function call, with an

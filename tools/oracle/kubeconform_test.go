@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,11 +16,17 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
+// keep is for benchmarks, which compare with the kubeconform command.
+var keep = flag.String("catalog", "", "write the catalog of JSON Schemas to this folder, and leave it there")
+
 // catalog writes JSON Schemas in the layout of github.com/datreeio/CRDs-catalog,
 // made as kubeconform's openapi2jsonschema.py makes them, and returns the folder.
 func catalog(t testing.TB) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := *keep
+	if dir == "" {
+		dir = t.TempDir()
+	}
 	for _, doc := range documents(t) {
 		definitions := map[string]any{}
 		for name, text := range doc.Components.Schemas {
