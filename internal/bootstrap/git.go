@@ -10,6 +10,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -103,7 +104,7 @@ func newHelmRelease(o *reconcile.Object) *helmRelease {
 	typed.Spec.ReleaseName = h.text("spec", "releaseName")
 	typed.Spec.TargetNamespace = h.text("spec", "targetNamespace")
 	typed.Spec.StorageNamespace = h.text("spec", "storageNamespace")
-	h.name, h.namespace, h.storage = releaseName(&typed), typed.GetReleaseNamespace(), typed.GetStorageNamespace()
+	h.name, h.namespace, h.storage = charts.ReleaseName(&typed), typed.GetReleaseNamespace(), typed.GetStorageNamespace()
 	annotations, _ := h.field("metadata", "annotations").(map[string]any)
 	if value, ok := annotations[finding.Annotation].(string); ok {
 		for _, i := range finding.ParseAnnotation(value) {

@@ -71,7 +71,7 @@ func (g *git) topFolder(file string) (string, bool) {
 func (g *git) appliedBy(folder string, h *helmRelease) []*helmRelease {
 	built, done := g.folders[folder]
 	if !done && len(g.folders) < mostFolders {
-		if fleet, err := reconcile.Reconcile(g.ctx, g.repo, reconcile.Options{Roots: []string{folder}}); err == nil {
+		if fleet, err := reconcile.Reconcile(g.ctx, g.repo, g.options(folder)); err == nil {
 			built = helmReleasesOf(fleet)
 			for _, h := range built {
 				h.orphan = true
@@ -80,6 +80,11 @@ func (g *git) appliedBy(folder string, h *helmRelease) []*helmRelease {
 		g.folders[folder] = built
 	}
 	return filter(built, func(other *helmRelease) bool { return other.applied.Source == h.applied.Source })
+}
+
+// options build a folder, but not what is in charts.
+func (*git) options(folder string) reconcile.Options {
+	return reconcile.Options{Roots: []string{folder}, Only: func(*reconcile.Kustomization) bool { return true }}
 }
 
 // helmReleasesOf are those that the clusters of a fleet apply. One that a Kustomization applies
@@ -91,7 +96,7 @@ func helmReleasesOf(fleet *reconcile.Fleet) []*helmRelease {
 		by := map[*repository.Object][]*reconcile.Kustomization{}
 		var objects []*reconcile.Object
 		for _, o := range c.Objects() {
-			if o.Group == helmGroup && o.Kind == "HelmRelease" {
+			if o.Group == helmGroup && o.Kind == "HelmRelease" && o.HelmRelease == nil {
 				by[o.Source] = append(by[o.Source], o.Kustomization)
 				objects = append(objects, o)
 			}

@@ -24,32 +24,48 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile has a list 
 // The fleet is what Flux would apply from the repository; nil computes it.
 func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) (*Report, error) {
 	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{}}
-	if len(findHelmfiles(repo)) == 0 {
-		return nil, ErrNoBootstrap
+	files, err := readAll(ctx, repo)
+	if err != nil {
+		return nil, err
 	}
 	if fleet == nil {
-		var err error
-		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{}); err != nil {
+		options := reconcile.Options{Only: newInterest(repo, files).in}
+		if fleet, err = reconcile.Reconcile(ctx, repo, options); err != nil {
 			return nil, err
 		}
 	}
 	c := newGit(ctx, repo, fleet)
-	err := each(ctx, repo, func(e *engine, releases []*release) error {
+	for _, file := range files {
 		report.Summary.Files++
-		for _, r := range releases {
-			judged := c.judge(e, r)
+		for _, r := range file.releases {
+			judged := c.judge(file.engine, r)
 			report.Summary.count(judged.Verdict)
 			report.Releases = append(report.Releases, judged)
 		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return nil, err
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortStableFunc(report.Releases, func(a, b ReleaseReport) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return report, nil
+}
+
+// bootstrapFile is a bootstrap file with its releases, and the engine that has evaluated them.
+type bootstrapFile struct {
+	engine   *engine
+	releases []*release
+}
+
+// readAll reads all bootstrap files, in the order of their paths.
+func readAll(ctx context.Context, repo *repository.Repository) ([]bootstrapFile, error) {
+	var files []bootstrapFile
+	err := each(ctx, repo, func(e *engine, releases []*release) error {
+		files = append(files, bootstrapFile{e, releases})
+		return nil
+	})
+	return files, err
 }
 
 // judge gives the verdict on one release.

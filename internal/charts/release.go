@@ -50,9 +50,9 @@ func fields(of map[string]any, name string, kept ...string) map[string]any {
 	return some
 }
 
-// releaseName is the name that Helm knows the release by.
+// ReleaseName is the name that Helm knows the release by.
 // Source: helm-controller internal/release, ShortenName.
-func releaseName(r *helmv2.HelmRelease) string {
+func ReleaseName(r *helmv2.HelmRelease) string {
 	const longest, hash = 53, 12
 	name := r.GetReleaseName()
 	if len(name) <= longest {

@@ -165,7 +165,7 @@ func (r Request) execute(ctx context.Context, c *chart.Chart, composed map[strin
 	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.String()) {
 		return nil, &execution{}, &UnknownError{fmt.Sprintf("the chart wants Kubernetes %s, and is rendered for %s", want, caps.KubeVersion.Version)}
 	}
-	name, namespace := releaseName(r.Release), r.Release.GetReleaseNamespace()
+	name, namespace := ReleaseName(r.Release), r.Release.GetReleaseNamespace()
 	if err := chartutil.ValidateReleaseName(name); err != nil {
 		return nil, &execution{}, fmt.Errorf("the release name %q: %w", name, err)
 	}
@@ -206,7 +206,7 @@ func (r Request) manifest(node *kyaml.RNode) (Manifest, error) {
 	merge(m.Value, "labels", r.origin())
 	merge(m.Value, "labels", map[string]string{"app.kubernetes.io/managed-by": "Helm"})
 	merge(m.Value, "annotations", map[string]string{
-		"meta.helm.sh/release-name": releaseName(r.Release), "meta.helm.sh/release-namespace": r.Release.GetReleaseNamespace(),
+		"meta.helm.sh/release-name": ReleaseName(r.Release), "meta.helm.sh/release-namespace": r.Release.GetReleaseNamespace(),
 	})
 	return m, nil
 }

@@ -78,6 +78,8 @@ type Kustomization struct {
 	// References and Variables of postBuild.
 	References []Reference
 	Variables  Variables
+	// Skipped says that it was not built, since [Options.Only] left it out.
+	Skipped bool
 	// Files are those that the build read, sorted.
 	Files []string
 
@@ -87,7 +89,7 @@ type Kustomization struct {
 }
 
 // Complete says whether all objects of the Kustomization are known.
-func (k *Kustomization) Complete() bool { return k.Failure == nil && len(k.Gaps) == 0 }
+func (k *Kustomization) Complete() bool { return k.Failure == nil && len(k.Gaps) == 0 && !k.Skipped }
 
 // String gives namespace/name.
 func (k *Kustomization) String() string { return k.Namespace + "/" + k.Name }

@@ -21,6 +21,10 @@ type Options struct {
 	Sources map[string]*repository.Repository
 	// Charts are those at hand beside the repository's and the sources' own; it may be nil.
 	Charts *charts.Library
+	// Only says which Kustomizations of the repository's own source are built, and leaves the
+	// charts of HelmReleases alone; nil builds and renders all. What is left out stays unknown.
+	// It is asked by several goroutines.
+	Only func(k *Kustomization) bool
 }
 
 // Reconcile computes what Flux would apply from a repository to each of its clusters. What
@@ -46,13 +50,15 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	var wg sync.WaitGroup
 	for i := range roots {
 		wg.Go(func() {
-			walkers[i] = &walker{ctx: ctx, own: own, mapped: mapped, slots: slots}
+			walkers[i] = &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, only: opts.Only}
 			walkers[i].start(roots[i])
 			walkers[i].walk()
 		})
 	}
 	wg.Wait()
-	newReleases(ctx, opts.Charts).render(walkers)
+	if opts.Only == nil {
+		newReleases(ctx, opts.Charts).render(walkers)
+	}
 	for i, w := range walkers {
 		w.cluster.finish()
 		fleet.Clusters[i] = w.cluster

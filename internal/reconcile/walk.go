@@ -22,6 +22,7 @@ type walker struct {
 	own     *files
 	mapped  map[string]*files
 	slots   chan struct{}
+	only    func(*Kustomization) bool
 	cluster *Cluster
 	index   map[Identity][]*Object
 	// artifacts that ArtifactGenerators make.
@@ -94,6 +95,12 @@ func (w *walker) buildFound(atLast bool) bool {
 		case gap == nil && strings.Contains(k.Spec.Path, "${"):
 			gap = &Gap{Kind: UnknownPath, Message: "spec.path holds a variable whose value is not known"}
 		}
+		if gap == nil {
+			k.Repo, k.Dir = from.repo, path.Join(from.base, cleanPath(k.Spec.Path))
+		}
+		if k.Skipped = w.only != nil && k.Parent != nil && from == w.own && gap == nil && !w.only(k); k.Skipped {
+			continue
+		}
 		w.waiting = append(w.waiting, k)
 		if gap != nil {
 			gap.File, gap.Line, gap.Column = k.position("spec", "sourceRef")
@@ -101,7 +108,6 @@ func (w *walker) buildFound(atLast bool) bool {
 			k.built = &built{}
 			continue
 		}
-		k.Repo, k.Dir = from.repo, path.Join(from.base, cleanPath(k.Spec.Path))
 		k.from = from
 		wg.Go(func() {
 			w.slots <- struct{}{}

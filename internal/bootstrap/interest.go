@@ -1,0 +1,222 @@
+package bootstrap
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// interest tells which Kustomizations matter to a bootstrap, before they are built: those that
+// hold a HelmRelease that may take over a release of the bootstrap, what such a HelmRelease
+// refers to, variables, or further Kustomizations. It looks at the documents as they are
+// written, and takes in too many rather than too few.
+type interest struct {
+	repo *repository.Repository
+	// releases, sources and data are the names of HelmReleases, of sources, and of ConfigMaps
+	// and Secrets.
+	names   []string
+	charts  map[string]bool
+	reads   map[string]bool
+	sources map[string]bool
+	data    map[string]bool
+	// of are the charts of the sources of a name.
+	of map[string][]string
+
+	mu    sync.Mutex
+	known map[string]bool // by folder
+}
+
+func newInterest(repo *repository.Repository, files []bootstrapFile) *interest {
+	x := &interest{repo: repo, charts: map[string]bool{}, reads: map[string]bool{}, sources: map[string]bool{},
+		data: map[string]bool{}, of: map[string][]string{}, known: map[string]bool{}}
+	for _, file := range files {
+		for _, r := range file.releases {
+			x.names = append(x.names, r.name.value)
+			x.charts[chartName(r.chart.value)] = true
+			for p := range r.reads {
+				x.reads[p] = true
+			}
+		}
+	}
+	slices.Sort(x.names)
+	x.names = slices.Compact(x.names)
+	for _, o := range repo.ByKind(sourceGroup, "OCIRepository") {
+		url, _ := o.Text("spec", "url")
+		x.of[o.Name] = append(x.of[o.Name], chartName(url))
+	}
+	for _, o := range repo.ByKind(sourceGroup, "HelmChart") {
+		name, _ := o.Text("spec", "chart")
+		x.of[o.Name] = append(x.of[o.Name], chartName(name))
+	}
+	for _, o := range repo.ByKind(helmGroup, "HelmRelease") {
+		if x.release(o) {
+			x.refer(o)
+		}
+	}
+	x.refersToSources()
+	x.variables()
+	return x
+}
+
+// release says whether a HelmRelease may take over one of the bootstrap's.
+func (x *interest) release(o *repository.Object) bool {
+	given, _ := o.Text("spec", "releaseName")
+	target, _ := o.Text("spec", "targetNamespace")
+	if x.reads[o.File()] || strings.Contains(o.Name+given+target, "${") {
+		return true
+	}
+	for _, name := range x.names {
+		if name == "" || strings.Contains(name, o.Name) || strings.Contains(o.Name, name) || given == name || target+"-"+o.Name == name {
+			return true
+		}
+	}
+	if name, ok := o.Text("spec", "chart", "spec", "chart"); ok {
+		return x.charts[chartName(name)] || strings.Contains(name, "${")
+	}
+	source, ok := o.Text("spec", "chartRef", "name")
+	if !ok || strings.Contains(source, "${") || len(x.of[source]) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(x.of[source], func(name string) bool { return x.charts[name] || strings.Contains(name, "${") })
+}
+
+// refer notes the names that a HelmRelease refers to.
+func (x *interest) refer(o *repository.Object) {
+	for _, at := range [][]any{{"spec", "chartRef", "name"}, {"spec", "chart", "spec", "sourceRef", "name"}} {
+		if name, ok := o.Text(at...); ok {
+			x.sources[name] = true
+		}
+	}
+	for i := range items(o.Node, "spec", "valuesFrom") {
+		if name, ok := o.Text("spec", "valuesFrom", i, "name"); ok {
+			x.data[name] = true
+		}
+	}
+}
+
+// refersToSources adds the sources that HelmCharts and Kustomizations take their files from.
+func (x *interest) refersToSources() {
+	for o := range x.repo.Objects() {
+		if o.Group() == kustomizeGroup || o.Group() == sourceGroup && o.Kind == "HelmChart" {
+			if name, ok := o.Text("spec", "sourceRef", "name"); ok {
+				x.sources[name] = true
+			}
+		}
+	}
+}
+
+var substituteName = regexp.MustCompile(`name["']?:\s*["']?([^\s"',}\]]+)`)
+
+// variables adds all names in the files that mention substituteFrom: a patch may hold it.
+func (x *interest) variables() {
+	for _, f := range x.repo.Files() {
+		data, err := x.repo.ReadFile(f.Path)
+		if err != nil || !strings.Contains(string(data), "substituteFrom") {
+			continue
+		}
+		for _, match := range substituteName.FindAllSubmatch(data, -1) {
+			x.data[string(match[1])] = true
+		}
+	}
+}
+
+// in says whether a Kustomization matters.
+func (x *interest) in(k *reconcile.Kustomization) bool {
+	if k.Spec.NamePrefix+k.Spec.NameSuffix != "" || k.Spec.KubeConfig != nil || strings.Contains(k.Spec.Path, "${") {
+		return true
+	}
+	seen := map[string]bool{}
+	for _, component := range k.Spec.Components {
+		if at, ok := repository.Join(k.Dir, component); ok && x.folder(at, seen) {
+			return true
+		}
+	}
+	x.mu.Lock()
+	known, done := x.known[k.Dir]
+	x.mu.Unlock()
+	if !done {
+		known = x.folder(k.Dir, map[string]bool{})
+		x.mu.Lock()
+		x.known[k.Dir] = known
+		x.mu.Unlock()
+	}
+	return known
+}
+
+// folder says whether what a folder's kustomization leads to matters.
+func (x *interest) folder(dir string, seen map[string]bool) bool {
+	if seen[dir] || len(seen) > 1000 {
+		return false
+	}
+	seen[dir] = true
+	k, ok := x.repo.KustomizeAt(dir)
+	if !ok {
+		return x.plainFolder(dir)
+	}
+	if k.Spec == nil {
+		return true
+	}
+	s := k.Spec
+	if s.NamePrefix+s.NameSuffix != "" || len(s.Generators)+len(s.Transformers)+len(s.Replacements) > 0 {
+		return true
+	}
+	for _, g := range s.ConfigMapGenerator {
+		if x.data[g.Name] {
+			return true
+		}
+	}
+	for _, g := range s.SecretGenerator {
+		if x.data[g.Name] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(slices.Concat(s.Resources, s.Components), func(ref string) bool {
+		at, ok := repository.Join(dir, ref)
+		if !ok {
+			return false
+		}
+		if f, isFile := x.repo.File(at); isFile {
+			return x.file(f)
+		}
+		return x.folder(at, seen)
+	})
+}
+
+// plainFolder says whether a file below a folder without a kustomization matters, as Flux lists
+// them.
+func (x *interest) plainFolder(dir string) bool {
+	return slices.ContainsFunc(x.repo.Files(), func(f *repository.File) bool {
+		return (dir == "." || strings.HasPrefix(f.Path, dir+"/")) && x.file(f)
+	})
+}
+
+// file says whether an object of a file matters.
+func (x *interest) file(f *repository.File) bool {
+	if f.Err != nil {
+		return true
+	}
+	for _, d := range f.Documents {
+		if slices.ContainsFunc(d.Objects, x.object) {
+			return true
+		}
+	}
+	return repository.IsKustomization(f.Path) && path.Dir(f.Path) == "."
+}
+
+func (x *interest) object(o *repository.Object) bool {
+	variable := strings.Contains(o.Name, "${")
+	switch o.Group() {
+	case helmGroup:
+		return x.release(o)
+	case sourceGroup:
+		return variable || x.sources[o.Name]
+	case "":
+		return (o.Kind == "ConfigMap" || o.Kind == "Secret") && (variable || x.data[o.Name])
+	}
+	return strings.HasSuffix(o.Group(), ".fluxcd.io") || o.Group() == "fluxcd.controlplane.io"
+}
