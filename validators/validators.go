@@ -214,7 +214,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		return finding.Report{}, err
 	}
 	checked := count(repo, out.Checked)
-	checked.RulesOff = countOff(all, rules)
+	checked.RulesOff, checked.Clusters = countOff(all, rules), out.Clusters
 	return finding.NewReport(out.Findings, out.Unresolved, checked).WithIgnored(out.Ignored), nil
 }
 

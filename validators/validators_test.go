@@ -163,7 +163,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := finding.Summary{Files: 1, Documents: 2, Kustomizations: 1, Errors: 3}
+	want := finding.Summary{Files: 1, Documents: 2, Clusters: 1, Kustomizations: 1, Errors: 3}
 	if first.Summary != want {
 		t.Errorf("the summary is %+v, want %+v", first.Summary, want)
 	}

@@ -32,7 +32,12 @@ repository, and compare them with its HelmReleases. Nothing is executed or fetch
 
 // loadRepository loads the folder of a command.
 func loadRepository(dir string) (*repository.Repository, error) {
-	repo, err := repository.Load(dir, repository.Options{})
+	return loadNamed(dir, "")
+}
+
+// loadNamed loads a repository that messages name.
+func loadNamed(dir, name string) (*repository.Repository, error) {
+	repo, err := repository.Load(dir, repository.Options{Name: name})
 	if err != nil {
 		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err), Hint: "name the folder with the Flux repository"}
 	}

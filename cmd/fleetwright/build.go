@@ -52,7 +52,7 @@ func runBuild(ctx context.Context, s streams, dir, name, format string, graph gr
 	if err != nil {
 		return err
 	}
-	fleet, err := graph.reconcileAll(ctx, repo)
+	fleet, err := graph.reconcileAll(ctx, dir, repo)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (g *graphFlags) at(ctx context.Context, dir, revision string) (*reconcile.F
 	if err != nil {
 		return nil, err
 	}
-	return g.reconcileAll(ctx, repo)
+	return g.reconcileAll(ctx, dir, repo)
 }
 
 // repositoryAt loads a folder as it was at a revision; "" is the folder as it is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,9 @@ func (g *graphFlags) register(c *cobra.Command) {
 	c.Flags().StringSliceVar(&g.charts, "charts", nil, "render the HelmReleases whose charts are below this `DIR`, as folders or .tgz archives, too: charts in the repository are rendered anyway (repeatable)")
 }
 
-// options loads the sources' folders.
-func (g *graphFlags) options() (reconcile.Options, error) {
+// options loads the sources' folders. Their files are told of as seen from the folder that is
+// validated.
+func (g *graphFlags) options(root string) (reconcile.Options, error) {
 	o := reconcile.Options{Roots: g.roots, Sources: map[string]*repository.Repository{}}
 	if len(g.charts) > 0 {
 		library, err := charts.Open(g.charts...)
@@ -45,7 +47,7 @@ func (g *graphFlags) options() (reconcile.Options, error) {
 		if o.Sources[name] != nil {
 			return o, &render.BadInput{Err: fmt.Errorf("--source names %q twice", name), Hint: "give one folder for each source"}
 		}
-		repo, err := loadRepository(dir)
+		repo, err := loadNamed(dir, seenFrom(root, dir))
 		if err != nil {
 			return o, err
 		}
@@ -54,9 +56,21 @@ func (g *graphFlags) options() (reconcile.Options, error) {
 	return o, nil
 }
 
-// reconcileAll computes the clusters of a repository.
-func (g *graphFlags) reconcileAll(ctx context.Context, repo *repository.Repository) (*reconcile.Fleet, error) {
-	o, err := g.options()
+// seenFrom is a folder as seen from another one, with forward slashes.
+func seenFrom(root, dir string) string {
+	from, err := filepath.Abs(root)
+	to, failed := filepath.Abs(dir)
+	if err == nil && failed == nil {
+		if seen, err := filepath.Rel(from, to); err == nil {
+			dir = seen
+		}
+	}
+	return filepath.ToSlash(dir)
+}
+
+// reconcileAll computes the clusters of the repository in a folder.
+func (g *graphFlags) reconcileAll(ctx context.Context, dir string, repo *repository.Repository) (*reconcile.Fleet, error) {
+	o, err := g.options(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,13 +109,15 @@ func runValidate(ctx context.Context, s streams, dir string, f *validateFlags) e
 // validation is one run of validate.
 type validation struct {
 	streams
-	flags  *validateFlags
-	dir    string
-	start  time.Time
-	repo   *repository.Repository
-	config functions.Validation
-	rules  []finding.Rule
-	report finding.Report
+	flags *validateFlags
+	dir   string
+	start time.Time
+	repo  *repository.Repository
+	// sources are the repositories of --source.
+	sources map[string]*repository.Repository
+	config  functions.Validation
+	rules   []finding.Rule
+	report  finding.Report
 }
 
 // run makes the report.
@@ -231,11 +235,12 @@ func (v *validation) options() (validators.Options, error) {
 
 // graph says what the graph of clusters starts from.
 func (v *validation) graph() (reconcile.Options, error) {
-	o, err := v.flags.graph.options()
+	o, err := v.flags.graph.options(v.dir)
 	if err != nil {
 		return o, err
 	}
 	o.Roots = v.config.Roots
+	v.sources = o.Sources
 	return o, v.config.CheckRoots(v.repo)
 }
 
@@ -359,15 +364,35 @@ func readLimited(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
+// lines reads source lines of the repository, and of those of --source by the names of their
+// files.
+func (v *validation) lines() func(file string, line int) (string, bool) {
+	own := v.repo.Lines()
+	var others []*repository.Lines
+	var repos []*repository.Repository
+	for _, name := range slices.Sorted(maps.Keys(v.sources)) {
+		repos = append(repos, v.sources[name])
+		others = append(others, v.sources[name].Lines())
+	}
+	return func(file string, line int) (string, bool) {
+		for i, repo := range repos {
+			if local := repo.Local(file); local != file {
+				return others[i].Line(local, line)
+			}
+		}
+		return own.Line(file, line)
+	}
+}
+
 // write writes the report in its format; failed is why there is none.
 func (v *validation) write(failed error) error {
 	if v.flags.format == formatText {
-		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.repo.Lines().Line, Duration: time.Since(v.start)})
+		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Duration: time.Since(v.start)})
 	}
 	// CI systems take file names from the checkout, which is where they run a command.
 	o := finding.MachineOptions{Rules: v.rules, Version: version(), Prefix: wayFrom(".", v.dir)}
 	if v.repo != nil {
-		o.Lines = v.repo.Lines().Line
+		o.Lines = v.lines()
 	}
 	if failed != nil {
 		_, o.Failure = explain(failed)

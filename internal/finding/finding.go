@@ -94,6 +94,7 @@ type Unresolved struct {
 type Summary struct {
 	Files          int `json:"files"`
 	Documents      int `json:"documents"`
+	Clusters       int `json:"clusters"`
 	Kustomizations int `json:"kustomizations"`
 	HelmReleases   int `json:"helmReleases"`
 	Errors         int `json:"errors"`

@@ -13,6 +13,7 @@ import (
 // stands in a group of the log, and the last line is the summary.
 // (https://docs.github.com/actions/reference/workflow-commands-for-github-actions)
 func WriteGitHub(w io.Writer, r Report, o MachineOptions) error {
+	r = r.withoutOnlyCluster()
 	out := bufio.NewWriter(w)
 	if o.Failure != "" {
 		gitHubCommand(out, "error", [][2]string{{"title", "fleetwright"}}, o.Failure)

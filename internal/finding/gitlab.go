@@ -31,6 +31,7 @@ var gitLabSeverities = map[Severity]string{Error: "major", Warning: "minor", Inf
 // WriteGitLab writes a report's findings as GitLab's Code Quality report, whose
 // form has no place for what is unresolved.
 func WriteGitLab(w io.Writer, r Report, o MachineOptions) error {
+	r = r.withoutOnlyCluster()
 	issues := make([]gitLabIssue, 0, len(r.Findings))
 	for _, f := range r.Findings {
 		severity := gitLabSeverities[f.Severity]

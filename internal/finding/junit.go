@@ -49,6 +49,7 @@ type junitProblem struct {
 // test for each finding and a skipped one for what is unresolved; a rule that has
 // neither passed one test.
 func WriteJUnit(w io.Writer, r Report, o MachineOptions) error {
+	r = r.withoutOnlyCluster()
 	suites := junitSuites{Name: "fleetwright"}
 	for _, id := range ruleIDs(r, o.Rules) {
 		suites.add(junitRule(id, r, o))

@@ -58,6 +58,19 @@ func (r Report) WithIgnored(ignored []Ignored) Report {
 	return r.withLists()
 }
 
+// withoutOnlyCluster leaves out which cluster a finding is about, for people, where there is
+// only one.
+func (r Report) withoutOnlyCluster() Report {
+	if r.Summary.Clusters != 1 {
+		return r
+	}
+	r.Findings = slices.Clone(r.Findings)
+	for i := range r.Findings {
+		r.Findings[i].Cluster = ""
+	}
+	return r
+}
+
 // withLists makes lists that are nil empty: machines never read null.
 func (r Report) withLists() Report {
 	if r.Findings == nil {

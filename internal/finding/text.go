@@ -32,6 +32,7 @@ const (
 // file:line:column: severity: message [rule] with the source line, a caret and
 // the hint; then what is unresolved; then one line of summary.
 func WriteText(w io.Writer, r Report, opts TextOptions) error {
+	r = r.withoutOnlyCluster()
 	t := text{Writer: bufio.NewWriter(w), opts: opts}
 	for _, f := range r.Findings {
 		t.finding(f)

@@ -50,7 +50,7 @@ type files struct {
 }
 
 // origin is the path to tell of a file: of the one that it was copied from.
-func (f *files) origin(file string) string { return cmp.Or(f.real[file], file) }
+func (f *files) origin(file string) string { return f.repo.Named(cmp.Or(f.real[file], file)) }
 
 // inside says whether a path is within what the source holds.
 func (f *files) inside(rel string) bool { return rel == f.base || contains(f.base, rel) }

@@ -41,7 +41,7 @@ func (k *Kustomization) patches() []patch {
 		}
 		var all []patch
 		for _, file := range k.Files {
-			if f, ok := k.Repo.File(file); ok {
+			if f, ok := k.Repo.File(k.Repo.Local(file)); ok {
 				if kustomize, ok := kustomizeIn(k.Repo, f); ok {
 					all = append(all, patchesOf(k.Repo, kustomize)...)
 				}
@@ -53,21 +53,30 @@ func (k *Kustomization) patches() []patch {
 			}
 		}
 		if k.Object != nil && k.Object.Source != nil {
-			for i, p := range k.Spec.Patches {
-				target := p.Target
-				var t *types.Selector
-				if target != nil {
-					t = &types.Selector{}
-					t.Group, t.Version, t.Kind, t.Name, t.Namespace = target.Group, target.Version, target.Kind, target.Name, target.Namespace
-				}
-				at := k.Object.Source.Lookup("spec", "patches", i, "patch")
-				all = append(all, inlinePatch(k.Object.Kustomization.repository(), k.Object.Source.File(), at, t)...)
-			}
+			all = append(all, k.ownPatches()...)
 		}
 		slices.Reverse(all)
 		k.patched.list = all
 	})
 	return k.patched.list
+}
+
+// ownPatches are those of the Flux Kustomization itself.
+func (k *Kustomization) ownPatches() []patch {
+	var all []patch
+	for i, p := range k.Spec.Patches {
+		var target *types.Selector
+		if t := p.Target; t != nil {
+			target = &types.Selector{}
+			target.Kind, target.Name = t.Kind, t.Name
+		}
+		at := k.Object.Source.Lookup("spec", "patches", i, "patch")
+		all = append(all, inlinePatch(k.Object.Kustomization.repository(), k.Object.Source.File(), at, target)...)
+	}
+	for i := range all {
+		all[i].file = k.Object.File
+	}
+	return all
 }
 
 // repository is where a Kustomization's objects stand.

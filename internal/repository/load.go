@@ -25,6 +25,9 @@ import (
 
 // Options of a load.
 type Options struct {
+	// Name is what messages put before the paths of the files: a relative folder, or "" for
+	// the repository that they are about.
+	Name string
 	// Limits of what loading may cost; the zero value is the defaults.
 	Limits Limits
 }
@@ -55,7 +58,11 @@ func Load(root string, opts Options) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(found, folder{root}, folderAt{dir}, limits)
+	r, err := load(found, folder{root}, folderAt{dir}, limits)
+	if err == nil {
+		r.name = opts.Name
+	}
+	return r, err
 }
 
 // FromFiles loads files that are in memory: path (relative, with forward
@@ -78,7 +85,11 @@ func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, erro
 	if len(found) > limits.Files {
 		return nil, fmt.Errorf("more than %d files", limits.Files)
 	}
-	return load(found, m, m, limits)
+	r, err := load(found, m, m, limits)
+	if err == nil {
+		r.name = opts.Name
+	}
+	return r, err
 }
 
 // entry is a regular file that was found.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ import (
 
 // Repository is a loaded folder.
 type Repository struct {
+	name       string
 	files      []*File
 	byPath     map[string]*File
 	paths      map[string]int64
@@ -160,6 +162,22 @@ func (o *Object) String() string {
 		return o.Kind + " " + o.Name
 	}
 	return o.Kind + " " + o.Namespace + "/" + o.Name
+}
+
+// Named is how to tell of a file: below the repository's name.
+func (r *Repository) Named(file string) string {
+	if r.name == "" || file == "" {
+		return file
+	}
+	return path.Join(r.name, file)
+}
+
+// Local is the path of a file that Named gives.
+func (r *Repository) Local(file string) string {
+	if r.name == "" {
+		return file
+	}
+	return strings.TrimPrefix(file, strings.TrimSuffix(r.name, "/")+"/")
 }
 
 // Files that hold YAML or JSON documents, in the order of their paths.

@@ -69,10 +69,10 @@ func failurePlace(k *reconcile.Kustomization) place {
 	if f.Line > 0 {
 		return place{f.File, f.Line, f.Column}
 	}
-	if k.Object != nil && !k.Repo.Exists(f.File) {
+	if k.Object != nil && !k.Repo.Exists(k.Repo.Local(f.File)) {
 		return placeOf(k.Object, "spec", "path")
 	}
-	if file, ok := k.Repo.File(f.File); ok && !file.FromItems {
+	if file, ok := k.Repo.File(k.Repo.Local(f.File)); ok && !file.FromItems {
 		return place{f.File, 1, 1}
 	}
 	return place{f.File, f.Line, f.Column}

@@ -178,6 +178,14 @@ func (p *Pass) Fleet() *reconcile.Fleet {
 	return f.fleet
 }
 
+// clusters counts those of the repository, once all rules have run.
+func (s *Shared) clusters() int {
+	if s.fleets.fleet == nil {
+		return 0
+	}
+	return len(s.fleets.fleet.Clusters)
+}
+
 // Clusters are those of the Fleet that are validated: all, or the one of the
 // pass.
 func (p *Pass) Clusters() []*reconcile.Cluster {

@@ -47,6 +47,8 @@ type Outcome struct {
 	Ignored    []finding.Ignored
 	// Checked are the files told to Pass.Checked.
 	Checked []string
+	// Clusters counts those of the repository, 0 where no rule has looked at them.
+	Clusters int
 }
 
 // Run runs rules over a repository, side by side, takes out what is ignored, and
@@ -74,7 +76,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	if err := errors.Join(append(failed, shared.Err(), ctx.Err())...); err != nil {
 		return Outcome{}, err
 	}
-	var out Outcome
+	out := Outcome{Clusters: shared.clusters()}
 	for _, p := range passes {
 		out.gather(p, o.Severities)
 	}
