@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // The comparisons, len and index of text/template, which doesn't export them:
@@ -15,13 +16,62 @@ var (
 	errNoOrder       = errors.New("invalid type for comparison")
 )
 
-func equalAny(a, b any, more ...any) (bool, error) {
+// equalAny is eq. What depends on a mark is one, but where the text around it
+// tells that the two differ.
+func (r *rendering) equalAny(a, b any, more ...any) (any, error) {
+	unknown := ""
 	for _, other := range append([]any{b}, more...) {
+		if m := r.undecidedEqual(a, other); m != "" {
+			unknown = m
+			continue
+		}
+		if hasMark(a) || hasMark(other) {
+			continue
+		}
 		if same, err := equal(a, other); same || err != nil {
 			return same, err
 		}
 	}
+	if unknown != "" {
+		return unknown, nil
+	}
 	return false, nil
+}
+
+func (r *rendering) unequal(a, b any) (any, error) {
+	same, err := r.equalAny(a, b)
+	if is, ok := same.(bool); ok {
+		return !is, err
+	}
+	return same, err
+}
+
+func hasMark(v any) bool {
+	s, ok := v.(string)
+	return ok && strings.Contains(s, markOpen)
+}
+
+// undecidedEqual is the mark because of which nobody can tell whether two values
+// are equal, "" where one can.
+func (r *rendering) undecidedEqual(a, b any) string {
+	if !hasMark(a) {
+		a, b = b, a
+	}
+	s, ok := a.(string)
+	if !ok || !hasMark(a) {
+		return ""
+	}
+	m, _ := r.marked(s)
+	other, isText := b.(string)
+	if !isText || hasMark(b) {
+		return r.mark(m)
+	}
+	parts := anyMark.Split(s, -1)
+	if len(parts[0])+len(parts[len(parts)-1]) > len(other) || !strings.HasPrefix(other, parts[0]) ||
+		!strings.HasSuffix(other, parts[len(parts)-1]) {
+		return ""
+	}
+	return r.mark(m)
 }
 
 func equal(a, b any) (bool, error) {

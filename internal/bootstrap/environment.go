@@ -190,8 +190,14 @@ func (r *reader) environmentValues(h *helmfile, env *environment, list []entry, 
 		}
 		for _, p := range files {
 			data := before.stateData()
-			if strategy == fallback {
-				data.Values = mergedMaps(out, data.Values)
+			if strategy == fallback && len(out) > 0 {
+				// helmfile lays the values before over what the template sees, and so,
+				// as maps within are shared, over what the files before it set.
+				seen := map[string]any{}
+				_ = mergo.Merge(&seen, out)
+				_ = mergo.Merge(&seen, data.Values, mergo.WithOverride)
+				data.Values = seen
+				data.StateValues = &data.Values
 			}
 			from, bad := r.valuesFile(h, p, data)
 			if bad != nil {
@@ -209,12 +215,7 @@ func (h *helmfile) literal(item entry) (map[string]any, error) {
 	if err := textKeys(item.node, false, 0); err != nil {
 		h.refuse(item.place, err.Error())
 	}
-	v, err := valueOf(item.file, item.node, asHelmfile)
-	if err != nil {
-		return nil, err
-	}
-	m, _ := v.plain().(map[string]any)
-	return m, nil
+	return decodeNode(item.node)
 }
 
 // relative is a path as helmfile names it, from the helmfile's folder.

@@ -48,12 +48,16 @@ func growing() map[string]func(args []reflect.Value) int64 {
 			return n
 		}
 	}
-	// A repetition makes a regular expression up to a thousand times as large.
+	// A repetition makes a regular expression up to a thousand times as large, and
+	// a replacement the text as many times as it is long.
 	matching := func(of ...int) func([]reflect.Value) int64 {
 		return func(args []reflect.Value) int64 {
-			n := product(of...)(args)
-			if strings.Contains(args[0].String(), "{") {
+			n := product(of[:2]...)(args)
+			if strings.Contains(strings.ReplaceAll(args[0].String(), `\{`, ""), "{") {
 				n = saturate(n, 1000)
+			}
+			if len(of) > 2 {
+				n += product(of[1:]...)(args)
 			}
 			return n
 		}
@@ -124,10 +128,10 @@ func (r *rendering) bind() template.FuncMap {
 		out[name] = r.guard(name, all[name], cost)
 	}
 	out["sprigGet"] = r.guard("get", all["get"], nil)
-	for _, name := range []string{"exec", "envExec", "fetchSecretValue", "expandSecretRefs"} {
+	for _, name := range []string{"envExec", "fetchSecretValue", "expandSecretRefs"} {
 		out[name] = r.refused(name)
 	}
-	for _, name := range []string{"env", "requiredEnv", "expandenv"} {
+	for _, name := range []string{"env", "requiredEnv"} {
 		out[name] = r.environment(name)
 	}
 	maps.Copy(out, r.helmfileFunctions())
@@ -139,6 +143,8 @@ func (r *rendering) bind() template.FuncMap {
 func (r *rendering) helmfileFunctions() template.FuncMap {
 	own := template.FuncMap{
 		"readFile":       r.readFile,
+		"exec":           r.exec,
+		"expandenv":      r.expanded,
 		"readDir":        r.readDir,
 		"isFile":         r.isFile,
 		"isDir":          r.isDir,
@@ -162,25 +168,30 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 // functions that rewrite adds.
 func (r *rendering) builtins() template.FuncMap {
 	out := template.FuncMap{
-		"printf":     r.guard("printf", formatted, printfCost),
-		"print":      r.guard("print", fmt.Sprint, nil),
-		"println":    r.guard("println", fmt.Sprintln, nil),
-		"html":       r.guard("html", template.HTMLEscaper, nil),
-		"js":         r.guard("js", template.JSEscaper, nil),
-		"urlquery":   r.guard("urlquery", template.URLQueryEscaper, nil),
-		"len":        r.guard("len", lengthOf, nil),
-		"index":      r.guard("index", index, nil),
-		"eq":         r.guard("eq", equalAny, nil),
-		"ne":         r.guard("ne", func(a, b any) (bool, error) { ok, err := equal(a, b); return !ok, err }, nil),
-		"lt":         r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }, nil),
-		"le":         r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }, nil),
-		"gt":         r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }, nil),
-		"ge":         r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }, nil),
-		"not":        func(v any) any { return r.unless(!truth(v), v) },
+		"printf":   r.guard("printf", formatted, printfCost),
+		"print":    r.guard("print", fmt.Sprint, nil),
+		"println":  r.guard("println", fmt.Sprintln, nil),
+		"html":     r.guard("html", template.HTMLEscaper, nil),
+		"js":       r.guard("js", template.JSEscaper, nil),
+		"urlquery": r.guard("urlquery", template.URLQueryEscaper, nil),
+		"len":      r.guard("len", lengthOf, nil),
+		"index":    r.guard("index", index, nil),
+		"eq":       r.guard("eq", r.equalAny, nil),
+		"ne":       r.guard("ne", r.unequal, nil),
+		"lt":       r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }, nil),
+		"le":       r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }, nil),
+		"gt":       r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }, nil),
+		"ge":       r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }, nil),
+		"not": func(v any) any {
+			if s, ok := v.(string); ok && !wholly(s) {
+				return s == ""
+			}
+			return r.unless(!truth(v), v)
+		},
 		"call":       r.refused("call"),
 		stepFunction: func() (string, error) { return "", r.spend(64) },
 		conditionFunction: func(v any) (any, error) {
-			if s, ok := v.(string); ok {
+			if s, ok := v.(string); ok && wholly(s) {
 				if m, bad := r.marked(s); bad {
 					return nil, fmt.Errorf("%w: %s", errUndecided, m.reason)
 				}
@@ -272,6 +283,9 @@ func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) 
 		if err != nil {
 			return result(nil, err)
 		}
+		if text, ok := v.(string); ok && strings.Contains(text, `\ue0f7`) {
+			v = unescapedMarks.Replace(text)
+		}
 		size, err := sizeOf(reflect.ValueOf(v), maxValueSize, 0)
 		if err == nil {
 			err = r.spend(size)
@@ -297,8 +311,14 @@ func invoke(fn reflect.Value, args []reflect.Value) (any, error) {
 // carriers pass a mark on inside of their result, so that only what is made of
 // it becomes unresolved; every other function's result is the mark itself.
 var carriers = []string{"dict", "list", "tuple", "set", "merge", "mergeOverwrite", "mustMerge",
-	"mustMergeOverwrite", "append", "prepend", "push", "concat", "toYaml", "print", "println", "tpl",
-	"include", "setValueAtPath", "pick", "omit", "values", "keys", "deepCopy", "quote", "squote"}
+	"mustMergeOverwrite", "append", "prepend", "push", "concat", "toYaml", "fromYaml", "toJson", "print", "println",
+	"printf", "join", "cat", "trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
+	"regexReplaceAllLiteral", "regexSplit", "tpl", "include", "setValueAtPath", "pick", "omit", "values", "keys",
+	"deepCopy", "quote", "squote", "upper", "lower", "exec", "expandenv", "readFile", "eq", "ne", "first", "last"}
+
+// decided are those that only ask of a text whether it is empty: one with more in
+// it than marks isn't.
+var decided = []string{"default", "coalesce", "required", "empty", "ternary"}
 
 // markIn finds a mark in an argument: in the text that it is, and in the texts
 // of a list of them.
@@ -308,9 +328,10 @@ func (r *rendering) markIn(function string, v reflect.Value) (mark, bool) {
 	}
 	carrier := slices.Contains(carriers, function)
 	switch {
+	case v.Kind() == reflect.String && slices.Contains(decided, function) && !wholly(v.String()):
 	case v.Kind() == reflect.String && !carrier:
 		return r.marked(v.String())
-	case v.Kind() == reflect.String && function == "toYaml":
+	case v.Kind() == reflect.String && (function == "toYaml" || function == "fromYaml") && wholly(v.String()):
 		return r.marked(v.String())
 	case v.Kind() == reflect.Slice && !carrier:
 		for i := range min(v.Len(), 10_000) {
@@ -428,6 +449,13 @@ func (e *engine) hasFolder(p string) bool {
 // variable: where only one file of the repository fits, helmfile can read no other.
 func (e *engine) guess(dir, p string) (string, mark) {
 	unknown, _ := e.marked(p)
+	// What the path begins with is the repository's folder, likely: what decides is
+	// what stands within.
+	if _, rest, leading := strings.Cut(p, markClose+"/"); leading && strings.HasPrefix(p, markOpen) {
+		if m, another := e.marked(rest); another {
+			unknown = m
+		}
+	}
 	if !strings.HasPrefix(p, markOpen) {
 		p = path.Join(dir, p)
 	}
@@ -437,7 +465,7 @@ func (e *engine) guess(dir, p string) (string, mark) {
 			pattern = "(?:.+/)?" + rest
 		}
 	}
-	pattern = marks.ReplaceAllString(pattern, `[^/]+`)
+	pattern = anyMark.ReplaceAllString(pattern, `[^/]+`)
 	fits, err := regexp.Compile("^" + pattern + "$")
 	if err != nil {
 		return "", unknown
@@ -454,8 +482,6 @@ func (e *engine) guess(dir, p string) (string, mark) {
 	return found[0], mark{}
 }
 
-var marks = regexp.MustCompile(markOpen + `[0-9]*` + markClose)
-
 func (r *rendering) readFile(name string) (any, error) {
 	p, bad := r.locate("the template reads", r.dir, name)
 	if bad.reason == "" {
@@ -467,6 +493,7 @@ func (r *rendering) readFile(name string) (any, error) {
 	if bad.missing != "" {
 		r.reads[bad.missing] = false
 	}
+	r.blocked = append(r.blocked, bad)
 	return r.mark(bad), nil
 }
 
@@ -477,6 +504,7 @@ func (e *engine) read(p string) ([]byte, mark) {
 	switch {
 	case err == nil:
 		e.reads[p] = true
+		e.rendering.noteRead(p)
 		return data, mark{}
 	case errors.Is(err, fs.ErrNotExist):
 		e.reads[p] = false

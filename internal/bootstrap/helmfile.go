@@ -36,6 +36,8 @@ type helmfile struct {
 	values map[string]any
 
 	broken *brokenPart // the first part that can't be read
+	// readFor are the files that the part's template read for a release.
+	readFor map[*yaml.Node]map[string]bool
 	// refusals say why helmfile itself stops at the file, and where, in the order
 	// in which it comes to them: phase is the one under way.
 	refusals []refusal
@@ -72,7 +74,8 @@ type call struct {
 
 func newHelmfile(file, dir string) *helmfile {
 	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]text{},
-		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment()}
+		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment(),
+		readFor: map[*yaml.Node]map[string]bool{}}
 }
 
 // reader reads the helmfiles of a repository.
@@ -129,6 +132,7 @@ func (r *reader) part(before *helmfile, file, source string, offset int, env *en
 	for _, n := range r.documents(own, source, offset, env) {
 		if n.Kind == yaml.MappingNode {
 			next := newHelmfile(file, before.dir)
+			next.readFor = own.readFor
 			next.decode(n)
 			own.merge(next, true)
 		}
@@ -259,10 +263,15 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 		}
 		h.checkFields(part, offset, func(line int) int { return line + offset })
 	}
+	var reads []readAt
 	rendered, err := r.render(h.dir, part, data)
 	if err != nil {
-		h.refuse(place{file, offset + lineOfTemplateError(err)}, templateReason(err))
+		if !isUndecided(err) {
+			h.refuse(place{file, offset + lineOfTemplateError(err)}, templateReason(err))
+		}
 		rendered = r.salvage(h.dir, part, data, err)
+	} else {
+		reads = r.rendering.log
 	}
 	original := originalLines(part, rendered, offset)
 	h.checkFields(rendered, offset, original)
@@ -272,8 +281,32 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 		nodes, _ = parseText(file, r.salvage(h.dir, part, data, err))
 		original = originalLines(part, part, offset)
 	}
+	h.attribute(reads, rendered, nodes)
 	shiftLines(nodes, original)
 	return nodes
+}
+
+// attribute notes which release of a rendered part the template read which file
+// for: what it reads before it has written the first one is for all or none.
+func (h *helmfile) attribute(reads []readAt, rendered string, nodes []*yaml.Node) {
+	for _, n := range nodes {
+		releases := repository.Lookup(n, "releases")
+		if releases == nil || releases.Kind != yaml.SequenceNode {
+			continue
+		}
+		for _, each := range reads {
+			line := 1 + strings.Count(rendered[:min(each.after, len(rendered))], "\n")
+			for i := len(releases.Content) - 1; i >= 0; i-- {
+				if release := releases.Content[i]; release.Line <= line {
+					if h.readFor[release] == nil {
+						h.readFor[release] = map[string]bool{}
+					}
+					h.readFor[release][each.path] = true
+					break
+				}
+			}
+		}
+	}
 }
 
 // originalLines tells which line of the file each line of a rendered part came
@@ -356,7 +389,9 @@ func (h *helmfile) decode(n *yaml.Node) {
 	}
 	for _, release := range items(n, "releases") {
 		if release.Kind == yaml.MappingNode {
-			h.releases = append(h.releases, newRawRelease(file, release))
+			raw := newRawRelease(file, release)
+			raw.reads = h.readFor[release]
+			h.releases = append(h.releases, raw)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func selected(releases []*release, c call) []*release {
 		return releases
 	}
 	for _, r := range releases {
-		if r.skipped == nil && !slices.ContainsFunc(c.selectors, r.matches) {
+		if !slices.ContainsFunc(c.selectors, r.matches) {
 			r.skipped = &text{place: c.path.place, value: "the selectors of the helmfile that calls this one leave it out"}
 		}
 	}

@@ -138,8 +138,7 @@ func (o *oracle) compare(t *testing.T, repo *repository.Repository, file string)
 }
 
 func (r *release) listed() listed {
-	enabled := r.skipped == nil || !strings.HasPrefix(r.skipped.value, "the condition")
-	return listed{r.name.value, r.namespace.value, r.chart.value, r.version.value, enabled, r.installed}
+	return listed{r.name.value, r.namespace.value, r.chart.value, r.version.value, r.enabled, r.installed}
 }
 
 // refusalOf is why helmfile refuses releases before it comes to a phase, by our

@@ -30,6 +30,8 @@ type rawRelease struct {
 	args      []string // postRendererArgs
 	patches   []text   // fields that change what the chart renders
 	env       []text
+	// reads are the files that the helmfile's own template read for the release.
+	reads map[string]bool
 }
 
 // Hook is a command that a bootstrap runs around a release: it is never run here.

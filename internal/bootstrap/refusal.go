@@ -142,7 +142,8 @@ func templateReason(err error) string { return shortened(helmfilesNames.Replace(
 var errUndecided = errors.New("a condition depends on what cannot be known")
 
 func isUndecided(err error) bool {
-	return errors.Is(err, errUndecided) || errors.Is(err, errTooMuchWork) || errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep)
+	var unknown *unknownError
+	return errors.As(err, &unknown) || errors.Is(err, errUndecided) || errors.Is(err, errTooMuchWork) || errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep)
 }
 
 // checkReleases notes the releases that helmfile refuses as a whole: two of one

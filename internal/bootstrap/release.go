@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -35,8 +36,9 @@ type release struct {
 	// skipped says why the bootstrap doesn't install the release at all, and
 	// where; nil if it does.
 	skipped *text
-	// installed is false where helmfile removes the release instead.
-	installed bool
+	// installed is false where helmfile removes the release instead, and enabled
+	// where its condition leaves it out.
+	installed, enabled bool
 	// patches are the fields by which the bootstrap changes the chart or what it
 	// renders, such as jsonPatches.
 	patches []text
@@ -100,7 +102,10 @@ func (r *reader) unreadable(h *helmfile) []*release {
 
 func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	h.phase = executing
-	out := &release{place: raw.place, reads: map[string]bool{}}
+	out := &release{place: raw.place, reads: maps.Clone(raw.reads)}
+	if out.reads == nil {
+		out.reads = map[string]bool{}
+	}
 	r.reads = out.reads
 	whole, err := h.inherited(raw)
 	if err != nil {
@@ -126,8 +131,7 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	out.labels = e.allLabels(out.namespace.value)
 	out.crdsOnly = h.crdsOnly(out.name.value, whole)
 	out.source = h.source(out.chart.value)
-	out.skipped = e.skipped()
-	out.installed = out.skipped == nil || out.skipped.value != notInstalled
+	e.choose(out)
 	out.values = e.values(out)
 	out.values.value.walk("", func(_ string, v *value) {
 		if t, ok := v.scalar.(string); ok {
@@ -300,6 +304,10 @@ func (e *evaluation) failed(at place, err error) *mark {
 			return &m
 		}
 	}
+	var unknown *unknownError
+	if errors.As(err, &unknown) {
+		return &unknown.mark
+	}
 	if len(e.h.env.unknown) > 0 && strings.Contains(err.Error(), "map has no entry for key") {
 		m := e.h.env.unknown[0]
 		return &m
@@ -311,10 +319,8 @@ func (e *evaluation) failed(at place, err error) *mark {
 	return &mark{reason: "the template fails: " + reason}
 }
 
-const notInstalled = "installed is false"
-
-// skipped says why helmfile doesn't install the release.
-func (e *evaluation) skipped() *text {
+// choose says whether helmfile installs the release, and why not.
+func (e *evaluation) choose(r *release) {
 	condition := e.fields["condition"]
 	if t := e.decided("conditionTemplate", ""); t != nil {
 		condition = *t
@@ -326,13 +332,14 @@ func (e *evaluation) skipped() *text {
 	if err != nil && condition.unknown == nil {
 		e.h.refuse(condition.place, err.Error())
 	}
+	r.installed = installed == nil || isTrue(installed.value) || installed.unknown != nil
+	r.enabled = enabled || err != nil || condition.unknown != nil
 	switch {
-	case installed != nil && !isTrue(installed.value) && installed.unknown == nil:
-		return &text{place: installed.place, value: notInstalled}
-	case err == nil && !enabled && condition.unknown == nil:
-		return &text{place: condition.place, value: fmt.Sprintf("the condition %s is false", condition.value)}
+	case !r.installed:
+		r.skipped = &text{place: installed.place, value: "installed is false"}
+	case !r.enabled:
+		r.skipped = &text{place: condition.place, value: fmt.Sprintf("the condition %s is false", condition.value)}
 	}
-	return nil
 }
 
 // decided is a boolean field that a template may give, nil where it isn't set.

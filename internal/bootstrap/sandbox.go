@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -75,9 +77,13 @@ func newEngine(ctx context.Context, f files) *engine {
 	return e
 }
 
-// The characters around a mark's number are private use, so that no text that a
-// person wrote looks like one, and YAML passes them through.
-const markOpen, markClose = "\ue0f7", "\ue0f8"
+// A mark in a text is a number in private use characters, so that no text that a
+// person wrote looks like one, no pattern for digits or letters changes one, and
+// YAML and JSON pass it through.
+const (
+	markOpen, markClose = "\ue0f7", "\ue0f8"
+	markZero            = '\ue100' // and nine more
+)
 
 // mark returns the text that stands for a value that cannot be computed.
 func (e *engine) mark(m mark) string {
@@ -87,7 +93,13 @@ func (e *engine) mark(m mark) string {
 		e.marks = append(e.marks, m)
 		e.index[m] = i
 	}
-	return fmt.Sprintf("%s%d%s", markOpen, i, markClose)
+	var b strings.Builder
+	b.WriteString(markOpen)
+	for _, digit := range strconv.Itoa(i) {
+		b.WriteRune(markZero + digit - '0')
+	}
+	b.WriteString(markClose)
+	return b.String()
 }
 
 // marked returns the first mark in a text.
@@ -96,16 +108,34 @@ func (e *engine) marked(s string) (mark, bool) {
 	if !found {
 		return mark{}, false
 	}
-	number, _, found := strings.Cut(rest, markClose)
-	if !found {
-		return mark{}, false
+	number, _, _ := strings.Cut(rest, markClose)
+	i := 0
+	for _, digit := range number {
+		if i = i*10 + int(digit-markZero); digit < markZero || digit > markZero+9 || i >= len(e.marks) {
+			return mark{reason: "the text around an unknown value is cut"}, true
+		}
 	}
-	var i int
-	if n, err := fmt.Sscanf(number, "%d", &i); n != 1 || err != nil || i < 0 || i >= len(e.marks) {
-		return mark{}, false
+	if number == "" {
+		return mark{reason: "the text around an unknown value is cut"}, true
 	}
 	return e.marks[i], true
 }
+
+// wholly says whether a text is nothing but marks.
+func wholly(s string) bool {
+	return strings.HasPrefix(s, markOpen) && anyMark.ReplaceAllString(s, "") == ""
+}
+
+var anyMark = regexp.MustCompile(markOpen + `[\x{e100}-\x{e109}]*` + markClose)
+
+// unescapedMarks undoes what quoting makes of marks.
+var unescapedMarks = func() *strings.Replacer {
+	pairs := []string{`\ue0f7`, markOpen, `\ue0f8`, markClose}
+	for i := range 10 {
+		pairs = append(pairs, fmt.Sprintf(`\ue10%d`, i), string(rune(markZero+i)))
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 // spend takes from the budget of all templates.
 func (e *engine) spend(n int64) error {
@@ -138,8 +168,13 @@ func (e *engine) render(dir, text string, data any) (string, error) {
 		return text, nil
 	}
 	r := e.rendering
-	r.dir, r.root, r.depth, r.rewritten = dir, nil, 0, map[*parse.Tree]bool{}
-	return r.run(text, data)
+	r.dir, r.root, r.depth, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, map[*parse.Tree]bool{}, nil, nil, nil
+	out, err := r.run(text, data)
+	if err != nil && len(r.blocked) > 0 && strings.Contains(err.Error(), "in type string") {
+		// A field of what could not be read.
+		err = &unknownError{r.blocked[0]}
+	}
+	return out, err
 }
 
 // rendering is the evaluation of one template and of what it includes. It is not
@@ -151,6 +186,24 @@ type rendering struct {
 	root      *template.Template
 	depth     int
 	rewritten map[*parse.Tree]bool
+	out       *boundedWriter // of the outermost template
+	// log holds the files that the template read, each with the number of bytes that
+	// it had written before, and blocked says which it could not read.
+	log     []readAt
+	blocked []mark
+}
+
+// readAt is a file that a template read once it had written so many bytes.
+type readAt struct {
+	path  string
+	after int
+}
+
+// noteRead notes a file that the template under way reads.
+func (r *rendering) noteRead(p string) {
+	if r.out != nil {
+		r.log = append(r.log, readAt{p, r.out.text.Len()})
+	}
 }
 
 func (r *rendering) run(text string, data any) (string, error) {
@@ -223,6 +276,9 @@ func (r *rendering) execute(t *template.Template, data any) (string, error) {
 	}
 	defer func() { r.depth-- }()
 	out := &boundedWriter{left: maxOutputBytes}
+	if r.out == nil {
+		r.out = out
+	}
 	err := t.Execute(out, data)
 	return out.text.String(), err
 }
@@ -252,6 +308,10 @@ func rewrite(list *parse.ListNode) {
 	}
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
+		case *parse.ActionNode:
+			rewritePipe(n.Pipe)
+		case *parse.TemplateNode:
+			rewritePipe(n.Pipe)
 		case *parse.IfNode:
 			rewriteBranch(&n.BranchNode)
 		case *parse.WithNode:
@@ -265,7 +325,28 @@ func rewrite(list *parse.ListNode) {
 	list.Nodes = append([]parse.Node{step}, list.Nodes...)
 }
 
+// rewritePipe makes every and refuse a mark in front of its last argument, since
+// a mark is true to the template and the value may not be.
+func rewritePipe(pipe *parse.PipeNode) {
+	if pipe == nil {
+		return
+	}
+	for _, c := range pipe.Cmds {
+		for i, arg := range c.Args {
+			if inner, ok := arg.(*parse.PipeNode); ok {
+				rewritePipe(inner)
+			}
+			if id, ok := c.Args[0].(*parse.IdentifierNode); ok && id.Ident == "and" && i > 0 && i < len(c.Args)-1 {
+				decided := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: c.Pos, Args: []parse.Node{arg}}
+				c.Args[i] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: c.Pos, Line: pipe.Line,
+					Cmds: []*parse.CommandNode{decided, command(c.Pos, conditionFunction)}}
+			}
+		}
+	}
+}
+
 func rewriteBranch(b *parse.BranchNode) {
+	rewritePipe(b.Pipe)
 	if b.Pipe != nil {
 		b.Pipe.Cmds = append(b.Pipe.Cmds, command(b.Pos, conditionFunction))
 	}

@@ -57,7 +57,7 @@ func TestRenderMarks(t *testing.T) {
 	for _, test := range []struct{ text, reason, missing string }{
 		{`{{ requiredEnv "DOMAIN" }}`, `requiredEnv "DOMAIN"`, ""},
 		{`{{ env "DOMAIN" | default "x" | upper }}`, `env "DOMAIN"`, ""},
-		{`{{ exec "sh" (list "-c" "touch /tmp/x") }}`, "calls exec", ""},
+		{`{{ exec "sh" (list "-c" "touch x; rm y") }}`, `exec "bash -c …"`, ""},
 		{`{{ readFile "../../../../etc/passwd" }}`, "outside of the repository", ""},
 		{`{{ readFile "/etc/passwd" | fromYaml | toYaml }}`, "not in the repository", ""},
 		{`{{ readFile "no.yaml" | fromYaml | get "a.b" }}`, "b/no.yaml doesn't exist", "b/no.yaml"},

@@ -96,8 +96,9 @@ func mapFields(v *value, file string, n *yaml.Node, how reading) error {
 			sources = append(sources, child)
 			continue
 		}
-		if before, twice := v.fields[key.Value]; twice {
-			return fmt.Errorf("%s:%d: key %q is given twice, first on line %d", file, key.Line, key.Value, before.line)
+		name := keyOf(key, how)
+		if before, twice := v.fields[name]; twice {
+			return fmt.Errorf("%s:%d: key %q is given twice, first on line %d", file, key.Line, name, before.line)
 		}
 		each, err := valueOf(file, child, how)
 		if err != nil {
@@ -106,7 +107,7 @@ func mapFields(v *value, file string, n *yaml.Node, how reading) error {
 		if each.isMap || each.isList {
 			each.line = key.Line
 		}
-		v.fields[key.Value] = each
+		v.fields[name] = each
 	}
 	for _, source := range sources {
 		if err := mergeFields(v, file, source, how); err != nil {
@@ -114,6 +115,16 @@ func mapFields(v *value, file string, n *yaml.Node, how reading) error {
 		}
 	}
 	return nil
+}
+
+// keyOf is a key as Helm reads it: by YAML 1.1, on and y are booleans there too.
+func keyOf(key *yaml.Node, how reading) string {
+	if how == asHelm && key.Style == 0 && key.ShortTag() == "!!str" {
+		if b, is := yaml11Bool(key.Value); is {
+			return strconv.FormatBool(b)
+		}
+	}
+	return key.Value
 }
 
 // mergeFields adds what a merge key (<<) brings in: a map, or a list of maps of

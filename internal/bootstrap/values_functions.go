@@ -31,14 +31,23 @@ func decodeYAML(text string) (v any, err error) {
 
 // decodeMap decodes the first document into a map, whose own keys may be of any
 // type.
-func decodeMap(text string) (m map[string]any, err error) {
+func decodeMap(text string) (map[string]any, error) {
+	return intoMap(func(m *map[string]any) error { return yaml.Unmarshal([]byte(text), m) })
+}
+
+// decodeNode decodes a map as decodeMap does.
+func decodeNode(n *yaml.Node) (map[string]any, error) {
+	return intoMap(func(m *map[string]any) error { return n.Decode(m) })
+}
+
+func intoMap(decode func(*map[string]any) error) (m map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			m, err = nil, errors.New("the YAML parser gave up")
 		}
 	}()
 	m = map[string]any{}
-	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+	if err := decode(&m); err != nil {
 		return nil, err
 	}
 	v, err := stringKeys(m, 0)
