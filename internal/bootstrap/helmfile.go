@@ -103,6 +103,8 @@ func (r *reader) load(file, dir string, env, override *environment, asBase bool)
 	if err != nil {
 		return nil, err
 	}
+	// What the file itself reads is no release's.
+	r.reads = map[string]bool{}
 	whole := strings.ReplaceAll(string(data), "\r\n", "\n")
 	out := newHelmfile(file, dir)
 	if reason, line := againstPolicy(whole); reason != "" {

@@ -24,6 +24,9 @@ func alignLines(source, rendered string) []int {
 			}
 		}
 		if match < 0 {
+			match = earlier(from[:min(at, len(from))], line, &work)
+		}
+		if match < 0 {
 			out = append(out, max(at, 1))
 			continue
 		}
@@ -34,6 +37,18 @@ func alignLines(source, rendered string) []int {
 		}
 	}
 	return out
+}
+
+// earlier finds the line of a loop that began before: the last one that fits by
+// some text of its own, -1 where none does.
+func earlier(from []string, line string, work *int) int {
+	for i := len(from) - 1; i >= 0 && *work > 0; i-- {
+		*work--
+		if own := action.ReplaceAllString(from[i], ""); len(strings.Trim(own, " -'\"")) > 2 && fits(from[i], line) {
+			return i
+		}
+	}
+	return -1
 }
 
 var action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
