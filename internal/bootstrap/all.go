@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// all evaluates the helmfiles of a repository, and returns the releases by the
-// file that declares them. A file that others build upon or call is evaluated as
+// all evaluates the helmfiles and charts of a repository, and returns the releases
+// by the file that declares them. A file that others build upon or call is evaluated as
 // they do; one whose releases none of them brings in, by itself. A release that
 // several bring in alike is one, and those that differ are several.
 func (r *reader) all(files []string) (map[string][]*release, error) {
@@ -46,8 +46,10 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 			}
 		}
 	}
+	r.work = min(left, maxFileWork)
+	add(r.charts())
 	for _, releases := range out {
-		slices.SortStableFunc(releases, func(a, b *release) int { return a.line - b.line })
+		slices.SortStableFunc(releases, byPlace)
 	}
 	return out, nil
 }

@@ -30,14 +30,21 @@ type oracle struct {
 	dir, home string
 }
 
+// lookPath skips the test where a program isn't on PATH.
+func lookPath(t *testing.T, program string) func(args ...string) *exec.Cmd {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("%s is not on PATH", program)
+	}
+	return func(args ...string) *exec.Cmd { return exec.CommandContext(t.Context(), program, args...) }
+}
+
 // newOracle skips the test where helmfile, or the helm that it wants, isn't on
 // PATH.
 func newOracle(t *testing.T, a *txtar.Archive) *oracle {
 	t.Helper()
 	for _, tool := range []string{"helmfile", "helm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not on PATH", tool)
-		}
+		lookPath(t, tool)
 	}
 	o := &oracle{dir: t.TempDir(), home: t.TempDir()}
 	if err := txtar.Write(a, o.dir); err != nil {

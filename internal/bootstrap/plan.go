@@ -131,13 +131,13 @@ func readable(releases []*release) error {
 // each calls f with the releases of each bootstrap file.
 func each(ctx context.Context, repo *repository.Repository, f func(e *engine, releases []*release) error) error {
 	files := findHelmfiles(repo)
-	if len(files) == 0 {
-		return ErrNoBootstrap
-	}
 	r := &reader{engine: newEngine(ctx, repo), repo: repo}
 	byFile, err := r.all(files)
 	if err != nil {
 		return err
+	}
+	if len(files)+len(byFile) == 0 {
+		return ErrNoBootstrap
 	}
 	for _, file := range slices.Sorted(maps.Keys(byFile)) {
 		if err := f(r.engine, byFile[file]); err != nil {

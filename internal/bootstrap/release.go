@@ -17,12 +17,14 @@ import (
 // release is a release of a bootstrap, evaluated: of a helmfile, of the
 // helmCharts of a kustomization, or of a HelmChart of K3s.
 type release struct {
-	place     // of its name in the file that declares it
-	cluster   string
-	name      text
-	namespace text
-	chart     text
-	version   text
+	place // of its name in the file that declares it
+	// definition is what declares it, in a word.
+	definition string
+	cluster    string
+	name       text
+	namespace  text
+	chart      text
+	version    text
 	// source is the URL that the chart comes from, as far as it is said apart
 	// from the chart: of the repository behind the chart's "repository/" prefix.
 	source text
@@ -57,6 +59,13 @@ type release struct {
 	partial []mark
 }
 
+// What declares a release.
+const (
+	helmfileDefinition  = "helmfile"
+	kustomizeDefinition = "kustomization"
+	k3sDefinition       = "HelmChart"
+)
+
 // releaseData is what the templates of a release see.
 type releaseData struct {
 	Environment environmentData
@@ -88,7 +97,7 @@ func (r *reader) evaluate(h *helmfile) []*release {
 
 // unreadable stands for a helmfile of which nothing can be told.
 func (r *reader) unreadable(h *helmfile) []*release {
-	out := &release{cluster: bootstrapCluster(r.paths(), h.file)}
+	out := &release{definition: helmfileDefinition, cluster: bootstrapCluster(r.paths(), h.file)}
 	switch {
 	case h.broken != nil:
 		out.place, out.unreadable = place{h.file, h.broken.line}, h.broken.reason
@@ -102,7 +111,7 @@ func (r *reader) unreadable(h *helmfile) []*release {
 
 func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	h.phase = executing
-	out := &release{place: raw.place, reads: maps.Clone(raw.reads)}
+	out := &release{place: raw.place, definition: helmfileDefinition, reads: maps.Clone(raw.reads)}
 	if out.reads == nil {
 		out.reads = map[string]bool{}
 	}

@@ -25,7 +25,20 @@ type Report struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
 	Releases   []ReleaseReport `json:"releases"`
-	Summary    Summary         `json:"summary"`
+	// Refusals are the first reason of each helmfile for which helmfile itself
+	// stops. Its releases are judged all the same.
+	Refusals []Refusal `json:"refusals"`
+	Summary  Summary   `json:"summary"`
+}
+
+// Refusal is a reason for which helmfile stops: in its words, and where.
+type Refusal struct {
+	// Helmfile that it would run.
+	Helmfile string `json:"helmfile"`
+	// File and line that it stops at.
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
 }
 
 // ReleaseReport is the verdict on one release.
@@ -44,8 +57,12 @@ type ReleaseReport struct {
 	// without one.
 	HelmRelease string       `json:"helmRelease"`
 	Differences []Difference `json:"differences"`
-	// Reason of the verdicts missing and unresolved.
+	// Reason of the verdicts missing and unresolved, and of a release that the
+	// bootstrap doesn't install.
 	Reason string `json:"reason"`
+
+	// definition is what declares the release: a helmfile, a kustomization, …
+	definition string
 
 	// Object names the HelmRelease.
 	Object Object `json:"-"`

@@ -31,7 +31,13 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 		for end < len(r.Releases) && r.Releases[end].File == r.Releases[start].File {
 			end++
 		}
-		out.WriteString(printable(r.Releases[start].File) + "\n")
+		file := r.Releases[start].File
+		out.WriteString(printable(file) + "\n")
+		for _, refusal := range r.Refusals {
+			if refusal.Helmfile == file {
+				fmt.Fprintf(&out, "  ! helmfile stops: %s   %s\n", printable(refusal.Reason), printable(fmt.Sprintf("%s:%d", refusal.File, refusal.Line)))
+			}
+		}
 		writeReleases(&out, r.Releases[start:end], opts)
 		start = end
 	}
@@ -69,6 +75,9 @@ func (r ReleaseReport) said() string {
 	case Drift:
 		return "drifts from " + r.HelmRelease
 	case Intended:
+		if r.Reason != "" {
+			return "differs from " + r.HelmRelease + ": " + r.Reason
+		}
 		return "differs on purpose from " + r.HelmRelease
 	case Missing:
 		return "missing: " + r.Reason
@@ -173,7 +182,7 @@ func (r ReleaseReport) HintFor(d Difference) string {
 	case d.missing != "":
 		return "helmfile stops there: the file " + d.missing + " doesn't exist"
 	case d.Rule == RuleVersionDrift:
-		return versionHint(d)
+		return versionHint(d, r.definition)
 	case d.Rule == RuleIdentityDrift:
 		return "Flux would install a second release beside the bootstrap's: use the same release name and namespace"
 	case d.Rule == RuleChartDrift:
@@ -181,21 +190,24 @@ func (r ReleaseReport) HintFor(d Difference) string {
 	case containsVariableText(d.Bootstrap.Value):
 		return "Flux substitutes the variable and helmfile doesn't: write the value itself"
 	}
+	if r.definition != helmfileDefinition {
+		return "make both read one values file, so that the values stand in Git once"
+	}
 	return "read the values from the HelmRelease in a values template, so that they stand in Git once"
 }
 
-func versionHint(d Difference) string {
+func versionHint(d Difference, definition string) string {
 	a, err1 := semver.NewVersion(normalVersion(fmt.Sprint(d.Bootstrap.Value)))
 	b, err2 := semver.NewVersion(normalVersion(fmt.Sprint(d.Git.Value)))
 	switch {
 	case d.Bootstrap.Value == nil:
 		return "the bootstrap pins no version and installs the newest"
 	case err1 == nil && err2 == nil && a.LessThan(b):
-		return "Git was bumped and the helmfile was not"
+		return "Git was bumped and the " + definition + " was not"
 	case err1 == nil && err2 == nil && b.LessThan(a):
-		return "the helmfile was bumped and Git was not"
+		return "the " + definition + " was bumped and Git was not"
 	}
-	return "read the version from Git in the helmfile, so that it stands there once"
+	return "read the version from Git in the " + definition + ", so that it stands there once"
 }
 
 func containsVariableText(v any) bool {

