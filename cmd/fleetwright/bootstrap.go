@@ -21,8 +21,9 @@ func newBootstrap(s streams) *cobra.Command {
 		Use:   "bootstrap",
 		Short: "Compare what a bootstrap installs with the HelmReleases in Git",
 		Long: `A bootstrap installs releases before Flux runs; then Flux takes them over. These
-commands read bootstrap definitions (helmfiles), wherever they stand in a
-repository, and compare them with its HelmReleases. Nothing is executed or fetched.`,
+commands read bootstrap definitions, wherever they stand in a repository, and
+compare them with its HelmReleases: helmfiles, kustomizations with helmCharts, and
+HelmCharts of K3s. Nothing is executed or fetched.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: group,
 	}
