@@ -94,7 +94,7 @@ func writeCanaries(t *testing.T, outside string) {
 // ends otherwise than with a report.
 func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
 		cmd, start := h.command(ctx, arguments), time.Now()
@@ -167,12 +167,18 @@ func checkEnd(t *testing.T, c hostileCase, state *os.ProcessState, stdout, stder
 			t.Errorf("the output has %q:\n%s%s", bad, tail(stdout), tail(stderr))
 		}
 	}
+	if bad := control.FindString(stdout + stderr); bad != "" {
+		t.Errorf("the output has %q:\n%s%s", bad, tail(stdout), tail(stderr))
+	}
 	for _, want := range c.want {
 		if !strings.Contains(stdout+stderr, want) {
 			t.Errorf("no %q in the output:\n%s%s", want, tail(stdout), tail(stderr))
 		}
 	}
 }
+
+// control is what could drive a terminal.
+var control = regexp.MustCompile(`[^\n\t\x20-\x7e\x{a0}-\x{200b}\x{2010}-\x{2027}\x{2030}-\x{10ffff}]`)
 
 func tail(text string) string { return text[max(0, len(text)-3000):] }
 

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -90,11 +91,14 @@ func (v *view) finish(b *built, dir, file string, err error) *built {
 	if limit := (*limitError)(nil); errors.As(err, &limit) && v.limit == nil {
 		v.limit = limit
 	}
+	if copied := (*jsonpatch.AccumulatedCopySizeError)(nil); errors.As(err, &copied) && v.limit == nil {
+		v.limit = &limitError{fmt.Errorf("the copy operations of a patch add more than %d MB", mostCopied>>20)}
+	}
 	b.files = v.filesRead()
 	b.gaps = append(b.gaps, v.gaps...)
 	switch {
 	case v.limit != nil:
-		b.gaps = append(b.gaps, Gap{Kind: Limit, File: file, Message: v.limit.Error()})
+		b.gaps = append(b.gaps, Gap{Kind: Limit, File: cmp.Or(v.limited, file), Message: v.limit.Error()})
 		b.failure = nil
 	case len(b.gaps) > 0:
 		b.failure = nil // what was left out may be what is missed
@@ -252,7 +256,7 @@ func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resourc
 			return nil, err
 		}
 	}
-	c, err := estimate(v.repo, dir, k)
+	c, err := estimate(v.files, dir, k)
 	if err == nil {
 		err = v.budget.build(c)
 	}

@@ -44,9 +44,10 @@ type files struct {
 	read sync.Map // path → *content
 	// lists of manifests in folders: path → *manifests; builds that were made: buildKey →
 	// *shared. The budget is that of all files.
-	lists  sync.Map
-	builds sync.Map
-	budget *budget
+	lists    sync.Map
+	builds   sync.Map
+	measures measures
+	budget   *budget
 }
 
 // origin is the path to tell of a file: of the one that it was copied from.
@@ -72,16 +73,19 @@ func (f *files) content(file string) *content {
 
 func (f *files) load(file string, c *content) {
 	if known, ok := f.repo.File(file); ok && known.Err != nil && known.Err.Reason != repository.NotYAML {
-		c.err = &limitError{known.Err}
+		c.err = limited(known.Err)
 		return
 	}
 	if c.data, c.err = f.repo.ReadFile(file); c.err != nil {
+		if unread := (*repository.Error)(nil); errors.As(c.err, &unread) && unread.Reason == repository.TooLarge {
+			c.err = limited(c.err)
+		}
 		return
 	}
 	if _, checked := f.repo.File(file); !checked && bytes.IndexByte(c.data, '&') >= 0 && bytes.IndexByte(c.data, '*') >= 0 {
 		// kustomize reads files of any name as YAML.
 		if err := f.repo.Check(string(c.data)); err != nil {
-			c.err = &limitError{err}
+			c.err = limited(err)
 		}
 	}
 	if !repository.IsKustomization(file) {
@@ -93,7 +97,7 @@ func (f *files) load(file string, c *content) {
 	}
 	for _, text := range inline(&k) {
 		if err := f.repo.Check(text); err != nil {
-			c.err = &limitError{err}
+			c.err = limited(err)
 			return
 		}
 	}
@@ -104,6 +108,14 @@ func (f *files) load(file string, c *content) {
 
 // limitError is a limit of Fleetwright's, not of Flux's.
 type limitError struct{ error }
+
+// limited makes a limit of what the repository says of a file or text; a gap tells the place.
+func limited(err error) error {
+	if known := (*repository.Error)(nil); errors.As(err, &known) {
+		err = errors.New(known.Message)
+	}
+	return &limitError{err}
+}
 
 // view is what one build sees: the files, with a kustomization of its own.
 type view struct {
@@ -120,7 +132,10 @@ type view struct {
 	count int
 	bytes int
 	gaps  []Gap
-	limit error
+	// limit is what the build goes beyond, and limited the file where it does, "" for the
+	// build as a whole.
+	limit   error
+	limited string
 }
 
 // relative turns a path of kustomize's into one of the repository.
@@ -167,8 +182,11 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 		err = &limitError{fmt.Errorf("the build reads more than %d MB", mostReadBytes>>20)}
 	}
 	var limit *limitError
-	if errors.As(err, &limit) {
+	if errors.As(err, &limit) && v.limit == nil {
 		v.limit = limit
+		if c.err != nil {
+			v.limited = rel
+		}
 	}
 	return c.data, err
 }

@@ -79,7 +79,7 @@ func (v *view) add(dir string, k *types.Kustomization, spec *kustomizev1.Kustomi
 	}
 	for _, p := range spec.Patches {
 		if err := v.repo.Check(p.Patch); err != nil {
-			return &limitError{err}
+			return limited(err)
 		}
 		k.Patches = append(k.Patches, types.Patch{Patch: p.Patch, Target: selector(p.Target)})
 	}

@@ -13,6 +13,12 @@ func (r *Repository) Visible(path string) bool {
 	return ok && !r.hidden[path]
 }
 
+// Size is that of a file that Flux sees, in bytes, and says whether there is one.
+func (r *Repository) Size(path string) (size int64, ok bool) {
+	size, ok = r.paths[path]
+	return size, ok && !r.hidden[path]
+}
+
 // ReadDir lists the names of the files and folders in a folder ("." for the
 // root) that Flux sees, sorted, and says whether there is such a folder. A
 // folder whose files are all left out is an empty one.
@@ -68,7 +74,7 @@ func (r *Repository) Check(text string) error {
 		if n.node == nil {
 			continue
 		}
-		if err := checkNode(n.node, r.limits); err != nil {
+		if _, err := checkNode(n.node, r.limits); err != nil {
 			return err
 		}
 	}

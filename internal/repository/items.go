@@ -33,12 +33,17 @@ func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
 		node  *yaml.Node
 	}
 	all := make([]placed, 0, len(items))
+	var total expanded
 	for i, item := range items {
 		if item.IsNilOrEmpty() {
 			continue
 		}
-		if e := checkNode(item.YNode(), limits); e != nil {
+		added, e := checkNode(item.YNode(), limits)
+		if e != nil {
 			return nil, fmt.Errorf("item %d: %s", i, e.Message)
+		}
+		if total.add(added); total.exceeds(limits) {
+			return nil, fmt.Errorf("item %d: the aliases of this item and those before it %s", i, tooMuch(limits))
 		}
 	}
 	root := rootPackage(items)
@@ -88,6 +93,8 @@ func (r *Repository) render() error {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 		texts[f.Path] = text.Bytes()
+		f.Size = int64(text.Len())
+		r.paths[f.Path] = f.Size
 	}
 	r.src = texts
 	return nil

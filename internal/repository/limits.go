@@ -19,8 +19,11 @@ type Limits struct {
 	Documents int
 	// Depth is how deep a document may nest, aliases followed, and folders.
 	Depth int
-	// AliasNodes bounds the nodes of one document after its aliases expand.
-	AliasNodes int64
+	// AliasNodes and AliasBytes bound the nodes and the text of one document after
+	// its aliases expand, where it has any.
+	AliasNodes, AliasBytes int64
+	// TotalAliasNodes and TotalAliasBytes bound what aliases add to all documents.
+	TotalAliasNodes, TotalAliasBytes int64
 }
 
 // defaultLimits leave an order of magnitude above what real repositories hold:
@@ -37,6 +40,10 @@ func defaultLimits() Limits {
 		Documents:  10_000,
 		Depth:      200,
 		AliasNodes: 1_000_000,
+		AliasBytes: 10 << 20,
+
+		TotalAliasNodes: 1_000_000,
+		TotalAliasBytes: 32 << 20,
 	}
 }
 
@@ -58,6 +65,9 @@ func (l Limits) withDefaults() Limits {
 	or(&l.FileNodes, d.FileNodes)
 	or(&l.TotalNodes, d.TotalNodes)
 	or(&l.AliasNodes, d.AliasNodes)
+	or(&l.AliasBytes, d.AliasBytes)
+	or(&l.TotalAliasNodes, d.TotalAliasNodes)
+	or(&l.TotalAliasBytes, d.TotalAliasBytes)
 	orInt(&l.Files, d.Files)
 	orInt(&l.Documents, d.Documents)
 	orInt(&l.Depth, d.Depth)

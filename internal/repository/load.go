@@ -169,6 +169,7 @@ func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
 	jobs := documents(found, limits)
 	budget := nodeBudget{left: limits.TotalNodes}
 	parallel(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
+	boundAliases(jobs, limits)
 	for _, j := range jobs {
 		if j.skip {
 			continue
@@ -265,6 +266,23 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 		parsed += countNodes(d.Node)
 	}
 	budget.put(estimate - parsed)
+}
+
+// boundAliases refuses the files whose aliases, with those of the files before
+// them, add more than the limit.
+func boundAliases(jobs []*job, limits Limits) {
+	var total expanded
+	for _, j := range jobs {
+		f := j.file
+		if f.added == (expanded{}) {
+			continue
+		}
+		if total.add(f.added); total.exceeds(limits) {
+			f.Documents = nil
+			f.Err = &Error{Reason: TooManyAliases, Path: f.Path, Line: 1, Column: 1,
+				Message: "the aliases of this file and those before it " + tooMuch(limits)}
+		}
+	}
 }
 
 // countNodes counts a node and those below it, aliases not followed.

@@ -218,6 +218,8 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	}{
 		{"alias bomb", bomb(), Limits{}, TooManyAliases, ":1:1"},
 		{"merge bomb", strings.NewReplacer("[x, x, x, x, x, x, x, x, x]", "{x: y}", "[*", "{<<: [*", "]", "]}").Replace(bomb()), Limits{}, TooManyAliases, ":1:1"},
+		{"long text", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 2000) + "]\n", Limits{}, TooManyAliases, ":1:1"},
+		{"aliases in all", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 500) + "]\n", Limits{TotalAliasBytes: 1 << 20}, TooManyAliases, ":1:1"},
 		{"alias of itself", "a: &a\n  b: *a\n", Limits{}, TooManyAliases, ":2:6"},
 		{"deep", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), Limits{}, TooDeep, ":1:202"},
 		{"deeper than the parser goes", strings.Repeat("[", 200000), Limits{}, TooDeep, ":1:1"},

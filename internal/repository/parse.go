@@ -29,11 +29,13 @@ func parse(f *File, data []byte, limits Limits) {
 			continue
 		}
 		doc := &Document{File: f, Index: n.index, Node: n.node}
-		if e := checkNode(doc.Node, limits); e != nil {
+		added, e := checkNode(doc.Node, limits)
+		if e != nil {
 			e.Path = f.Path
 			f.Err = firstError(f.Err, e)
 			continue
 		}
+		f.added.add(added)
 		doc.Node = resolve(doc.Node)
 		doc.Encrypted = isEncrypted(doc.Node)
 		doc.Objects = objectsOf(doc)
@@ -195,26 +197,56 @@ func aliasAt(data []byte, name string) int {
 
 // checkNode refuses documents that nest deeper than the limit, whose aliases
 // contain themselves, or expand above the limit: every later walk over the
-// document then ends, and costs what the limit says.
-func checkNode(root *yaml.Node, limits Limits) *Error {
+// document then ends, and costs what the limit says. It returns what the aliases
+// add.
+func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
 	c := checker{limits: limits, size: map[*yaml.Node]expanded{}, active: map[*yaml.Node]bool{}}
 	size, err := c.walk(root, 0)
-	if err == nil && size.nodes > limits.AliasNodes && len(c.size) > 0 {
-		return &Error{Reason: TooManyAliases, Line: root.Line, Column: root.Column,
-			Message: fmt.Sprintf("the document's aliases expand to more than %d values", limits.AliasNodes)}
+	if err != nil || len(c.size) == 0 {
+		return expanded{}, err
 	}
-	return err
+	grown := func(most int64, what string) *Error {
+		return &Error{Reason: TooManyAliases, Line: root.Line, Column: root.Column,
+			Message: fmt.Sprintf("the document's aliases expand to more than %d %s", most, what)}
+	}
+	switch {
+	case size.nodes > limits.AliasNodes:
+		return expanded{}, grown(limits.AliasNodes, "values")
+	case size.bytes > limits.AliasBytes:
+		return expanded{}, grown(limits.AliasBytes, "bytes")
+	}
+	return expanded{nodes: size.nodes - c.own.nodes, bytes: size.bytes - c.own.bytes}, nil
 }
 
+// expanded is what a node comes to once its aliases are followed.
 type expanded struct {
-	nodes int64
-	depth int
+	nodes, bytes int64
+	depth        int
 }
+
+func (e *expanded) add(other expanded) {
+	e.nodes += other.nodes
+	e.bytes += other.bytes
+}
+
+// exceeds says whether aliases add more to all documents than they may.
+func (e *expanded) exceeds(limits Limits) bool {
+	return e.nodes > limits.TotalAliasNodes || e.bytes > limits.TotalAliasBytes
+}
+
+func tooMuch(limits Limits) string {
+	return fmt.Sprintf("expand by more than %d values, or %s", limits.TotalAliasNodes, megabytes(limits.TotalAliasBytes))
+}
+
+// mostExpanded keeps sums from overflowing.
+const mostExpanded = 1 << 40
 
 type checker struct {
 	limits Limits
 	size   map[*yaml.Node]expanded
 	active map[*yaml.Node]bool
+	// own is what there is without following aliases.
+	own expanded
 }
 
 func (c *checker) walk(n *yaml.Node, depth int) (expanded, *Error) {
@@ -222,15 +254,19 @@ func (c *checker) walk(n *yaml.Node, depth int) (expanded, *Error) {
 		return expanded{}, c.tooDeep(n)
 	}
 	if n.Kind == yaml.AliasNode {
+		c.own.nodes++
 		return c.alias(n, depth)
 	}
-	total := expanded{nodes: 1}
+	total := expanded{nodes: 1, bytes: int64(len(n.Value))}
+	c.own.nodes++
+	c.own.bytes += total.bytes
 	for _, child := range n.Content {
 		size, err := c.walk(child, depth+1)
 		if err != nil {
 			return total, err
 		}
-		total.nodes = min(total.nodes+size.nodes, 1<<40)
+		total.nodes = min(total.nodes+size.nodes, mostExpanded)
+		total.bytes = min(total.bytes+size.bytes, mostExpanded)
 		total.depth = max(total.depth, size.depth+1)
 	}
 	return total, nil
@@ -245,10 +281,12 @@ func (c *checker) alias(n *yaml.Node, depth int) (expanded, *Error) {
 	size, known := c.size[target]
 	if !known {
 		c.active[target] = true
+		own := c.own // the target was counted where it stands
 		var err *Error
 		if size, err = c.walk(target, 0); err != nil {
 			return size, err
 		}
+		c.own = own
 		delete(c.active, target)
 		c.size[target] = size
 	}

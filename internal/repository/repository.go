@@ -71,7 +71,12 @@ type File struct {
 	FromItems bool
 
 	chart bool
+	// added is what aliases add to the documents.
+	added expanded
 }
+
+// Expanded is the size of the file in bytes with its aliases expanded.
+func (f *File) Expanded() int64 { return f.Size + f.added.bytes }
 
 // Reason says why a file could not be read.
 type Reason string

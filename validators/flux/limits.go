@@ -1,0 +1,28 @@
+package flux
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// undecided asks whether a Kustomization builds of which a part goes beyond a limit of
+// Fleetwright's. What is wrong with a file itself, schema-invalid tells.
+func (q *questions) undecided(p *rule.Pass, k *reconcile.Kustomization) {
+	for _, g := range k.Gaps {
+		if g.Kind != reconcile.Limit {
+			continue
+		}
+		at := place{g.File, g.Line, g.Column}
+		if k.Repo == p.Repo && k.Repo != nil {
+			if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
+				continue
+			}
+			if !p.Repo.Exists(g.File) && k.Object != nil { // Flux generates it
+				at = placeOf(k.Object, "spec", "path")
+			}
+		}
+		q.add(at, fmt.Sprintf("whether Kustomization %s can be built", k), g.Message)
+	}
+}
