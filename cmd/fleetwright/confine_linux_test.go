@@ -43,6 +43,12 @@ func confined() error {
 	if err != nil {
 		return err
 	}
+	// So that the machine holds where the program doesn't.
+	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: 10, unix.RLIMIT_AS: 8 << 30} {
+		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return err
+		}
+	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}

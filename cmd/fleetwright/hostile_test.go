@@ -94,7 +94,7 @@ func writeCanaries(t *testing.T, outside string) {
 // ends otherwise than with a report.
 func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
 		cmd, start := h.command(ctx, arguments), time.Now()

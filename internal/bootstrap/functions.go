@@ -168,7 +168,7 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 // functions that rewrite adds.
 func (r *rendering) builtins() template.FuncMap {
 	out := template.FuncMap{
-		"printf":   r.guard("printf", formatted, printfCost),
+		"printf":   r.guard("printf", r.formatted, printfCost),
 		"print":    r.guard("print", fmt.Sprint, nil),
 		"println":  r.guard("println", fmt.Sprintln, nil),
 		"html":     r.guard("html", template.HTMLEscaper, nil),
@@ -392,8 +392,15 @@ func sizeOf(v reflect.Value, limit int64, depth int) (int64, error) {
 	return n, nil
 }
 
-// formatted is printf.
-func formatted(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+// formatted is printf. Where something stands in memory is another place each time.
+func (r *rendering) formatted(format string, args ...any) string {
+	if printsAddress.MatchString(strings.ReplaceAll(format, "%%", "")) {
+		return r.mark(mark{reason: "the template prints where a value stands in memory"})
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+var printsAddress = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
 
 // printfCost is the size of the arguments and of all widths that the format
 // asks for.

@@ -130,6 +130,7 @@ func FuzzRender(f *testing.F) {
 	f.Add(`{{ readFile "a" | fromYaml | get "spec.values" (dict) | toYaml }}`)
 	f.Add(`{{ define "a" }}{{ include "a" . }}{{ end }}{{ range 10 }}{{ include "a" . }}{{ end }}`)
 	f.Add(`{{ $d := dict "a" (list 1 2) }}{{ set $d "b" $d }}{{ printf "%s%9d" $d 1 }}`)
+	f.Add(`{{ $d := dict "a" 1 }}{{ printf "%%p %-7p" $d }}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()

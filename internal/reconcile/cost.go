@@ -37,6 +37,7 @@ type group struct {
 	bytes   float64 // of their texts
 	largest float64 // bytes of the largest
 	nodes   float64 // values in them
+	fullest float64 // values in the one that has the most
 	lists   float64 // the squares of the lengths of each one's longest list
 	images  float64 // containers in them
 	names   float64 // references to other objects that kustomize knows
@@ -47,6 +48,7 @@ func (g *group) add(other group) {
 	g.bytes += other.bytes
 	g.largest = max(g.largest, other.largest)
 	g.nodes += other.nodes
+	g.fullest = max(g.fullest, other.fullest)
 	g.lists += other.lists
 	g.images += other.images
 	g.names += other.names
@@ -92,18 +94,23 @@ func (c *cost) include(kind string, g group) {
 	c.put(kind, g)
 }
 
-// grow makes some objects of the kinds that match longer, each by some bytes.
-func (c *cost) grow(match func(kind string) bool, objects, each float64) {
-	c.bytes += objects * each
-	c.largest += each
-	c.carried = max(c.carried, each)
+// grow makes some objects of the kinds that match longer, each by some bytes and values.
+func (c *cost) grow(match func(kind string) bool, objects, bytes, nodes float64) {
+	c.group.grow(objects, bytes, nodes)
+	c.carried = max(c.carried, bytes)
 	for kind, g := range c.kinds {
 		if match(kind) {
-			g.bytes += min(objects, g.objects) * each
-			g.largest += each
+			g.grow(min(objects, g.objects), bytes, nodes)
 			c.kinds[kind] = g
 		}
 	}
+}
+
+func (g *group) grow(objects, bytes, nodes float64) {
+	g.bytes += objects * bytes
+	g.largest += bytes
+	g.nodes += objects * nodes
+	g.fullest += nodes
 }
 
 func anyKind(string) bool { return true }
@@ -126,6 +133,7 @@ type estimator struct {
 	patches  map[string][]edit // by file
 	steps    int
 	feedback int
+	limit    error // of a file or text that was not looked at
 }
 
 // estimate says what a build of a folder takes, and why it takes too much.
@@ -135,6 +143,8 @@ func estimate(f *files, dir string, k *types.Kustomization) (cost, error) {
 	c := e.kustomization(dir, k, cost{})
 	c.work += c.names * c.objects * costReference
 	switch {
+	case e.limit != nil:
+		return c, e.limit
 	case e.steps > mostSteps:
 		return c, &limitError{fmt.Errorf("the build passes more than %d kustomizations", mostSteps)}
 	case e.feedback > mostFeedback:

@@ -36,7 +36,7 @@ func (e *estimator) transform(dir string, k *types.Kustomization, c *cost) {
 	e.names(k, c)
 	changes := float64(len(k.Images) + len(k.Replicas) + len(k.Labels) + len(k.Vars)) //nolint:staticcheck // older repositories use it
 	c.work += changes*(costChange+c.objects*costField) + float64(len(k.Images))*c.images*costImage
-	patches := append(k.Patches[:len(k.Patches):len(k.Patches)], k.PatchesJson6902...) //nolint:staticcheck // older repositories use it
+	patches := slices.Concat(k.Patches, k.PatchesJson6902) //nolint:staticcheck // older repositories use it
 	for _, p := range patches {
 		for _, edit := range e.edits(dir, p.Path, p.Patch) {
 			e.patch(c, p.Target, edit)
@@ -58,7 +58,7 @@ func (e *estimator) transform(dir string, k *types.Kustomization, c *cost) {
 		noted := float64(len(patches) + len(k.PatchesStrategicMerge) + len(k.Transformers) + 5) //nolint:staticcheck // older repositories use it
 		c.noted += noted
 		c.work += c.noted * c.noted * c.objects * costNoted
-		c.grow(anyKind, c.objects, noted*bytesNoted)
+		c.grow(anyKind, c.objects, noted*bytesNoted, 0)
 	}
 }
 
@@ -78,8 +78,8 @@ func (e *estimator) names(k *types.Kustomization, c *cost) {
 	}
 	if length > 0 {
 		each := float64(length) * (1 + c.fields)
-		c.grow(anyKind, c.objects, each)
-		e.bring(&types.Selector{}, "", each)
+		c.grow(anyKind, c.objects, each, 0)
+		e.bring(&types.Selector{}, "", each, 0)
 	}
 	of := c.fields + float64(fields)
 	c.work += c.objects*of*costField + of*of*costFields
@@ -138,7 +138,7 @@ func (e *estimator) edits(dir, ref, text string) []edit {
 			e.patches[at] = all
 		}
 	}()
-	for _, root := range documentsOf(text) {
+	for _, root := range e.documents(text) {
 		one := edit{group: sizeOf(root)}
 		if root.Kind == yaml.SequenceNode {
 			one.operations = float64(len(root.Content))
@@ -150,8 +150,13 @@ func (e *estimator) edits(dir, ref, text string) []edit {
 	return all
 }
 
-// documentsOf parses what has been checked; kustomize says what is no YAML.
-func documentsOf(text string) (roots []*yaml.Node) {
+// documents parses a text, unless it goes beyond the repository's limits; kustomize says what
+// is no YAML.
+func (e *estimator) documents(text string) (roots []*yaml.Node) {
+	if err := e.repo.Check(text); err != nil {
+		e.limit = limited(err)
+		return nil
+	}
 	defer func() { _ = recover() }() // the parser panics on some texts
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for {
@@ -186,8 +191,8 @@ func (e *estimator) patch(c *cost, target *types.Selector, p edit) {
 	} else {
 		c.work += 2 * (g.lists + g.objects*p.lists) * costMerged
 	}
-	c.grow(match, g.objects, p.bytes)
-	e.bring(target, "", p.bytes)
+	c.grow(match, g.objects, p.bytes, p.nodes)
+	e.bring(target, "", p.bytes, p.nodes)
 }
 
 // selected are the objects that a selector may select.

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -46,7 +47,8 @@ func (e *estimator) generated(dir, kind string, args types.GeneratorArgs, option
 	if kind == "Secret" {
 		bytes *= 4.0 / 3 // base64
 	}
-	g := group{objects: 1, bytes: bytes, largest: bytes}
+	nodes := float64(10 + 2*(len(args.LiteralSources)+len(args.FileSources)))
+	g := group{objects: 1, bytes: bytes, largest: bytes, nodes: nodes, fullest: nodes}
 	c.include(kind, g)
 	e.named[args.Name] = append(e.named[args.Name], measured{kind: kind, name: args.Name, group: g})
 	e.distinct++
@@ -80,14 +82,14 @@ type configuration struct {
 // a folder comes to, which is added to the cost.
 func (e *estimator) plugins(dir, ref string, c *cost) (at string, roots []*yaml.Node) {
 	if strings.Contains(ref, "\n") {
-		return dir, documentsOf(ref)
+		return dir, e.documents(ref)
 	}
 	at, inside := repository.Join(dir, ref)
 	if !inside {
 		return dir, nil
 	}
 	if data := e.read(dir, ref); data != nil {
-		return dir, documentsOf(string(data))
+		return dir, e.documents(string(data))
 	}
 	made := e.resource(dir, ref)
 	c.work += made.work
@@ -132,14 +134,13 @@ func (e *estimator) transformer(dir, ref string, c *cost) {
 			continue
 		}
 		c.work += costChange + c.objects*(costPatched+fields*costField) + c.bytes*costRead + c.nodes*costReadNode + fields*fields*costFields
-		c.grow(anyKind, c.objects, size.bytes*(1+fields))
+		c.grow(anyKind, c.objects, size.bytes*(1+fields), size.nodes)
 	}
 }
 
 // targets adds the patches of a transformer.
 func (e *estimator) targets(dir string, conf configuration, c *cost) {
-	refs := append(conf.Paths[:len(conf.Paths):len(conf.Paths)], conf.Path)
-	for _, ref := range refs {
+	for _, ref := range slices.Concat(conf.Paths, []string{conf.Path}) {
 		for _, edit := range e.edits(dir, ref, "") {
 			e.patch(c, conf.Target, edit)
 		}

@@ -45,7 +45,7 @@ func sizeOf(n *yaml.Node) group {
 	g := group{objects: 1}
 	longest := g.walk(n, "")
 	g.lists = float64(longest * longest)
-	g.largest = g.bytes
+	g.largest, g.fullest = g.bytes, g.nodes
 	return g
 }
 

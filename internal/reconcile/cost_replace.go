@@ -33,12 +33,13 @@ func (e *estimator) replacement(dir string, r types.ReplacementField, c *cost) {
 
 // replace adds a replacement: a target with a delimiter keeps its text and adds to it.
 func (e *estimator) replace(r types.Replacement, c *cost) {
-	size := 0.0
+	var size, nodes float64
 	switch {
 	case r.SourceValue != nil:
 		size = float64(len(*r.SourceValue))
 	case r.Source != nil:
-		size = e.length(c, r.Source.Kind, r.Source.Name, r.Source.FieldPath)
+		size, nodes = e.length(c, r.Source.Kind, r.Source.Name, r.Source.FieldPath)
+		nodes = max(0, nodes-1) // one takes the place of what was there
 	}
 	for _, target := range r.Targets {
 		if target == nil || target.Select == nil {
@@ -53,10 +54,10 @@ func (e *estimator) replace(r types.Replacement, c *cost) {
 		for _, path := range paths {
 			at := placesAt(path, g)
 			places += at
-			e.bring(target.Select, path, at*size)
+			e.bring(target.Select, path, at*size, at*nodes)
 		}
 		c.work += c.objects*costSelect*float64(1+len(target.Reject)) + g.objects*costPatched/4 + g.objects*places*costField
-		c.grow(match, g.objects, places*size)
+		c.grow(match, g.objects, places*size, places*nodes)
 		if r.Source == nil || target.Options == nil || target.Options.Delimiter == "" {
 			continue
 		}
@@ -68,19 +69,19 @@ func (e *estimator) replace(r types.Replacement, c *cost) {
 }
 
 // brought is what a change brings to a place of the objects that a selector selects: so many
-// bytes.
+// bytes and values.
 type brought struct {
-	target *types.Selector
-	path   string
-	bytes  float64
+	target       *types.Selector
+	path         string
+	bytes, nodes float64
 }
 
-func (e *estimator) bring(target *types.Selector, path string, bytes float64) {
+func (e *estimator) bring(target *types.Selector, path string, bytes, nodes float64) {
 	if target == nil {
 		target = &types.Selector{}
 	}
 	if len(e.brought) <= mostChanges {
-		e.brought = append(e.brought, brought{target, path, bytes})
+		e.brought = append(e.brought, brought{target, path, bytes, nodes})
 	}
 }
 
@@ -109,36 +110,38 @@ func literalPath(path string) string {
 // items or fields.
 func placesAt(path string, g group) float64 {
 	if strings.ContainsAny(path, "*[") && g.objects > 0 {
-		return math.Ceil(g.largest / (2 * around))
+		return math.Ceil(g.fullest / 2)
 	}
 	return 1
 }
 
-// length is that of the value at a path of an object, in bytes: at most that of the largest
-// object which may be meant, and what changes have brought there.
-func (e *estimator) length(c *cost, kind, name, path string) float64 {
-	longest, found := 0.0, false
+// length is that of the value at a path of an object, in bytes, and the number of values in it:
+// at most that of the largest object which may be meant, and what changes have brought there.
+func (e *estimator) length(c *cost, kind, name, path string) (bytes, nodes float64) {
+	found := false
+	longest := func(g group) { bytes, nodes = max(bytes, g.largest), max(nodes, g.fullest) }
 	for _, o := range e.named[name] {
 		if kind != "" && o.kind != kind {
 			continue
 		}
 		found = true
 		if o.node == nil {
-			longest = max(longest, o.bytes)
+			longest(o.group)
 		} else if node := repository.Lookup(o.node, stepsOf(path)...); node != nil {
-			longest = max(longest, sizeOf(node).bytes)
+			longest(sizeOf(node))
 		}
 	}
 	if !found {
 		g, _ := e.selected(c, selectorOf(kind, name))
-		longest = g.largest
+		longest(g)
 	}
 	for _, b := range e.brought {
 		if b.touches(kind, name, path) {
-			longest += b.bytes
+			bytes += b.bytes
+			nodes += b.nodes
 		}
 	}
-	return longest
+	return bytes, nodes
 }
 
 func selectorOf(kind, name string) *types.Selector {
@@ -173,7 +176,7 @@ func (e *estimator) variables(k *types.Kustomization, c *cost) {
 	c.work += c.objects * costObject
 	most := 0.0
 	for _, v := range k.Vars { //nolint:staticcheck // older repositories use it
-		size := e.length(c, v.ObjRef.Kind, v.ObjRef.Name, v.FieldRef.FieldPath)
+		size, _ := e.length(c, v.ObjRef.Kind, v.ObjRef.Name, v.FieldRef.FieldPath)
 		most = max(most, size/float64(len("$()")+len(v.Name)))
 	}
 	c.bytes += c.bytes * most

@@ -11,9 +11,10 @@ import (
 // replacing them in place costs a small part of it. An inPlace does so, and leaves to the way
 // through YAML all that isn't certain. The tests hold it against that.
 type inPlace struct {
-	vars   Variables
-	used   map[string]bool
-	growth int
+	vars Variables
+	used map[string]bool
+	// growth is by how many bytes the object is longer, at most most.
+	growth, most int
 }
 
 var (
@@ -44,6 +45,10 @@ const (
 	lineWidth   = 80
 	indentWidth = 2
 )
+
+// mostInPlace is how long a value is at most that is replaced in place. The way through YAML
+// says what longer ones come to before it replaces any.
+const mostInPlace = 4096
 
 // object replaces the variables in an object. The value that it is given isn't changed. It
 // returns false where the way through YAML must be taken.
@@ -89,7 +94,7 @@ func (p *inPlace) value(value any, depth, column int) (any, bool) {
 // text replaces the variables in a text that starts at least at a column.
 func (p *inPlace) text(text string, column int) (any, bool) {
 	references := reference.FindAllStringIndex(text, -1)
-	if strings.Count(text, "$") != len(references) || !p.known(text, references) {
+	if strings.Count(text, "$") != len(references) || !p.known(text, references) || p.growth > p.most {
 		return nil, false
 	}
 	replaced := reference.ReplaceAllStringFunc(text, func(match string) string {
@@ -99,18 +104,21 @@ func (p *inPlace) text(text string, column int) (any, bool) {
 		if v := p.vars[name]; v.Known {
 			value = v.Value
 		}
-		p.growth += max(0, len(value)-len(match))
 		return value
 	})
 	return replaced, isQuoted(text) || isPlainBefore(text, column) && isTextAfter(replaced)
 }
 
-// known says whether all variables are defined, and their values harmless.
+// known says whether all variables are defined, and their values short and harmless. It adds up
+// what they make the text longer by.
 func (p *inPlace) known(text string, references [][]int) bool {
 	for _, at := range references {
 		v, ok := p.vars[text[at[0]+len("${"):at[1]-len("}")]]
-		if !ok || v.Undefined || v.Known && !harmless.MatchString(v.Value) {
+		if !ok || v.Undefined || v.Known && (len(v.Value) > mostInPlace || !harmless.MatchString(v.Value)) {
 			return false
+		}
+		if v.Known {
+			p.growth += max(0, len(v.Value)-(at[1]-at[0]))
 		}
 	}
 	return true

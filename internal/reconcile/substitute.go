@@ -93,8 +93,8 @@ func (vars Variables) substitute(r result, o *Object, always bool, most int) (gr
 	}
 	o.Substituted = r.variables
 	if r.text == nil && !o.Encrypted {
-		p := inPlace{vars: vars, used: map[string]bool{}}
-		if value, ok := p.object(o.Value); ok && p.growth <= most {
+		p := inPlace{vars: vars, used: map[string]bool{}, most: most}
+		if value, ok := p.object(o.Value); ok {
 			o.Value = value
 			vars.use(p.used, o)
 			return p.growth, nil

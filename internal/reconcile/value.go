@@ -64,8 +64,8 @@ func isPlain(n *yaml.Node) bool {
 
 // isPlainText says whether a text is sure to survive in its style.
 func isPlainText(n *yaml.Node) bool {
-	if n.Value == "" && n.Style == 0 {
-		return false // null
+	if n.Value == "" && n.Style == 0 || n.Tag != "" && n.ShortTag() == "!!binary" {
+		return false // null, or what may be no text
 	}
 	return survives(n.Value) && (n.Style&yaml.FoldedStyle == 0 || !strings.Contains(n.Value, "\n"))
 }
