@@ -103,17 +103,27 @@ var errTooDeep = errors.New("a value is nested too deep")
 // weigh is the size in bytes that a value has when it is printed or copied: what is shared
 // counts each time. More than the limit is an error, as is a value that holds itself.
 func weigh(v reflect.Value, limit int64) (int64, error) {
-	w := weighing{left: limit}
-	err := w.add(v, 0)
-	return limit - w.left, err
+	size, _, err := weighCopy(v, limit)
+	return size, err
 }
 
-type weighing struct{ left int64 }
+// weighCopy is weigh, and the bytes that a copy of the value takes: it shares the texts.
+func weighCopy(v reflect.Value, limit int64) (size, copied int64, err error) {
+	w := weighing{left: limit}
+	err = w.add(v, 0)
+	return limit - w.left, w.copied, err
+}
+
+type weighing struct{ left, copied int64 }
+
+// copiedNode is what a copy takes for a value in a map or list, in bytes.
+const copiedNode = 80
 
 func (w *weighing) add(v reflect.Value, depth int) error {
 	if depth > mostValueDepth {
 		return errTooDeep
 	}
+	w.copied += copiedNode
 	// A line of its own, indented.
 	if w.left -= int64(32 + 2*depth); w.left < 0 {
 		return limitf("a template makes a value of more than %d MB", mostValue>>20)
@@ -128,6 +138,7 @@ func (w *weighing) add(v reflect.Value, depth int) error {
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			w.left -= int64(v.Len()) * 2
+			w.copied += int64(v.Len())
 			return nil
 		}
 		for i := range v.Len() {

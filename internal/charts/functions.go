@@ -220,7 +220,7 @@ func (x *execution) guard(f any, how manner) any {
 }
 
 func (x *execution) invoke(fn reflect.Value, args []reflect.Value, how manner) (reflect.Value, error) {
-	size, err := x.charge(args, how)
+	copied, err := x.charge(args, how)
 	if err != nil {
 		return reflect.Value{}, err
 	}
@@ -239,30 +239,31 @@ func (x *execution) invoke(fn reflect.Value, args []reflect.Value, how manner) (
 	case how.passing:
 		n = 0
 	case how.deep && results[0].Kind() != reflect.String:
-		n += size
+		n += copied
 	}
 	return results[0], x.spend(n/8, n)
 }
 
-// charge spends what a call takes, and gives the size of the arguments of a deep function.
-func (x *execution) charge(args []reflect.Value, how manner) (size int64, err error) {
-	work, memory := int64(callCost), int64(0)
+// charge spends what a call takes, and gives what a copy of the arguments of a deep function
+// takes.
+func (x *execution) charge(args []reflect.Value, how manner) (copied int64, err error) {
+	work, memory, size := int64(callCost), int64(0), int64(0)
 	for _, arg := range args {
 		if !how.deep {
 			work += shallow(arg) / 8
 			continue
 		}
-		n, err := weigh(arg, mostValue)
+		n, c, err := weighCopy(arg, mostValue)
 		if err != nil {
 			return 0, x.stop(err)
 		}
-		size += n
+		size, copied = size+n, copied+c
 	}
 	if how.weight != nil {
 		m, w := how.weight(args)
 		memory, work = memory+m, work+w+m/16
 	}
-	return size, x.spend(work+size/8, memory)
+	return copied, x.spend(work+size/8, memory)
 }
 
 // stop ends the execution if the error is a limit: nothing may go on after one.
