@@ -169,4 +169,7 @@ func TestFunctions(t *testing.T) {
 	for name := range passing {
 		check(name)
 	}
+	for name := range decoding {
+		check(name)
+	}
 }

@@ -34,6 +34,11 @@ var passing = map[string]bool{
 	"first": true, "mustFirst": true, "last": true, "mustLast": true,
 }
 
+// decoding functions read a text into a value.
+var decoding = map[string]bool{
+	"fromYaml": true, "fromYamlArray": true, "fromToml": true, "fromJson": true, "mustFromJson": true, "fromJsonArray": true,
+}
+
 // growing says of functions whose results can be far larger than their arguments, or take
 // far longer, how much they take before they run: bytes, and work on top of it.
 func (x *execution) growing() map[string]weight {
@@ -134,7 +139,7 @@ func (x *execution) functions() template.FuncMap {
 	growing := x.growing()
 	out := template.FuncMap{}
 	for name, f := range all {
-		out[name] = x.guard(f, manner{weight: growing[name], deep: deep[name], passing: passing[name]})
+		out[name] = x.guard(f, manner{weight: growing[name], deep: deep[name], passing: passing[name], decoding: decoding[name]})
 	}
 	maps.Copy(out, x.bound())
 	return out
@@ -195,8 +200,8 @@ type manner struct {
 	weight weight
 	// deep says that it goes through all that its arguments refer to.
 	deep bool
-	// passing says that it makes nothing new.
-	passing bool
+	// passing says that it makes nothing new, decoding that it reads a text into a value.
+	passing, decoding bool
 }
 
 // guard wraps a function: what it takes is spent before and after it runs. The types stay as
@@ -220,7 +225,7 @@ func (x *execution) guard(f any, how manner) any {
 }
 
 func (x *execution) invoke(fn reflect.Value, args []reflect.Value, how manner) (reflect.Value, error) {
-	copied, err := x.charge(args, how)
+	copied, taken, err := x.charge(args, how)
 	if err != nil {
 		return reflect.Value{}, err
 	}
@@ -234,6 +239,9 @@ func (x *execution) invoke(fn reflect.Value, args []reflect.Value, how manner) (
 		err, _ := results[1].Interface().(error)
 		return reflect.Value{}, err
 	}
+	if how.decoding {
+		x.memory += taken * 6 / 10 // a decoder's own, which is free again
+	}
 	n := shallow(results[0])
 	switch {
 	case how.passing:
@@ -245,9 +253,9 @@ func (x *execution) invoke(fn reflect.Value, args []reflect.Value, how manner) (
 }
 
 // charge spends what a call takes, and gives what a copy of the arguments of a deep function
-// takes.
-func (x *execution) charge(args []reflect.Value, how manner) (copied int64, err error) {
-	work, memory, size := int64(callCost), int64(0), int64(0)
+// takes, and the memory that it spent.
+func (x *execution) charge(args []reflect.Value, how manner) (copied, memory int64, err error) {
+	work, size := int64(callCost), int64(0)
 	for _, arg := range args {
 		if !how.deep {
 			work += shallow(arg) / 8
@@ -255,7 +263,7 @@ func (x *execution) charge(args []reflect.Value, how manner) (copied int64, err 
 		}
 		n, c, err := weighCopy(arg, mostValue)
 		if err != nil {
-			return 0, x.stop(err)
+			return 0, 0, x.stop(err)
 		}
 		size, copied = size+n, copied+c
 	}
@@ -263,7 +271,7 @@ func (x *execution) charge(args []reflect.Value, how manner) (copied int64, err 
 		m, w := how.weight(args)
 		memory, work = memory+m, work+w+m/16
 	}
-	return copied, x.spend(work+size/8, memory)
+	return copied, memory, x.spend(work+size/8, memory)
 }
 
 // stop ends the execution if the error is a limit: nothing may go on after one.
