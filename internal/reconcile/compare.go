@@ -83,7 +83,7 @@ func compareClusters(name string, from, to *Cluster) ClusterDiff {
 		}
 	}
 	for _, c := range []*Cluster{from, to} {
-		d.Incomplete = d.Incomplete || c != nil && !c.Complete()
+		d.Incomplete = d.Incomplete || c != nil && (!c.Complete() || slices.ContainsFunc(c.Releases, (*Release).failed))
 	}
 	slices.SortFunc(d.Added, compareObjects)
 	slices.SortFunc(d.Removed, compareObjects)

@@ -284,7 +284,12 @@ func (r *releases) referred(w *walker, kind, namespace, name string) (*charts.Ch
 		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
 			return r.fromFiles(w, key, ".", charts.Options{})
 		}
-		return r.library.Find(path.Base(text("url")), cmp.Or(text("ref", "tag"), text("ref", "semver")))
+		// A range wins over a tag; what neither says, or a filter, only the registry knows.
+		version := cmp.Or(text("ref", "semver"), text("ref", "tag"))
+		if version == "" || version == "latest" || text("ref", "semverFilter") != "" || strings.Contains(version+text("url"), "${") {
+			return nil, nil
+		}
+		return r.library.Find(path.Base(text("url")), version)
 	}
 	return r.fromFiles(w, key, ".", charts.Options{})
 }
@@ -462,6 +467,11 @@ func (release *Release) object(w *walker, m charts.Manifest) *Object {
 		o.setNamespace(release.spec.GetReleaseNamespace())
 	}
 	return o
+}
+
+// failed says whether the chart is at hand and its objects are not known.
+func (release *Release) failed() bool {
+	return release.Failure != nil || release.Unknown != "" || len(release.Problems) > 0
 }
 
 // All are the objects that helm-controller applies, in its order.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -39,7 +40,11 @@ func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) 
 		f.File, f.Line, f.Column = o.Position(path...)
 	}
 	if o.HelmRelease != nil {
-		f.Message += fmt.Sprintf(", in what %s renders from %s", o.HelmRelease, o.Template)
+		which := o.String() + ", which"
+		if strings.Contains(f.Message, o.String()) {
+			which = "what"
+		}
+		f.Message += fmt.Sprintf(", in %s %s renders from %s", which, o.HelmRelease, o.Template)
 	}
 	f.Object = Built(o)
 	f.Declared = finding.Place{File: o.File, Line: o.Line}
@@ -47,21 +52,23 @@ func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) 
 	if o.Kustomization != nil {
 		cluster = o.Kustomization.Cluster.Name
 	}
-	p.ReportIn(cluster, f)
+	p.reportIn(cluster, f, o.HelmRelease != nil)
 }
 
 // ReportIn reports a finding that holds for one cluster, "" where there is none. The same one
 // of several clusters is reported once.
-func (p *Pass) ReportIn(cluster string, f finding.Finding) {
+func (p *Pass) ReportIn(cluster string, f finding.Finding) { p.reportIn(cluster, f, false) }
+
+func (p *Pass) reportIn(cluster string, f finding.Finding, rendered bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := builtKey{f.File, f.Line, f.Column, f.Message, f.Severity}
 	known, there := p.built[key]
 	switch {
 	case p.built == nil:
-		p.built = map[builtKey]builtFinding{key: {f, cluster, false}}
+		p.built = map[builtKey]builtFinding{key: {f, cluster, false, rendered}}
 	case !there:
-		p.built[key] = builtFinding{f, cluster, false}
+		p.built[key] = builtFinding{f, cluster, false, rendered}
 	case known.cluster != cluster:
 		known.several = true
 		p.built[key] = known
@@ -76,28 +83,61 @@ type builtKey struct {
 	severity     finding.Severity
 }
 
-// builtFinding is a finding with the first cluster that has it, and whether others do.
+// builtFinding is a finding with the first cluster that has it, whether others do, and whether
+// it is about what a chart renders.
 type builtFinding struct {
 	finding.Finding
 	cluster string
 	several bool
+
+	rendered bool
 }
 
 // ofClusters are the findings of ReportIn, sorted by place; p.mu is held.
 func (p *Pass) ofClusters() []finding.Finding {
-	var findings []finding.Finding
+	findings := make([]builtFinding, 0, len(p.built))
 	for _, b := range p.built {
-		f := b.Finding
-		f.Rule = p.rule.ID
-		f.Severity = cmp.Or(f.Severity, p.rule.Severity)
-		if f.Cluster = b.cluster; b.several {
-			f.Cluster = ""
+		b.Rule = p.rule.ID
+		b.Severity = cmp.Or(b.Severity, p.rule.Severity)
+		if b.Cluster = b.cluster; b.several {
+			b.Cluster = ""
 		}
-		findings = append(findings, f)
+		findings = append(findings, b)
 	}
-	slices.SortFunc(findings, func(a, b finding.Finding) int {
+	slices.SortFunc(findings, func(a, b builtFinding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Severity, b.Severity))
 	})
-	return findings
+	return fewOfReleases(findings)
+}
+
+// mostOfRelease is how many findings of a rule are told about what one HelmRelease renders.
+const mostOfRelease = 3
+
+// fewOfReleases leaves out findings about what a HelmRelease renders where there are many: they
+// have a cause in common. The last one that is left counts the others.
+func fewOfReleases(all []builtFinding) []finding.Finding {
+	type place struct {
+		file         string
+		line, column int
+	}
+	var few []finding.Finding
+	told, last := map[place]int{}, map[place]int{}
+	for _, f := range all {
+		at := place{f.File, f.Line, f.Column}
+		if !f.rendered {
+			few = append(few, f.Finding)
+			continue
+		}
+		if told[at]++; told[at] <= mostOfRelease {
+			last[at] = len(few)
+			few = append(few, f.Finding)
+		}
+	}
+	for at, n := range told {
+		if n > mostOfRelease {
+			few[last[at]].Message += fmt.Sprintf(" (and %d more there)", n-mostOfRelease)
+		}
+	}
+	return few
 }
