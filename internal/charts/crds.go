@@ -39,17 +39,15 @@ func (c *Chart) definitions() (map[*common.File][]map[string]any, error) {
 	return c.crds, c.crdsError
 }
 
-// Kinds are the API versions that the chart's crds folders bring, as "GROUP/VERSION" and
-// "GROUP/VERSION/KIND".
-func (c *Chart) Kinds() []string {
+// Definitions are the CustomResourceDefinitions in the chart's crds folders. They must not be
+// changed.
+func (c *Chart) Definitions() []map[string]any {
 	crds, _ := c.definitions()
-	var kinds []string
+	var all []map[string]any
 	for _, crd := range c.chart.CRDObjects() {
-		for _, object := range crds[crd.File] {
-			kinds = append(kinds, KindsOf(object)...)
-		}
+		all = append(all, crds[crd.File]...)
 	}
-	return kinds
+	return all
 }
 
 // KindsOf are the API versions that a CustomResourceDefinition brings, as "GROUP/VERSION" and

@@ -47,7 +47,7 @@ func compareWithHelm(t *testing.T, helm, dir string, c *Chart, values map[string
 	r := request(c, values)
 	cmd := exec.Command(helm, "template", "rel", filepath.Join(dir, "chart"), "--namespace", "ns", "--values", filepath.Join(dir, "values.yaml"),
 		"--include-crds", "--no-hooks", "--kube-version", r.Capabilities.Kubernetes)
-	for _, version := range slices.Concat(r.Capabilities.APIVersions, c.Kinds()) {
+	for _, version := range slices.Concat(r.Capabilities.APIVersions, kindsIn(c)) {
 		cmd.Args = append(cmd.Args, "--api-versions", version)
 	}
 	cmd.Env = append(os.Environ(), "HELM_CACHE_HOME="+dir, "HELM_CONFIG_HOME="+dir, "HELM_DATA_HOME="+dir)
@@ -69,7 +69,7 @@ func compareWithHelm(t *testing.T, helm, dir string, c *Chart, values map[string
 		}
 		want = append(want, uninstalled(t, value))
 	}
-	r.Capabilities.APIVersions = slices.Concat(r.Capabilities.APIVersions, c.Kinds())
+	r.Capabilities.APIVersions = slices.Concat(r.Capabilities.APIVersions, kindsIn(c))
 	result, err := Render(t.Context(), r)
 	if err != nil || len(result.Problems) > 0 {
 		t.Fatalf("%v, %+v", err, result.Problems)
@@ -81,6 +81,14 @@ func compareWithHelm(t *testing.T, helm, dir string, c *Chart, values map[string
 	if !slices.Equal(got, want) {
 		t.Errorf("it renders\n%s\nhelm\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+func kindsIn(c *Chart) []string {
+	var kinds []string
+	for _, definition := range c.Definitions() {
+		kinds = append(kinds, KindsOf(definition)...)
+	}
+	return kinds
 }
 
 // uninstalled is an object without what an installation adds.

@@ -206,8 +206,9 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	}
 	for _, release := range all {
 		if release.chart != nil && release.spec.Spec.KubeConfig == nil {
-			w := of[release]
-			w.kinds = append(w.kinds, release.chart.Kinds()...)
+			for _, definition := range release.chart.Definitions() {
+				of[release].learnDefinition(definition)
+			}
 		}
 	}
 }
@@ -241,7 +242,7 @@ func (release *Release) load(r *releases, w *walker) {
 	if chart == nil || err != nil {
 		return
 	}
-	chart.Kinds() // read here, side by side
+	chart.Definitions() // read here, side by side
 	release.chart, release.Chart = chart, chart.String()
 }
 
@@ -447,23 +448,29 @@ func (release *Release) addObjects(w *walker, result *charts.Result) {
 	if release.spec.Spec.KubeConfig != nil {
 		return // they go to another cluster
 	}
+	wide := map[[2]string]bool{} // kinds that the chart's own templates define
+	for _, m := range result.Manifests {
+		if kind, isWide := clusterScoped(m.Value); isWide {
+			wide[kind] = true
+		}
+	}
 	objects := func(manifests []charts.Manifest) (all []*Object) {
 		for _, m := range manifests {
-			all = append(all, release.object(w, m))
+			all = append(all, release.object(w, m, wide))
 		}
 		return all
 	}
 	release.Definitions, release.Objects = objects(result.Definitions), objects(result.Manifests)
 }
 
-// object is one that the chart of a release makes.
-func (release *Release) object(w *walker, m charts.Manifest) *Object {
+// object is one that the chart of a release makes; of wide kinds are in no namespace.
+func (release *Release) object(w *walker, m charts.Manifest, wide map[[2]string]bool) *Object {
 	o := &Object{
 		Kustomization: release.Object.Kustomization, Value: m.Value, HelmRelease: release.Object, Template: m.Template,
 		File: release.Object.File, Line: release.Object.Line, Column: release.Object.Column,
 	}
 	o.identify()
-	if o.Namespace == "" && w.isNamespaced(o) {
+	if o.Namespace == "" && w.isNamespaced(o) && !wide[[2]string{o.Group, o.Kind}] {
 		o.setNamespace(release.spec.GetReleaseNamespace())
 	}
 	return o
@@ -516,18 +523,28 @@ func (w *walker) takeUpRelease(release *Release) {
 // learn notes the kinds that an object's being there tells of.
 func (w *walker) learn(o *Object) {
 	w.kinds = append(w.kinds, o.APIVersion, o.APIVersion+"/"+o.Kind)
-	if o.Kind != "CustomResourceDefinition" {
-		return
-	}
-	w.kinds = append(w.kinds, charts.KindsOf(o.Value)...)
-	if scope, _ := o.Field("spec", "scope").(string); scope == "Cluster" {
-		group, _ := o.Field("spec", "group").(string)
-		kind, _ := o.Field("spec", "names", "kind").(string)
+	w.learnDefinition(o.Value)
+}
+
+// learnDefinition notes the kind that an object defines, if it is a CustomResourceDefinition.
+func (w *walker) learnDefinition(value map[string]any) {
+	w.kinds = append(w.kinds, charts.KindsOf(value)...)
+	if kind, isWide := clusterScoped(value); isWide {
 		if w.clusterScoped == nil {
 			w.clusterScoped = map[[2]string]bool{}
 		}
-		w.clusterScoped[[2]string{group, kind}] = true
+		w.clusterScoped[kind] = true
 	}
+}
+
+// clusterScoped is the group and kind that a CustomResourceDefinition defines for the whole
+// cluster.
+func clusterScoped(value map[string]any) (kind [2]string, isWide bool) {
+	o := Object{Value: value}
+	if o.Text("kind") != "CustomResourceDefinition" || o.Text("spec", "scope") != "Cluster" {
+		return kind, false
+	}
+	return [2]string{o.Text("spec", "group"), o.Text("spec", "names", "kind")}, true
 }
 
 // listKinds makes what charts may ask for of the kinds that are known so far.
