@@ -91,6 +91,7 @@ func hostileCases() []hostileCase {
 	all = append(all, workBombs()...)
 	all = append(all, graphBombs()...)
 	all = append(all, hostileReferences()...)
+	all = append(all, hostileCharts()...)
 	return append(all, oddFiles()...)
 }
 

@@ -95,7 +95,7 @@ func (f Folder) read(file string) ([]byte, error) {
 func (f Folder) unpacked(at string) (*Chart, error) {
 	root := f.path(at)
 	if _, ok := f.Repo.ReadDir(root); !ok || !f.Repo.Visible(path.Join(root, "Chart.yaml")) {
-		return nil, fmt.Errorf("there is no chart at %q: %w", at, fs.ErrNotExist)
+		return nil, &missingError{at}
 	}
 	rules, err := ignoreRules(f.Repo.ReadFile(path.Join(root, ignore.HelmIgnore)))
 	if err != nil {
@@ -135,6 +135,12 @@ func (f Folder) unpacked(at string) (*Chart, error) {
 	return Load(files)
 }
 
+// missingError is a chart that is not there. It is an fs.ErrNotExist.
+type missingError struct{ at string }
+
+func (e *missingError) Error() string        { return fmt.Sprintf("there is no chart at %q", e.at) }
+func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
+
 // ignoreRules are those of a .helmignore, if it could be read.
 func ignoreRules(data []byte, unread error) (*ignore.Rules, error) {
 	rules := ignore.Empty()
@@ -156,6 +162,9 @@ func (f Folder) local(d *chart.Dependency, at string) (*Chart, error) {
 		return nil, nil
 	}
 	child, err := f.unpacked(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the dependency %q: there is no chart at %q", d.Name, place)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the dependency %q: %w", d.Name, err)
 	}
@@ -240,6 +249,9 @@ func (c *Chart) withValues(o Options, read func(string) ([]byte, error)) (*Chart
 		data, err := read(name)
 		if errors.Is(err, fs.ErrNotExist) && o.IgnoreMissing {
 			continue
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no values file %q", name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the values file %q: %w", name, err)

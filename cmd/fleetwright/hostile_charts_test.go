@@ -1,0 +1,139 @@
+//go:build unix
+
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hostileRelease is a HelmRelease of a chart in the repository.
+func hostileRelease(name, chart, spec string) string {
+	return fmt.Sprintf("---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: %s\n  namespace: flux-system\nspec:\n  interval: 1h\n"+
+		"  chart:\n    spec:\n      chart: %s\n      sourceRef:\n        kind: GitRepository\n        name: flux-system\n%s", name, chart, spec)
+}
+
+// hostileTemplates are repeated in releases of their own: each costs what it may.
+var hostileTemplates = map[string]string{
+	"loops":     `{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`,
+	"recursion": `{{ define "a" }}{{ template "a" . }}{{ template "a" . }}{{ end }}{{ template "a" . }}`,
+	"text":      `{{ $x := "xxxxxxxxxxxxxxxx" }}{{ range until 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ $x }}`,
+	"itself":    `{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toYaml $d }}{{ $d }}`,
+	"nearly":    `{{ range until 1000 }}{{ range until 1000 }}{{ end }}{{ end }}`,
+	"output":    `a: [{{ repeat 7000000 "," }}]`,
+	"aliases":   "a: " + laughs(9),
+}
+
+// hostileCharts are charts that cost much, read elsewhere, or want to start something.
+func hostileCharts() []hostileCase {
+	const chart = "apiVersion: v2\nname: c\nversion: 1.0.0\n"
+	bomb := laughs(9)
+	var all []hostileCase
+	for name, text := range hostileTemplates {
+		all = append(all, hostileCase{name: "charts of " + name, want: []string{"[flux-helm-failed]"}, make: func(t *testing.T, repo, _ string) {
+			var releases strings.Builder
+			releases.WriteString(fluxKs("app", ""))
+			for i := range 30 {
+				at := fmt.Sprintf("charts/c%d", i)
+				releases.WriteString(hostileRelease(fmt.Sprintf("r%d", i), at, fmt.Sprintf("  values: {a: %d}\n", i)))
+				putFile(t, filepath.Join(repo, at, "Chart.yaml"), []byte(chart))
+				putFile(t, filepath.Join(repo, at, "templates/a.yaml"), []byte(text))
+			}
+			putFile(t, filepath.Join(repo, "clusters/one/ks.yaml"), []byte(releases.String()))
+			putFile(t, filepath.Join(repo, "app/a.yaml"), []byte(configMap("a", "  b: c\n")))
+		}})
+	}
+	return append(all,
+		hostileCase{name: "aliases in a chart", want: []string{"[flux-helm-failed]"}, make: files(map[string]string{
+			"clusters/one/ks.yaml": fluxKs("app", "") + hostileRelease("a", "charts/a", "") +
+				hostileRelease("c", "charts/c", "") + hostileRelease("d", "charts/d", "  valuesFrom: [{kind: ConfigMap, name: bomb}]\n") +
+				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: bomb, namespace: flux-system}\ndata:\n  values.yaml: |\n    " + bomb + "\n",
+			"app/a.yaml":          configMap("a", "  b: c\n"),
+			"charts/a/Chart.yaml": chart, "charts/a/values.yaml": bomb, "charts/c/Chart.yaml": chart + "annotations: " + bomb + "\n",
+			"charts/d/Chart.yaml": chart, "charts/d/crds/a.yaml": bomb,
+		})},
+		hostileCase{name: "charts that look around", want: []string{`there is no values file`, `the dependency "x": there is no chart`, `function "env" not defined`}, make: lookAround},
+		hostileCase{name: "archives of charts", want: []string{"outside of the chart's folder", "larger than"}, make: hostilePackages},
+	)
+}
+
+// lookAround writes charts that read files outside, the environment and the network.
+func lookAround(t *testing.T, repo, outside string) {
+	put := func(name, content string) { putFile(t, filepath.Join(repo, name), []byte(content)) }
+	secret := filepath.Join(outside, "secret.yaml")
+	up := "../../../outside/secret.yaml"
+	put("clusters/one/ks.yaml", fluxKs("app", "")+hostileRelease("a", "charts/a", "")+hostileRelease("b", "charts/b", "")+
+		hostileRelease("c", "../../outside", "")+hostileRelease("d", outside, "")+hostileRelease("e", "charts/linked", "")+
+		strings.Replace(hostileRelease("f", "charts/a", ""), "      sourceRef", "      valuesFiles: ["+up+", "+secret+"]\n      sourceRef", 1)+
+		hostileRelease("g", "charts/g", "")+hostileRelease("h", "charts/h", ""))
+	put("app/a.yaml", configMap("a", "  b: c\n"))
+	put("charts/a/Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n")
+	put("charts/a/templates/a.yaml", fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: {{ .Files.Get %q | quote }}\n  b: {{ .Files.Get %q | quote }}\n"+
+		"  c: {{ getHostByName \"example.com\" | quote }}\n  d: {{ (.Files.Glob \"/**\").AsConfig | quote }}\n", secret, up))
+	if err := os.Symlink(secret, filepath.Join(repo, "charts/a/linked.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	put("charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n")
+	put("charts/b/values.schema.json", fmt.Sprintf(`{"allOf": [{"$ref": "file://%s"}, {"$ref": %q}, {"$ref": "https://example.com/a.json"}]}`, secret, up))
+	if err := os.Symlink(outside, filepath.Join(repo, "charts/linked")); err != nil {
+		t.Fatal(err)
+	}
+	put("charts/g/Chart.yaml", "apiVersion: v2\nname: g\nversion: 1.0.0\ndependencies:\n  - {name: x, version: '*', repository: 'file://../../../outside'}\n"+
+		"  - {name: y, version: '*', repository: 'file://"+outside+"'}\n  - {name: z, version: '*', repository: 'https://example.com'}\n")
+	put("charts/h/Chart.yaml", "apiVersion: v2\nname: h\nversion: 1.0.0\n")
+	put("charts/h/templates/a.yaml", "a: {{ env \"HOME\" }}{{ expandenv \"$HOME\" }}\n")
+}
+
+// hostilePackages writes archives that lead out of themselves, link, or grow.
+func hostilePackages(t *testing.T, repo, outside string) {
+	var releases strings.Builder
+	releases.WriteString(fluxKs("app", ""))
+	zeros := strings.Repeat("\x00", 4<<20)
+	const chart = "apiVersion: v2\nname: c\nversion: 1.0.0\n"
+	for name, entries := range map[string][]tar.Header{
+		"up":       {{Name: "c/Chart.yaml", Typeflag: tar.TypeReg}, {Name: "c/../../../outside/up.yaml", Typeflag: tar.TypeReg}},
+		"absolute": {{Name: "c/Chart.yaml", Typeflag: tar.TypeReg}, {Name: "c/" + outside + "/secret.yaml", Typeflag: tar.TypeReg}},
+		"link": {{Name: "c/Chart.yaml", Typeflag: tar.TypeReg}, {Name: "c/values.yaml", Typeflag: tar.TypeSymlink, Linkname: outside + "/secret.yaml"},
+			{Name: "c/templates/a.yaml", Typeflag: tar.TypeLink, Linkname: outside + "/secret.yaml"}},
+		"large": {{Name: "c/Chart.yaml", Typeflag: tar.TypeReg}},
+	} {
+		releases.WriteString(hostileRelease(name, "charts/"+name+".tgz", ""))
+		var packed bytes.Buffer
+		zipped := gzip.NewWriter(&packed)
+		archive := tar.NewWriter(zipped)
+		put := func(h tar.Header, content string) {
+			h.Size, h.Mode = int64(len(content)), 0o644
+			if err := archive.WriteHeader(&h); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := archive.Write([]byte(content)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, h := range entries {
+			if h.Typeflag == tar.TypeReg {
+				put(h, chart)
+			} else {
+				put(h, "")
+			}
+		}
+		for i := 0; name == "large" && i < 100; i++ {
+			put(tar.Header{Name: fmt.Sprintf("c/files/%d", i), Typeflag: tar.TypeReg}, zeros)
+		}
+		if err := archive.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := zipped.Close(); err != nil {
+			t.Fatal(err)
+		}
+		putFile(t, filepath.Join(repo, "charts", name+".tgz"), packed.Bytes())
+	}
+	putFile(t, filepath.Join(repo, "clusters/one/ks.yaml"), []byte(releases.String()))
+	putFile(t, filepath.Join(repo, "app/a.yaml"), []byte(configMap("a", "  b: c\n")))
+}
