@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators"
 )
 
 func newBootstrap(s streams) *cobra.Command {
@@ -66,15 +69,19 @@ file in DIR with the HelmRelease that takes it over. Exit status 1 when one drif
 or is missing, 2 when a bootstrap file can't be read.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if format != formatText && format != formatJSON {
+				return runFindings(c.Context(), s, folderArgument(args), format)
+			}
 			return runVerify(c.Context(), s, folderArgument(args), format)
 		},
 	}
-	formatFlag(c, &format)
+	format = formatText
+	c.Flags().Var(oneOf(&format, reportFormats...), "format", "print `FORMAT`: text, json for the verdicts, or the findings as sarif, junit, github or gitlab")
 	return c
 }
 
 func runVerify(ctx context.Context, s streams, dir, format string) error {
-	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}}
+	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}, Order: []bootstrap.OrderProblem{}, Stale: []bootstrap.Declaration{}}
 	repo, err := loadRepository(dir)
 	if err == nil {
 		var made *bootstrap.Report
@@ -90,10 +97,31 @@ func runVerify(ctx context.Context, s streams, dir, format string) error {
 	if err != nil {
 		return nothingFound(err)
 	}
-	if report.Summary.Drift+report.Summary.Missing > 0 {
+	refused := slices.ContainsFunc(report.Order, func(o bootstrap.OrderProblem) bool { return o.Refused })
+	if report.Summary.Drift+report.Summary.Missing > 0 || refused {
 		return found()
 	}
 	return unreadable(report)
+}
+
+// runFindings reports what the rules about bootstraps find, as validate does.
+func runFindings(ctx context.Context, s streams, dir, format string) error {
+	rules, err := validators.Select([]string{"bootstrap-*"})
+	if err != nil {
+		return err
+	}
+	repo, err := loadRepository(dir)
+	if err != nil {
+		return err
+	}
+	v := &validation{streams: s, flags: &validateFlags{format: format}, dir: dir, repo: repo, rules: validators.Describe(rules)}
+	if v.report, err = validators.Run(ctx, repo, validators.Options{Rules: rules}); err == nil && v.report.Empty() {
+		err = nothingFound(bootstrap.ErrNoBootstrap)
+	}
+	if err = errors.Join(err, v.write(err)); err == nil && v.report.Reaches(finding.Error) {
+		return found()
+	}
+	return err
 }
 
 // unreadable is the error of a report that can tell nothing of a bootstrap file.
@@ -118,13 +146,16 @@ func newBootstrapPlan(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan [DIR]",
 		Short: "List the bootstrapped releases in the order of their installation",
-		Args:  cobra.MaximumNArgs(1),
+		Long: `List the releases of each bootstrap file in the order of their installation, with what
+Flux will do when it takes each over: adopt it with an upgrade that changes nothing,
+upgrade it, or install a second release beside it.`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			plan := bootstrapPlan{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapPlan", Releases: []bootstrap.Step{}}
 			repo, err := loadRepository(folderArgument(args))
 			if err == nil {
 				var steps []bootstrap.Step
-				if steps, err = bootstrap.Plan(c.Context(), repo); err == nil {
+				if steps, err = bootstrap.Plan(c.Context(), repo, nil); err == nil {
 					plan.Releases = append(plan.Releases, steps...)
 				}
 			}
@@ -159,11 +190,28 @@ func printPlan(w io.Writer, steps []bootstrap.Step) error {
 		if len(step.Needs) > 0 {
 			line += "  after " + strings.Join(step.Needs, ", ")
 		}
+		line += "\n      " + takeOver(step)
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// takeOver is what Flux does about a release, in words.
+func takeOver(step bootstrap.Step) string {
+	words := map[bootstrap.TakeOver]string{
+		bootstrap.Adopt:         "Flux adopts it: one upgrade that changes nothing",
+		bootstrap.Upgrade:       "Flux upgrades it",
+		bootstrap.SecondRelease: "Flux installs a second release beside it",
+		bootstrap.Install:       "Flux installs the release",
+		bootstrap.NotTaken:      "Flux leaves it alone",
+		bootstrap.Undecided:     "what Flux does is unresolved",
+	}
+	if step.Reason == "" {
+		return words[step.TakeOver]
+	}
+	return words[step.TakeOver] + ": " + step.Reason
 }
 
 const formatYAML = "yaml"

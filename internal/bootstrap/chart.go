@@ -13,7 +13,8 @@ import (
 type chart struct {
 	name, version, url text
 	isRange            bool
-	digest             text
+	// patched says that a kustomize patch sets the version.
+	patched bool
 }
 
 func (g *git) chart(h *helmRelease) chart {
@@ -61,6 +62,7 @@ func (g *git) chartOf(h *helmRelease, spec *value, namespace string) chart {
 		out.version.value = "*"
 	}
 	out.isRange = isRange(out.version.value)
+	out.patched = spec.at("version") != nil && spec.at("version").patched
 	kind, name := textAt(spec, "sourceRef", "kind").value, textAt(spec, "sourceRef", "name").value
 	namespace = cmp.Or(textAt(spec, "sourceRef", "namespace").value, namespace)
 	if kind == "GitRepository" || kind == "Bucket" {
@@ -107,20 +109,23 @@ func isRange(version string) bool {
 }
 
 // ociChart reads an OCIRepository: the chart is the last element of its URL, the
-// version its tag or range. A digest wins over both.
+// version its tag or range. A digest beside a tag is not compared: a mirror's is another.
 func ociChart(source *value) chart {
 	spec := source.at("spec")
 	if spec == nil {
 		return unknownChart(source.place, mark{reason: "the OCIRepository has no spec"})
 	}
-	out := chart{name: textAt(spec, "url"), url: textAt(spec, "url"), version: textAt(spec, "ref", "tag"), digest: textAt(spec, "ref", "digest")}
-	ranged := textAt(spec, "ref", "semver")
+	out := chart{name: textAt(spec, "url"), url: textAt(spec, "url"), version: textAt(spec, "ref", "tag")}
+	ranged, digest := textAt(spec, "ref", "semver"), textAt(spec, "ref", "digest")
+	if tag := spec.at("ref", "tag"); tag != nil {
+		out.patched = tag.patched
+	}
 	switch {
 	case out.version.value != "" && ranged.value == "":
 	case ranged.value != "":
 		out.version, out.isRange = ranged, true
-	case out.digest.value != "":
-		out.version = text{place: out.digest.place, unknown: &mark{reason: "the OCIRepository is pinned by a digest alone"}}
+	case digest.value != "":
+		out.version = text{place: digest.place, unknown: &mark{reason: "the OCIRepository is pinned by a digest alone"}}
 	default:
 		out.version = text{place: spec.place, value: "latest"}
 	}

@@ -22,17 +22,21 @@ const (
 // comparison gathers what differs between a release and its HelmRelease.
 type comparison struct {
 	*engine
+	helmfile    string // that declares the release
+	definition  string // what it is, in a word
+	helmRelease *helmRelease
 	differences []Difference
 	unknown     []string
 }
 
-func (c *comparison) differ(rule, field string, bootstrap, git Side) {
-	c.differences = append(c.differences, Difference{Rule: rule, Field: field, Bootstrap: bootstrap, Git: git})
+func (c *comparison) differ(rule, field, cause string, bootstrap, git Side) {
+	cause = strings.ReplaceAll(cause, helmfileDefinition, c.definition)
+	c.differences = append(c.differences, Difference{Rule: rule, Field: field, Cause: cause, Bootstrap: bootstrap, Git: git})
 }
 
 // gone tells of a field that the bootstrap reads from a file that doesn't exist.
-func (c *comparison) gone(rule, field string, t, git text) {
-	c.differences = append(c.differences, Difference{Rule: rule, Field: field,
+func (c *comparison) gone(field string, t, git text) {
+	c.differences = append(c.differences, Difference{Rule: RuleTemplatePath, Field: field,
 		Bootstrap: Side{File: t.file, Line: t.line}, Git: side(git), missing: t.unknown.missing})
 }
 
@@ -48,7 +52,7 @@ func side(t text) Side {
 
 // compare compares a release with the HelmRelease that takes it over.
 func (g *git) compare(e *engine, r *release, h *helmRelease) *comparison {
-	c := &comparison{engine: e}
+	c := &comparison{engine: e, helmfile: r.file, definition: r.definition, helmRelease: h}
 	if !r.crdsOnly {
 		c.identity(r, g, h)
 	}
@@ -84,7 +88,7 @@ func (c *comparison) identity(r *release, g *git, h *helmRelease) {
 		case each.field == "storageNamespace" && h.storage == h.namespace:
 			// The difference of the namespaces says it already.
 		default:
-			c.differ(RuleIdentityDrift, each.field, side(a), side(b))
+			c.differ(RuleIdentityDrift, each.field, causeIdentity, side(a), side(b))
 		}
 	}
 }
@@ -110,14 +114,14 @@ func chartName(ref string) string {
 func (c *comparison) chart(r *release, git chart) {
 	switch {
 	case r.chart.unknown != nil && r.chart.unknown.missing != "":
-		c.gone(RuleChartDrift, "chart", r.chart, git.name)
+		c.gone("chart", r.chart, git.name)
 	case r.chart.unknown != nil:
 		c.unresolved(r.chart.unknown)
 	case git.name.unknown != nil:
 		c.unresolved(git.name.unknown)
 	case chartName(r.chart.value) != chartName(git.name.value):
 		a, b := side(r.chart), side(git.name)
-		c.differ(RuleChartDrift, "chart", a, b)
+		c.differ(RuleChartDrift, "chart", causeChart, a, b)
 	}
 }
 
@@ -131,28 +135,29 @@ func (c *comparison) version(r *release, git chart) {
 			v.place = r.place
 		}
 	}
+	cause := versionCause(v, git.version, git.patched)
 	switch {
 	case v.unknown != nil && v.unknown.missing != "":
-		c.gone(RuleVersionDrift, "version", v, git.version)
+		c.gone("version", v, git.version)
 	case v.unknown != nil:
 		c.unresolved(v.unknown)
 	case git.version.unknown != nil && variable.MatchString(v.value):
-		c.differ(RuleVersionDrift, "version", side(v), side(git.version))
+		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.version))
 	case git.version.unknown != nil:
 		c.unresolved(git.version.unknown)
 	case sameVersion(v.value, git.version.value):
 	case git.isRange:
-		c.ranged(v, git.version)
+		c.ranged(v, git.version, cause)
 	case v.value == "":
-		c.differ(RuleVersionDrift, "version", Side{Value: nil, File: v.file, Line: v.line}, side(git.version))
+		c.differ(RuleVersionDrift, "version", cause, Side{Value: nil, File: v.file, Line: v.line}, side(git.version))
 	default:
-		c.differ(RuleVersionDrift, "version", side(v), side(git.version))
+		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.version))
 	}
 }
 
 // ranged compares a version with a range: outside of it is drift, inside nobody
 // can tell offline what Flux installs.
-func (c *comparison) ranged(v, git text) {
+func (c *comparison) ranged(v, git text, cause string) {
 	if v.value == "" {
 		c.unresolved(&mark{reason: "neither the bootstrap nor Git pins a version"})
 		return
@@ -160,7 +165,7 @@ func (c *comparison) ranged(v, git text) {
 	allowed, err := semver.NewConstraint(git.value)
 	exact, err2 := semver.NewVersion(normalVersion(v.value))
 	if err == nil && err2 == nil && !allowed.Check(exact) && exact.Prerelease() == "" {
-		c.differ(RuleVersionDrift, "version", side(v), side(git))
+		c.differ(RuleVersionDrift, "version", cause, side(v), side(git))
 		return
 	}
 	c.unresolved(&mark{reason: fmt.Sprintf("Git pins no version: %q is a range", git.value)})
@@ -193,7 +198,11 @@ var variable = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
 func (c *comparison) values(a, b layered, written *value) {
 	for _, m := range a.missing {
-		c.differences = append(c.differences, Difference{Rule: RuleValuesDrift, Field: "values",
+		rule := RuleValuesDrift
+		if m.unknown != nil {
+			rule = RuleTemplatePath // a template reads it
+		}
+		c.differences = append(c.differences, Difference{Rule: rule, Field: "values",
 			Bootstrap: Side{Value: m.value, File: m.file, Line: m.line}, missing: m.value})
 	}
 	for i := range a.unknown {
@@ -204,7 +213,8 @@ func (c *comparison) values(a, b layered, written *value) {
 	for i := range b.unknown {
 		c.unresolved(&b.unknown[i])
 	}
-	c.diff("values", pair{a.value, a.sure, len(a.unknown) > 0, nil}, pair{b.value, b.sure, len(b.unknown) > 0, written})
+	c.diff("values", pair{a.value, a.sure, len(a.unknown) > 0, nil, nil},
+		pair{b.value, b.sure, len(b.unknown) > 0, written, []any{"spec", "values"}})
 }
 
 // pair is one side's value at a path: what is known, what is sure, and whether
@@ -212,12 +222,13 @@ func (c *comparison) values(a, b layered, written *value) {
 type pair struct {
 	value, sure *value
 	open        bool
-	// written is what the HelmRelease's file has there.
+	// written is what the HelmRelease's file has there, and path leads to it.
 	written *value
+	path    []any
 }
 
 func (p pair) field(key string) pair {
-	return pair{p.value.at(key), p.sure.at(key), p.open, p.written.at(key)}
+	return pair{p.value.at(key), p.sure.at(key), p.open, p.written.at(key), append(p.path[:len(p.path):len(p.path)], key)}
 }
 
 // isNull says whether a value is null, and not just absent.
@@ -250,7 +261,7 @@ func (c *comparison) diff(path string, a, b pair) {
 	case isList(a.value) && isList(b.value) && len(a.value.items) == len(b.value.items) && a.settled() && b.settled():
 		for i := range a.value.items {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			c.diff(at, pair{value: a.value.items[i]}, pair{value: b.value.items[i]})
+			c.diff(at, pair{value: a.value.items[i]}, pair{value: b.value.items[i], written: b.written.item(i)})
 		}
 	default:
 		c.leaf(path, a, b)
@@ -281,7 +292,12 @@ func (c *comparison) leaf(path string, a, b pair) {
 	} else if !a.settled() || !b.settled() {
 		return // the reason stands in unresolved already
 	}
-	c.differ(RuleValuesDrift, path, valueSide(path, a.value), valueSide(path, b.value))
+	rule, cause := valuesRule(c.helmfile, a, b)
+	git := valueSide(path, b.value)
+	if b.value == nil && b.written != nil {
+		git.File, git.Line, _, _ = c.helmRelease.applied.PatchPosition(b.path...) // that takes it out
+	}
+	c.differ(rule, path, cause, valueSide(path, a.value), git)
 }
 
 // markedIn finds what could not be computed in a value.

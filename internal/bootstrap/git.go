@@ -50,7 +50,7 @@ type helmRelease struct {
 	applied *reconcile.Object
 	// The names that Helm uses, as helm-controller makes them.
 	name, namespace, storage string
-	ignores                  []string
+	ignores                  map[string]string // reasons by rule
 	orphan                   bool
 
 	whole *value // the object with its places, once it is asked for
@@ -107,9 +107,10 @@ func newHelmRelease(o *reconcile.Object) *helmRelease {
 	h.name, h.namespace, h.storage = charts.ReleaseName(&typed), typed.GetReleaseNamespace(), typed.GetStorageNamespace()
 	annotations, _ := h.field("metadata", "annotations").(map[string]any)
 	if value, ok := annotations[finding.Annotation].(string); ok {
+		h.ignores = map[string]string{}
 		for _, i := range finding.ParseAnnotation(value) {
 			if i.Mistake == "" {
-				h.ignores = append(h.ignores, i.Rule)
+				h.ignores[i.Rule] = i.Reason
 			}
 		}
 	}

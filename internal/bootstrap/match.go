@@ -30,18 +30,12 @@ func bootstrapCluster(paths []string, file string) string {
 	return ""
 }
 
-// match is a HelmRelease and how the release compares with it.
-type match struct {
-	helmRelease *helmRelease
-	*comparison
-}
-
 // counterpart finds the HelmRelease that takes a release over: the one whose
 // file the release reads, else the one of the same name and namespace, else one
 // of the same chart whose name or namespace differs; those that the release's cluster applies
 // before those that another does, or none. Of several, those of the same cluster count, then those nearest in the
 // folder tree, then one that agrees. It says why when the choice would be a guess.
-func (g *git) counterpart(e *engine, r *release) (*match, *mark) {
+func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
 	reads := func(h *helmRelease) bool { return r.reads[h.file] }
 	own := func(h *helmRelease) bool { return (r.cluster == "" || h.in(r.cluster)) && r.sameIdentity(h) }
 	similar := func(h *helmRelease) bool { return g.similar(r, h) }
@@ -92,11 +86,11 @@ func (g *git) similar(r *release, h *helmRelease) bool {
 	return (r.crdsOnly || sameName || sameNamespace) && g.chartText(h) == name
 }
 
-func (g *git) choose(e *engine, r *release, candidates []*helmRelease) (*match, *mark) {
+func (g *git) choose(e *engine, r *release, candidates []*helmRelease) (*comparison, *mark) {
 	candidates = narrow(r, candidates)
-	all := make([]*match, 0, len(candidates))
+	all := make([]*comparison, 0, len(candidates))
 	for _, h := range candidates {
-		all = append(all, &match{h, g.compare(e, r, h)})
+		all = append(all, g.compare(e, r, h))
 	}
 	for _, m := range all {
 		if len(m.differences) == 0 && len(m.unknown) == 0 {

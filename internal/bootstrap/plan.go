@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -23,7 +24,63 @@ type Step struct {
 	// CRDsOnly says that only the chart's custom resource definitions are
 	// installed.
 	CRDsOnly bool `json:"crdsOnly"`
+	// HelmRelease is FILE:LINE of the one that takes the release over, "" without one.
+	HelmRelease string `json:"helmRelease"`
+	// TakeOver is what helm-controller will do when it finds the release; Reason says why.
+	TakeOver TakeOver `json:"takeOver"`
+	Reason   string   `json:"reason"`
 }
+
+// TakeOver is what helm-controller does when it finds a bootstrapped release.
+type TakeOver string
+
+// The ways of taking over.
+const (
+	// Adopt: one upgrade that changes nothing.
+	Adopt TakeOver = "adopt"
+	// Upgrade: an upgrade to another chart, version or other values.
+	Upgrade TakeOver = "upgrade"
+	// SecondRelease: a release of another name or namespace is installed beside it.
+	SecondRelease TakeOver = "second release"
+	// Install: the bootstrap installs definitions only, and the release comes from Flux.
+	Install TakeOver = "install"
+	// NotTaken: no HelmRelease takes it over.
+	NotTaken TakeOver = "none"
+	// Undecided: it cannot be told offline.
+	Undecided TakeOver = "unknown"
+)
+
+// takeOver predicts what Flux does about a release, and says why.
+func (r ReleaseReport) takeOver(crdsOnly bool) (TakeOver, string) {
+	var fields []string
+	second := false
+	for _, d := range r.Differences {
+		fields = append(fields, d.Field)
+		second = second || d.Rule == RuleIdentityDrift
+	}
+	differ := strings.Join(fields, ", ") + " " + map[bool]string{true: "differs", false: "differ"}[len(fields) == 1]
+	if len(fields) > mostFields {
+		differ = fmt.Sprintf("%s and %d more differ", strings.Join(fields[:mostFields], ", "), len(fields)-mostFields)
+	}
+	switch {
+	case r.HelmRelease == "" && r.Verdict == Unresolved && !strings.HasPrefix(r.Reason, "no HelmRelease"):
+		return Undecided, r.Reason
+	case r.HelmRelease == "":
+		return NotTaken, r.Reason
+	case crdsOnly:
+		return Install, "the bootstrap installs its definitions only"
+	case second:
+		return SecondRelease, differ
+	case len(fields) > 0:
+		return Upgrade, differ
+	case r.Verdict == Unresolved:
+		return Undecided, r.Reason
+	}
+	return Adopt, ""
+}
+
+// mostFields is how many fields a reason names.
+const mostFields = 3
 
 // ReleaseValues are the effective values of one release.
 type ReleaseValues struct {
@@ -39,28 +96,46 @@ type ReleaseValues struct {
 
 // Plan lists the releases of all bootstrap files: file by file in the order of
 // their paths, each release after those of its file that it needs, otherwise in
-// the order of the file. It fails on needs that form a circle.
-func Plan(ctx context.Context, repo *repository.Repository) ([]Step, error) {
+// the order of the file, with what Flux will do when it takes it over. It fails on needs that
+// form a circle. The fleet is what Flux would apply; nil computes what is needed of it.
+func Plan(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) ([]Step, error) {
+	files, err := readAll(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	ordered := make([][]*release, len(files))
+	for i, file := range files {
+		if err := readable(file.releases); err != nil {
+			return nil, err
+		}
+		if ordered[i], err = inOrder(file.releases); err != nil {
+			return nil, err
+		}
+	}
+	g, err := gitOf(ctx, repo, files, fleet)
+	if err != nil {
+		return nil, err
+	}
 	var steps []Step
-	err := each(ctx, repo, func(_ *engine, releases []*release) error {
-		if err := readable(releases); err != nil {
-			return err
+	for i, file := range files {
+		for _, r := range ordered[i] {
+			steps = append(steps, g.step(file.engine, r))
 		}
-		ordered, err := inOrder(releases)
-		if err != nil {
-			return err
-		}
-		for _, r := range ordered {
-			s := Step{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name), Namespace: shown(r.namespace),
-				Chart: shown(r.chart), Version: shown(r.version), Needs: []string{}, CRDsOnly: r.crdsOnly}
-			for _, need := range r.needs {
-				s.Needs = append(s.Needs, shown(need))
-			}
-			steps = append(steps, s)
-		}
-		return nil
-	})
-	return steps, err
+	}
+	return steps, nil
+}
+
+// step is one release of the plan.
+func (g *git) step(e *engine, r *release) Step {
+	s := Step{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name), Namespace: shown(r.namespace),
+		Chart: shown(r.chart), Version: shown(r.version), Needs: []string{}, CRDsOnly: r.crdsOnly}
+	for _, need := range r.needs {
+		s.Needs = append(s.Needs, shown(need))
+	}
+	judged := g.judge(e, r)
+	s.HelmRelease = judged.HelmRelease
+	s.TakeOver, s.Reason = judged.takeOver(r.crdsOnly)
+	return s
 }
 
 // Values returns the effective values of the releases that NAMESPACE/NAME names:
@@ -167,14 +242,7 @@ func inOrder(releases []*release) ([]*release, error) {
 		}
 		state[r] = open
 		for _, need := range r.needs {
-			id := need.value
-			if !strings.Contains(id, "/") {
-				id = r.namespace.value + "/" + id
-			}
-			if parts := strings.Split(id, "/"); len(parts) > 2 {
-				id = strings.Join(parts[len(parts)-2:], "/")
-			}
-			if needed := byID[id]; needed != nil {
+			if needed := byID[needID(r, need.value)]; needed != nil {
 				if err := visit(needed); err != nil {
 					return err
 				}

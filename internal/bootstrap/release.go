@@ -484,7 +484,8 @@ func (e *evaluation) addEntry(r *release, l *layered, each entry) {
 func (e *evaluation) addFile(r *release, l *layered, t text) {
 	gone := func(m mark) {
 		if m.missing != "" {
-			l.missing = append(l.missing, text{place: t.place, value: m.missing, unknown: &m})
+			// What a template reads is unknown; the entry itself is not.
+			l.missing = append(l.missing, text{place: t.place, value: m.missing, unknown: t.unknown})
 		}
 		l.addUnknown(m)
 	}

@@ -28,7 +28,11 @@ type Report struct {
 	// Refusals are the first reason of each helmfile for which helmfile itself
 	// stops. Its releases are judged all the same.
 	Refusals []Refusal `json:"refusals"`
-	Summary  Summary   `json:"summary"`
+	// Order is what is wrong with the order of the releases; it is no part of their verdicts.
+	Order []OrderProblem `json:"order"`
+	// Stale are declarations of differences that are none.
+	Stale   []Declaration `json:"stale"`
+	Summary Summary       `json:"summary"`
 }
 
 // Refusal is a reason for which helmfile stops: in its words, and where.
@@ -68,6 +72,9 @@ type ReleaseReport struct {
 	Object Object `json:"-"`
 	// Unreadable says that nothing can be told of the file, whose only entry this is.
 	Unreadable bool `json:"-"`
+
+	helmRelease *helmRelease
+	declared    []*intended
 }
 
 // Object is the namespace and name of a HelmRelease, with its API version.
@@ -82,9 +89,13 @@ type Difference struct {
 	Field     string `json:"field"`
 	Bootstrap Side   `json:"bootstrap"`
 	Git       Side   `json:"git"`
-	// Ignored says that the rule is ignored here on purpose: by the annotation
-	// fleetwright.dev/ignore of the HelmRelease, or by a comment at the line.
-	Ignored bool `json:"ignored"`
+	// Cause is what has likely happened, in words; "" where it isn't known.
+	Cause string `json:"cause"`
+	// Ignored says that the difference is meant: by the annotation [IntendedAnnotation] or
+	// fleetwright.dev/ignore of the HelmRelease, or by a comment at the line. Reason is
+	// the one that is given there.
+	Ignored bool   `json:"ignored"`
+	Reason  string `json:"reason"`
 
 	missing string // the file that the bootstrap reads and that doesn't exist
 }

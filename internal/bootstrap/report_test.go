@@ -103,7 +103,7 @@ func TestReportControlCharacters(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	steps, err := Plan(t.Context(), archive(t, "layouts/apps"))
+	steps, err := Plan(t.Context(), archive(t, "layouts/apps"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestPlanCircle(t *testing.T) {
   - {name: b, namespace: n, chart: x/b, needs: [n/c]}
   - {name: c, namespace: n, chart: x/c, needs: [context/n/a]}
 `)}}})
-	_, err := Plan(t.Context(), repo)
+	_, err := Plan(t.Context(), repo, nil)
 	if err == nil || !strings.Contains(err.Error(), `helmfile.yaml:2: the release "n/a" needs itself`) {
 		t.Errorf("got %v", err)
 	}

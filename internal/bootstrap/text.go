@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/Masterminds/semver/v3"
 )
 
 // TextOptions of WriteText.
@@ -39,7 +37,15 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 			}
 		}
 		writeReleases(&out, r.Releases[start:end], opts)
+		for _, o := range r.Order {
+			if o.File == r.Releases[start].File {
+				fmt.Fprintf(&out, "  ! %s:%d: %s\n      hint: %s\n", printable(o.File), o.Line, printable(o.Message), printable(o.Hint))
+			}
+		}
 		start = end
+	}
+	for _, d := range r.Stale {
+		fmt.Fprintf(&out, "%s:%d: %s\n  hint: remove it from the annotation %s\n", printable(d.File), d.Line, printable(d.Message), IntendedAnnotation)
 	}
 	out.WriteString(r.Summary.String() + "\n")
 	_, err := io.WriteString(w, out.String())
@@ -98,6 +104,12 @@ func writeDifferences(out *strings.Builder, differences []Difference) {
 	for _, d := range differences {
 		line(d.Field, d.Bootstrap)
 		line("", d.Git)
+		if d.Ignored {
+			fmt.Fprintf(out, "      %s   meant: %s\n", strings.Repeat(" ", field), printable(d.Reason))
+		}
+		for _, changed := range d.lines() {
+			fmt.Fprintf(out, "      %s   %s\n", strings.Repeat(" ", field), printable(changed))
+		}
 	}
 }
 
@@ -159,61 +171,6 @@ func padded(s string, to int) string {
 }
 
 func dash(s string) string { return cmp.Or(s, "-") }
-
-// Hint says what to do about a release that drifts, "" when there is nothing to
-// add: what it says of a version before what it says of values.
-func (r ReleaseReport) Hint() string {
-	if r.Verdict != Drift {
-		return ""
-	}
-	for _, rule := range []string{RuleVersionDrift, RuleIdentityDrift, RuleChartDrift, RuleValuesDrift} {
-		for _, d := range r.Differences {
-			if d.Rule == rule && !d.Ignored {
-				return r.HintFor(d)
-			}
-		}
-	}
-	return ""
-}
-
-// HintFor says what to do about one difference.
-func (r ReleaseReport) HintFor(d Difference) string {
-	switch {
-	case d.missing != "":
-		return "helmfile stops there: the file " + d.missing + " doesn't exist"
-	case d.Rule == RuleVersionDrift:
-		return versionHint(d, r.definition)
-	case d.Rule == RuleIdentityDrift:
-		return "Flux would install a second release beside the bootstrap's: use the same release name and namespace"
-	case d.Rule == RuleChartDrift:
-		return "the bootstrap installs another chart than Flux: name the same chart in both"
-	case containsVariableText(d.Bootstrap.Value):
-		return "Flux substitutes the variable and helmfile doesn't: write the value itself"
-	}
-	if r.definition != helmfileDefinition {
-		return "make both read one values file, so that the values stand in Git once"
-	}
-	return "read the values from the HelmRelease in a values template, so that they stand in Git once"
-}
-
-func versionHint(d Difference, definition string) string {
-	a, err1 := semver.NewVersion(normalVersion(fmt.Sprint(d.Bootstrap.Value)))
-	b, err2 := semver.NewVersion(normalVersion(fmt.Sprint(d.Git.Value)))
-	switch {
-	case d.Bootstrap.Value == nil:
-		return "the bootstrap pins no version and installs the newest"
-	case err1 == nil && err2 == nil && a.LessThan(b):
-		return "Git was bumped and the " + definition + " was not"
-	case err1 == nil && err2 == nil && b.LessThan(a):
-		return "the " + definition + " was bumped and Git was not"
-	}
-	return "read the version from Git in the " + definition + ", so that it stands there once"
-}
-
-func containsVariableText(v any) bool {
-	s, ok := v.(string)
-	return ok && variable.MatchString(s)
-}
 
 // String is the line of summary: "3 releases: 1 agrees, 1 drifts, 1 unresolved".
 func (s Summary) String() string {

@@ -236,6 +236,14 @@ func (v *value) at(path ...string) *value {
 	return v
 }
 
+// item is one of a list's, nil where it has none.
+func (v *value) item(i int) *value {
+	if v == nil || i >= len(v.items) {
+		return nil
+	}
+	return v.items[i]
+}
+
 // walk calls f for each scalar, with its path as "a.b[0]".
 func (v *value) walk(path string, f func(path string, v *value)) {
 	switch {

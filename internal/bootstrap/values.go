@@ -123,12 +123,16 @@ func placedAt(before *value, steps []any, v *value) *value {
 		setAt(before, steps, v)
 		return before
 	case int:
-		out := &value{place: v.place, isList: true}
-		if isList(before) {
-			out.place, out.items = before.place, slices.Clone(before.items)
-		}
-		for len(out.items) <= step {
-			out.items = append(out.items, &value{place: v.place})
+		out := before
+		if !isList(before) || len(before.items) <= step {
+			// Only a list that grows is another one.
+			out = &value{place: v.place, isList: true}
+			if isList(before) {
+				out.place, out.items = before.place, slices.Clone(before.items)
+			}
+			for len(out.items) <= step {
+				out.items = append(out.items, &value{place: v.place})
+			}
 		}
 		out.items[step] = placedAt(out.items[step], steps[1:], v)
 		return out

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -25,34 +24,48 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list
 // The fleet is what Flux would apply from the repository; nil computes it.
 func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) (*Report, error) {
 	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{},
-		Refusals: []Refusal{}}
+		Refusals: []Refusal{}, Order: []OrderProblem{}, Stale: []Declaration{}}
 	files, err := readAll(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
-	if fleet == nil {
-		options := reconcile.Options{Only: newInterest(repo, files).in}
-		if fleet, err = reconcile.Reconcile(ctx, repo, options); err != nil {
-			return nil, err
-		}
+	c, err := gitOf(ctx, repo, files, fleet)
+	if err != nil {
+		return nil, err
 	}
-	c := newGit(ctx, repo, fleet)
+	var declarations staleness
 	for _, file := range files {
 		report.Summary.Files++
 		report.refuse(file.releases)
+		taken := map[*release]*helmRelease{}
 		for _, r := range file.releases {
 			judged := c.judge(file.engine, r)
+			taken[r] = judged.helmRelease
+			declarations.add(judged)
 			report.Summary.count(judged.Verdict)
 			report.Releases = append(report.Releases, judged)
 		}
+		report.Order = append(report.Order, checkOrder(file.releases, taken)...)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
+	report.Stale = append(report.Stale, declarations.stale()...)
 	slices.SortStableFunc(report.Releases, func(a, b ReleaseReport) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return report, nil
+}
+
+// gitOf is Git's side for some bootstrap files.
+func gitOf(ctx context.Context, repo *repository.Repository, files []bootstrapFile, fleet *reconcile.Fleet) (*git, error) {
+	if fleet == nil {
+		var err error
+		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: newInterest(repo, files).in}); err != nil {
+			return nil, err
+		}
+	}
+	return newGit(ctx, repo, fleet), nil
 }
 
 // bootstrapFile is a bootstrap file with its releases, and the engine that has evaluated them.
@@ -89,15 +102,17 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 		return out
 	}
 	h := m.helmRelease
+	out.helmRelease = h
 	out.HelmRelease = fmt.Sprintf("%s:%d", h.file, h.line)
 	out.Object = Object{h.applied.APIVersion, h.applied.Namespace, h.applied.Name}
 	if out.Namespace == "" {
 		out.Namespace = r.namespace.value
 	}
+	declared := h.declared()
+	out.declared = declared
 	for _, d := range m.differences {
-		// What isn't installed cannot differ.
-		d.Ignored = r.skipped != nil || slices.Contains(h.ignores, d.Rule) || c.ignoredAt(r.file, r.line, d.Rule) ||
-			c.ignoredAt(d.Bootstrap.File, d.Bootstrap.Line, d.Rule)
+		d.Reason = c.excuse(h, declared, r, d)
+		d.Ignored = d.Reason != ""
 		out.Differences = append(out.Differences, d)
 	}
 	unknown := m.unknown
@@ -137,21 +152,6 @@ func (r *Report) refuse(releases []*release) {
 		}
 		return
 	}
-}
-
-// ignoredAt says whether a comment ignores a rule at a line of a file.
-func (c *git) ignoredAt(file string, line int, rule string) bool {
-	if file == "" || line == 0 {
-		return false
-	}
-	comments, known := c.comments[file]
-	if !known {
-		if data, err := c.repo.ReadFile(file); err == nil {
-			comments = finding.Comments(data)
-		}
-		c.comments[file] = comments
-	}
-	return slices.ContainsFunc(comments, func(f finding.Comment) bool { return f.Rule == rule && f.Covers(line) })
 }
 
 // without is the verdict on a release that no HelmRelease takes over.

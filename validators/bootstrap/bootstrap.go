@@ -52,12 +52,28 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 	return own
 }
 
+// orderProblems are those of the pass's cluster.
+func orderProblems(p *rule.Pass) []bootstrap.OrderProblem {
+	c := comparison.Of(p)
+	if c.err != nil || c.report == nil {
+		return nil // the others tell why
+	}
+	var own []bootstrap.OrderProblem
+	for _, o := range c.report.Order {
+		if p.Cluster == "" || o.Cluster == "" || o.Cluster == p.Cluster {
+			own = append(own, o)
+		}
+	}
+	return own
+}
+
 // drifts reports the differences that fall under a rule.
 func drifts(p *rule.Pass, id string) {
 	for _, r := range releases(p) {
 		p.Checked(r.File)
 		for _, d := range r.Differences {
-			if d.Rule == id {
+			// The run itself counts the other ways to ignore it.
+			if d.Rule == id && !r.Declared(d) {
 				p.Report(driftFinding(p.Repo, r, d))
 			}
 		}
@@ -70,10 +86,11 @@ func driftFinding(repo *repository.Repository, r bootstrap.ReleaseReport, d boot
 	f.Declared = finding.Place{File: r.File, Line: r.Line}
 	f.ObjectAt = placeOf(r.HelmRelease)
 	f.File, f.Line = d.Bootstrap.File, d.Bootstrap.Line
+	value := d.Bootstrap.Value
 	if f.File == "" {
-		f.File, f.Line = r.File, r.Line
+		f.File, f.Line, value = r.File, r.Line, r.Release
 	}
-	f.Column = column(repo, f.File, f.Line, d.Bootstrap.Value)
+	f.Column = column(repo, f.File, f.Line, value)
 	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field,
 		d.Bootstrap.Text(), d.Git.Text(), at(d.Git, r.HelmRelease))
 	f.Hint = r.HintFor(d)

@@ -11,7 +11,8 @@ import (
 
 func all() []rule.Rule {
 	return []rule.Rule{bootstrap.VersionDrift, bootstrap.ChartDrift, bootstrap.ValuesDrift,
-		bootstrap.IdentityDrift, bootstrap.HelmReleaseMissing}
+		bootstrap.IdentityDrift, bootstrap.HelmReleaseMissing, bootstrap.Order, bootstrap.Overlay, bootstrap.Substitution,
+		bootstrap.TemplatePath, bootstrap.ValuesFrom, bootstrap.IntendedStale}
 }
 
 func TestExamples(t *testing.T) {

@@ -30,7 +30,7 @@ var bootstrapMutants = []mutant{
 		edits: []edit{replace("bootstrap/helmfile.yaml", "- name: coredns\n  namespace: kube-system\n", "- name: coredns\n  namespace: kube-system\n  values:\n  - replicaCount: «»3\n")},
 	},
 	{
-		name: "variable-that-Flux-replaces", example: "homelab", rule: "bootstrap-values-drift",
+		name: "variable-that-Flux-replaces", example: "homelab", rule: "bootstrap-substitution",
 		edits: []edit{
 			replace("kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "  annotations:\n    kustomize.toolkit.fluxcd.io/substitute: disabled\n", ""),
 			replace("kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "fullnameOverride: coredns", "fullnameOverride: coredns-${CLUSTER_NAME}"),
@@ -38,7 +38,7 @@ var bootstrapMutants = []mutant{
 		},
 	},
 	{
-		name: "patch-that-the-bootstrap-does-not-see", example: "acme", rule: "bootstrap-values-drift",
+		name: "patch-that-the-bootstrap-does-not-see", example: "acme", rule: "bootstrap-overlay",
 		edits: []edit{
 			replace("infrastructure/controllers/staging/kustomization.yaml", "patches:\n", "patches:\n- path: coredns-patch.yaml\n"),
 			add("infrastructure/controllers/staging/coredns-patch.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: coredns\n  namespace: flux-system\nspec:\n  values:\n    replicaCount: 5\n"),
@@ -64,5 +64,36 @@ var bootstrapMutants = []mutant{
 			replace("kubernetes/apps/kube-system/kustomization.yaml", "- coredns/ks.yaml\n", ""),
 			mark("bootstrap/helmfile.yaml", "- name: «»coredns\n"),
 		},
+	},
+	{
+		name: "need-of-nothing", example: "homelab", rule: "bootstrap-order",
+		edits: []edit{replace("bootstrap/helmfile.yaml", "  - kube-system/cilium\n  - cert-manager/cert-manager\n", "  - kube-system/cilium\n  - «»cert-manager/cert-managers\n")},
+	},
+	{
+		name: "needs-in-a-circle", example: "homelab", rule: "bootstrap-order",
+		edits: []edit{
+			replace("bootstrap/helmfile.yaml", "  needs:\n  - flux-system/flux-operator\n", "  needs:\n  - «»flux-system/flux-operator\n"),
+			replace("bootstrap/helmfile.yaml", "  - kube-system/cilium\n  - cert-manager/cert-manager\n", "  - kube-system/cilium\n  - cert-manager/cert-manager\n  - «»flux-system/flux-instance\n"),
+		},
+	},
+	{
+		name: "values-of-a-folder-that-is-gone", example: "homelab", rule: "bootstrap-template-path",
+		edits: []edit{
+			replace("bootstrap/helmfile.yaml", "helmrelease: kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "helmrelease: kubernetes/apps/kube-system/dns/app/helmrelease.yaml"),
+			mark("bootstrap/helmfile.yaml", "    - «»templates/values.yaml.gotmpl"),
+		},
+	},
+	{
+		name: "values-out-of-a-ConfigMap", example: "homelab", rule: "bootstrap-values-from",
+		edits: []edit{
+			replace("kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "  values:\n", "  valuesFrom:\n  - kind: ConfigMap\n    name: coredns-values\n  values:\n"),
+			add("kubernetes/apps/kube-system/coredns/app/values.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: coredns-values\n  namespace: kube-system\n  labels:\n    reconcile.fluxcd.io/watch: Enabled\ndata:\n  values.yaml: |\n    prometheus:\n      service:\n        enabled: true\n"),
+			replace("kubernetes/apps/kube-system/coredns/app/kustomization.yaml", "resources:\n", "resources:\n- values.yaml\n"),
+			mark("bootstrap/helmfile.yaml", "- name: «»coredns\n"),
+		},
+	},
+	{
+		name: "declared-and-mended", example: "homelab", rule: "bootstrap-intended-stale",
+		edits: []edit{replace("kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "  annotations:\n", "  annotations:\n    fleetwright.dev/bootstrap-intended: «»'values.replicaCount: one node comes first'\n")},
 	},
 }

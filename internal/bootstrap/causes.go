@@ -1,0 +1,173 @@
+package bootstrap
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Rules that a difference of values falls under, where its cause is known.
+const (
+	RuleSubstitution = "bootstrap-substitution"
+	RuleValuesFrom   = "bootstrap-values-from"
+	RuleOverlay      = "bootstrap-overlay"
+	RuleTemplatePath = "bootstrap-template-path"
+)
+
+// The causes of a difference, as reports tell them.
+const (
+	causeGitBumped       = "Git was bumped and the helmfile was not"
+	causeBootstrapBumped = "the helmfile was bumped and Git was not"
+	causeUnpinned        = "the bootstrap pins no version and installs the newest"
+	causePatched         = "a kustomize patch sets it in Git"
+	causeOverlay         = "a kustomize patch changes it, and the bootstrap has what the file says without the patch"
+	causeSubstitution    = "Flux substitutes the variable and helmfile doesn't"
+	causeValuesFrom      = "Flux adds it by valuesFrom, which the bootstrap doesn't read"
+	causeStale           = "the values file says something else than Git"
+	causeIdentity        = "Flux would install a second release beside the bootstrap's"
+	causeChart           = "the bootstrap installs another chart than Flux"
+)
+
+// valuesRule is the rule that a difference of values falls under, and its likely cause, ""
+// where it is not known. The helmfile is the one that declares the release.
+func valuesRule(helmfile string, a, b pair) (rule, cause string) {
+	unpatched := b.written != nil && a.value != nil && equalValues(a.value, b.written)
+	switch {
+	case a.value != nil && containsVariable(a.value) && b.value != nil && anyPart(b.value, func(v *value) bool { return v.substituted || v.unknown != nil }):
+		return RuleSubstitution, causeSubstitution
+	case b.value != nil && anyPart(b.value, func(v *value) bool { return v.referred }):
+		return RuleValuesFrom, causeValuesFrom
+	case unpatched:
+		return RuleOverlay, causeOverlay
+	case b.value != nil && b.value.patched:
+		return RuleValuesDrift, causePatched
+	case a.value != nil && a.value.file != helmfile && a.value.file != "" && path.Ext(a.value.file) != ".gotmpl":
+		return RuleValuesDrift, causeStale
+	}
+	return RuleValuesDrift, ""
+}
+
+// anyPart says whether some part of a value is so.
+func anyPart(v *value, is func(*value) bool) (found bool) {
+	v.flag(func(part *value) { found = found || is(part) })
+	return found
+}
+
+// versionCause is the likely cause of a difference of versions.
+func versionCause(bootstrap, git text, patched bool) string {
+	a, err1 := semver.NewVersion(normalVersion(bootstrap.value))
+	b, err2 := semver.NewVersion(normalVersion(git.value))
+	switch {
+	case patched:
+		return causePatched
+	case bootstrap.value == "":
+		return causeUnpinned
+	case err1 == nil && err2 == nil && a.LessThan(b):
+		return causeGitBumped
+	case err1 == nil && err2 == nil && b.LessThan(a):
+		return causeBootstrapBumped
+	}
+	return ""
+}
+
+// Hint says what to do about a release that drifts, "" when there is nothing to
+// add: what it says of the chart or its version before what it says of values.
+func (r ReleaseReport) Hint() string {
+	if r.Verdict != Drift {
+		return ""
+	}
+	for _, rule := range []string{RuleChartDrift, RuleVersionDrift, RuleIdentityDrift, RuleTemplatePath, RuleSubstitution,
+		RuleOverlay, RuleValuesFrom, RuleValuesDrift} {
+		for _, d := range r.Differences {
+			if d.Rule == rule && !d.Ignored {
+				return r.HintFor(d)
+			}
+		}
+	}
+	return ""
+}
+
+// HintFor says what is likely the cause of one difference, and what to do about it.
+func (r ReleaseReport) HintFor(d Difference) string {
+	if d.missing != "" {
+		return "helmfile stops there: the file " + d.missing + " doesn't exist"
+	}
+	out := wayOut(d, r.definition)
+	switch {
+	case d.Cause == "":
+		return out
+	case out == "":
+		return d.Cause
+	}
+	return d.Cause + ": " + out
+}
+
+// wayOut says what to do about a difference, "" where its cause says it.
+func wayOut(d Difference, definition string) string {
+	switch d.Rule {
+	case RuleVersionDrift:
+		if d.Cause == "" || d.Cause == causePatched {
+			return "read the version from Git in the " + definition + ", so that it stands there once"
+		}
+		return ""
+	case RuleIdentityDrift:
+		return "use the same release name and namespace"
+	case RuleChartDrift:
+		return "name the same chart in both"
+	case RuleSubstitution:
+		return "write the value itself"
+	case RuleOverlay:
+		return "move what the patch sets into the HelmRelease"
+	case RuleValuesFrom:
+		return "give the bootstrap the same values, or move them into the HelmRelease"
+	}
+	if definition != helmfileDefinition {
+		return "make both read one values file, so that the values stand in Git once"
+	}
+	return "read the values from the HelmRelease in a values template, so that they stand in Git once"
+}
+
+// mostLines is how many lines of a small diff are shown.
+const mostLines = 6
+
+// lines is a small diff of texts of several lines and of lists, nil where the values say it all.
+func (d Difference) lines() []string {
+	before, after := linesOf(d.Bootstrap.Value), linesOf(d.Git.Value)
+	if len(before) < 2 && len(after) < 2 || len(before) == 0 || len(after) == 0 {
+		return nil
+	}
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	var all []string
+	for _, line := range before {
+		all = append(all, "- "+cut(line))
+	}
+	for _, line := range after {
+		all = append(all, "+ "+cut(line))
+	}
+	if len(all) > mostLines {
+		all = append(all[:mostLines-1], fmt.Sprintf("… %d more", len(all)-mostLines+1))
+	}
+	return all
+}
+
+// linesOf are the lines of a text, or the items of a list.
+func linesOf(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return strings.Split(strings.TrimSuffix(v, "\n"), "\n")
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			items[i] = Side{Value: item, scalar: true}.Text()
+		}
+		return items
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package bootstrap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+)
+
+// IntendedAnnotation of a HelmRelease declares differences from its bootstrap that are meant:
+// "FIELD: reason; FIELD: reason". A field is one of a report's: release, namespace,
+// storageNamespace, chart, version, values, or a path such as values.hubble, which stands for
+// all below it.
+const IntendedAnnotation = "fleetwright.dev/bootstrap-intended"
+
+// Declaration is a difference that is declared to be meant, and that is none, or is not declared
+// as it must be.
+type Declaration struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Cluster string `json:"cluster"`
+	Release string `json:"release"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+
+	object Object
+}
+
+// Object names the HelmRelease.
+func (d Declaration) Object() Object { return d.object }
+
+// intended is a declared difference.
+type intended struct {
+	field, reason string
+	used          bool
+}
+
+// declared reads the declarations of a HelmRelease.
+func (h *helmRelease) declared() []*intended {
+	annotations, _ := h.field("metadata", "annotations").(map[string]any)
+	text, _ := annotations[IntendedAnnotation].(string)
+	var all []*intended
+	for entry := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ';' || c == '\n' }) {
+		if strings.TrimSpace(entry) == "" {
+			continue
+		}
+		field, reason, _ := strings.Cut(entry, ": ")
+		all = append(all, &intended{field: strings.TrimSpace(field), reason: strings.TrimSpace(reason)})
+	}
+	return all
+}
+
+// covers says whether the declaration is about a field.
+func (i *intended) covers(field string) bool {
+	rest, below := strings.CutPrefix(field, i.field)
+	return i.reason != "" && below && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// excuse is the reason that is given for a difference: by the declarations of the HelmRelease,
+// by its annotation that ignores the rule, or by a comment at either place; "" for none.
+func (g *git) excuse(h *helmRelease, declared []*intended, r *release, d Difference) string {
+	for _, i := range declared {
+		if i.covers(d.Field) {
+			i.used = true
+			return i.reason
+		}
+	}
+	if r.skipped != nil {
+		return "the release is not installed"
+	}
+	return cmp.Or(h.ignores[d.Rule], g.ignoredAt(r.file, r.line, d.Rule), g.ignoredAt(d.Bootstrap.File, d.Bootstrap.Line, d.Rule))
+}
+
+// staleness gathers which declarations cover a difference of some release.
+type staleness struct {
+	all  []Declaration
+	used map[declarationKey]bool
+}
+
+type declarationKey struct {
+	file  string
+	line  int
+	field string
+}
+
+func (d Declaration) key() declarationKey { return declarationKey{d.File, d.Line, d.Field} }
+
+// add notes the declarations of a HelmRelease that a release was compared with. Where something
+// is unresolved, any may be needed.
+func (s *staleness) add(r ReleaseReport) {
+	if r.helmRelease == nil {
+		return
+	}
+	h := r.helmRelease
+	for _, i := range r.declared {
+		d := Declaration{File: h.file, Line: h.line, Cluster: r.Cluster, Release: r.Release, Field: i.field,
+			object: Object{h.applied.APIVersion, h.applied.Namespace, h.applied.Name}}
+		if file, line, column := h.applied.Position("metadata", "annotations", IntendedAnnotation); file != "" {
+			d.File, d.Line, d.Column = file, line, column
+		}
+		d.Message = fmt.Sprintf("release %q: a difference in %s is declared to be meant, and there is none", d.Release, i.field)
+		if i.reason == "" {
+			d.Message = fmt.Sprintf("release %q: %q gives no reason: want \"FIELD: reason\"", d.Release, i.field)
+		}
+		if s.used == nil {
+			s.used = map[declarationKey]bool{}
+		}
+		if _, known := s.used[d.key()]; !known {
+			s.all = append(s.all, d)
+		}
+		s.used[d.key()] = s.used[d.key()] || i.used || i.reason != "" && r.Verdict == Unresolved
+	}
+}
+
+// stale are the declarations that cover nothing.
+func (s *staleness) stale() []Declaration {
+	return slices.DeleteFunc(s.all, func(d Declaration) bool { return s.used[d.key()] })
+}
+
+// ignoredAt is the reason of a comment that ignores a rule at a line of a file, "" for none.
+func (g *git) ignoredAt(file string, line int, rule string) string {
+	if file == "" || line == 0 {
+		return ""
+	}
+	comments, known := g.comments[file]
+	if !known {
+		if data, err := g.repo.ReadFile(file); err == nil {
+			comments = finding.Comments(data)
+		}
+		g.comments[file] = comments
+	}
+	for _, c := range comments {
+		if c.Rule == rule && c.Covers(line) {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// Declared says whether the HelmRelease of the release declares a difference to be meant.
+func (r ReleaseReport) Declared(d Difference) bool {
+	for _, i := range r.helmRelease.declared() {
+		if i.covers(d.Field) {
+			return true
+		}
+	}
+	return false
+}

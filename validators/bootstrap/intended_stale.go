@@ -1,0 +1,44 @@
+package bootstrap
+
+import (
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// IntendedStale is bootstrap-intended-stale.
+var IntendedStale = rule.Rule{
+	ID:       "bootstrap-intended-stale",
+	Title:    "a difference from the bootstrap is declared to be meant, and there is none",
+	Severity: finding.Warning,
+	Why: `The annotation fleetwright.dev/bootstrap-intended of a HelmRelease declares which fields its bootstrap may have
+otherwise, each with a reason: "FIELD: reason; FIELD: reason". One that is left when both sides agree again hides the
+next drift of that field, which nobody has looked at.`,
+	Fix:  `Remove the entry from the annotation.`,
+	Bad:  []rule.Example{{Files: helmfile("1.18.6", "replicas: 1") + declaring(cilium("replicas: 1"), " # <-- here")}},
+	Good: []rule.Example{{Files: helmfile("1.18.6", "replicas: 2") + declaring(cilium("replicas: 1"), "")}},
+	Run: func(p *rule.Pass) {
+		c := comparison.Of(p)
+		if c.err != nil || c.report == nil {
+			return // the others tell why
+		}
+		for _, d := range c.report.Stale {
+			if p.Cluster != "" && d.Cluster != "" && d.Cluster != p.Cluster {
+				continue
+			}
+			o := d.Object()
+			p.Report(finding.Finding{File: d.File, Line: d.Line, Column: d.Column, Cluster: d.Cluster,
+				Object:  finding.Object{APIVersion: o.APIVersion, Kind: "HelmRelease", Namespace: o.Namespace, Name: o.Name},
+				Message: d.Message, Hint: "remove it from the annotation " + bootstrap.IntendedAnnotation})
+		}
+	},
+}
+
+// declaring lets a HelmRelease declare that its bootstrap has other replicas.
+func declaring(helmRelease, end string) string {
+	return strings.Replace(helmRelease, "  namespace: kube-system\n", `  namespace: kube-system
+  annotations:
+    `+bootstrap.IntendedAnnotation+`: "values.replicas: two nodes come first"`+end+"\n", 1)
+}

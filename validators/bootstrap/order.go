@@ -1,0 +1,54 @@
+package bootstrap
+
+import (
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Order is bootstrap-order.
+var Order = rule.Rule{
+	ID:       bootstrap.RuleOrder,
+	Title:    "the bootstrap's releases have no order, or not the one that Git asks for",
+	Severity: finding.Error,
+	Why: `helmfile installs releases side by side unless one needs another, and stops at needs that form a circle or
+name a release that the file doesn't have: no new cluster can be built.
+
+A HelmRelease that depends on another (spec.dependsOn) waits for it under Flux. Where both are bootstrapped and the
+release doesn't need the other, it may come first; that is a warning.`,
+	Fix: `Name what a release needs as NAMESPACE/NAME of a release in the same file, and leave no circle.`,
+	Bad: []rule.Example{
+		{Files: strings.Replace(ordered, "needs: [kube-system/cilium]", "needs: [kube-system/celium] # <-- here", 1) + cilium("replicas: 1")},
+		{Files: strings.Replace(strings.Replace(ordered, "needs: [kube-system/cilium]", "needs: [kube-system/cilium] # <-- here", 1),
+			"version: 1.18.6\n", "version: 1.18.6\n    needs: [coredns] # <-- here\n", 1) + cilium("replicas: 1")},
+	},
+	Good: []rule.Example{{Files: ordered + cilium("replicas: 1")}},
+	Run: func(p *rule.Pass) {
+		for _, o := range orderProblems(p) {
+			severity := finding.Error
+			if !o.Refused {
+				severity = finding.Warning
+			}
+			p.Report(finding.Finding{File: o.File, Line: o.Line, Column: column(p.Repo, o.File, o.Line, o.Release), Severity: severity,
+				Cluster: o.Cluster, Message: o.Message, Hint: o.Hint})
+		}
+	},
+}
+
+// ordered are two releases, one after the other.
+const ordered = `-- bootstrap/helmfile.yaml --
+releases:
+  - name: cilium
+    namespace: kube-system
+    chart: oci://quay.io/cilium/charts/cilium
+    version: 1.18.6
+    values:
+      - replicas: 1
+  - name: coredns
+    namespace: kube-system
+    chart: oci://ghcr.io/coredns/charts/coredns
+    version: 1.45.0
+    needs: [kube-system/cilium]
+`
