@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -28,7 +29,8 @@ postBuild replaces nothing, nor one that has no variable at all.`,
 	Fix: `Define the variable in postBuild.substitute or in what substituteFrom names, or give it a default: ${NAME:=default}.
 
 A ${NAME} that isn't Flux's, in a script or a dashboard: write $${NAME}, or switch the substitution off for the object
-with the annotation kustomize.toolkit.fluxcd.io/substitute: disabled.`,
+with the annotation kustomize.toolkit.fluxcd.io/substitute: disabled. validate --fix writes $${NAME} in a script that sets
+NAME itself, where all clusters replace variables in it.`,
 	Bad: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + `-- apps/settings.yaml --
 apiVersion: v1
 kind: ConfigMap
@@ -58,10 +60,11 @@ data:
 	Run: func(p *rule.Pass) {
 		var open questions
 		var found gathered
+		by := sync.OnceValue(func() builders { return buildersOf(p) })
 		each(p, func(w *world) {
 			for _, k := range w.cluster.Kustomizations {
 				if k.Spec.PostBuild != nil && !k.Spec.Suspend {
-					w.undefined(&found, &open, k)
+					w.undefined(&found, &open, k, by)
 				}
 			}
 		})
@@ -73,7 +76,7 @@ data:
 }
 
 // undefined gathers the variables of a Kustomization that nothing defines.
-func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomization) {
+func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomization, by func() builders) {
 	var defined []string
 	missing := ""
 	for _, r := range k.References {
@@ -103,6 +106,8 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 			Hint: fmt.Sprintf("define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
 		if near, ok := w.budget.nearest(name, defined); ok {
 			f.Hint = fmt.Sprintf("did you mean ${%s}?", near)
+		} else if f.Fix = w.escape(v.UsedBy, name, by()); f.Fix != nil {
+			f.Hint = fmt.Sprintf("write $${%s}: the script sets it itself", name)
 		}
 		if !w.strict {
 			f.Severity = finding.Warning
