@@ -88,19 +88,6 @@ func (l *Library) dependency(d *chart.Dependency, depth int) (*Chart, error) {
 	return nil, l.err
 }
 
-// Versions of a chart that are at hand, the highest first.
-func (l *Library) Versions(name string) []string {
-	if l == nil {
-		return nil
-	}
-	l.once.Do(l.index)
-	var versions []string
-	for _, b := range l.books[name] {
-		versions = append(versions, b.version)
-	}
-	return versions
-}
-
 // normal is a version as charts and registries spell it: without a leading v, and with the +
 // that a tag cannot have.
 func normal(version string) string {

@@ -50,6 +50,15 @@ func (c *Cluster) Kustomization(namespace, name string) (*Kustomization, bool) {
 	return k, ok
 }
 
+// Release returns what the chart of a HelmRelease renders; nil where it isn't known.
+func (c *Cluster) Release(o *Object) *Release {
+	i := slices.IndexFunc(c.Releases, func(r *Release) bool { return r.Object == o })
+	if i < 0 || c.Releases[i].Chart == "" || c.Releases[i].failed() {
+		return nil
+	}
+	return c.Releases[i]
+}
+
 // Complete says whether all objects of the cluster are known: that no Kustomization has a
 // gap or failed.
 func (c *Cluster) Complete() bool {

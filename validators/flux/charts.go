@@ -58,6 +58,16 @@ func (w *world) chartOf(o *reconcile.Object) string {
 
 // defines are the API groups whose definitions a HelmRelease brings.
 func (w *world) defines(o *reconcile.Object) []string {
+	if release := w.cluster.Release(o); release != nil {
+		var groups []string
+		for _, object := range release.All() {
+			if object.Kind == "CustomResourceDefinition" {
+				groups = append(groups, text(object.Value, "spec", "group"))
+			}
+		}
+		slices.Sort(groups)
+		return slices.Compact(groups)
+	}
 	chart := w.chartOf(o)
 	values := field(o.Value, "spec", "values")
 	on := field(values, "crds", "enabled") == true || field(values, "installCRDs") == true

@@ -102,6 +102,7 @@ func (w *world) orders() orders {
 	o := orders{crds: map[kind][]*reconcile.Kustomization{}, groups: map[string]bool{}, releases: map[string][]*reconcile.Object{}}
 	for _, object := range w.applied {
 		switch {
+		case object.HelmRelease != nil: // told of by its release
 		case object.Kind == "CustomResourceDefinition" && object.Group == "apiextensions.k8s.io":
 			of := kind{text(object.Value, "spec", "group"), text(object.Value, "spec", "names", "kind")}
 			o.crds[of] = append(o.crds[of], object.Kustomization)
