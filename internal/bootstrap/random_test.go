@@ -69,7 +69,7 @@ func (o *oracle) compareRendered(t *testing.T, repo *repository.Repository, file
 	}
 	theirs, err := o.rendered(t, file)
 	if err != nil {
-		if !strings.Contains(err.Error(), "an undefined release") {
+		if !strings.Contains(err.Error(), "an undefined release") && !strings.Contains(err.Error(), "no releases found") {
 			t.Errorf("helmfile template: %v", err)
 		}
 		return
@@ -563,7 +563,7 @@ func (g *generator) values(n, indent int) string {
 	scalars := []string{"1", "-5", "1.5", "1.0", "true", "false", "yes", "off", "null", "~", `"1"`, "'yes'", "text", "two words", `""`,
 		"0o17", "017", "0x1f", "1e3", "1_000", ".5", "12345678901", "123456789012345678901234567890", "2024-01-02", "2024-01-02T03:04:05Z", "12:30:45", "[]", "{}", "[1, a, null]",
 		"{x: 1, y: [true]}", `"${VAR}"`, "${VAR}", "a: b", "'#x'", "x#y", "!!str 5", "|\n" + pad + "  line\n" + pad + "  two", ">-\n" + pad + "  folded\n" + pad + "  text",
-		"\n" + pad + "  - one\n" + pad + "  - {k: v}", "\n" + pad + "  deep:\n" + pad + "    er: 1", "ref", "é€", `"tab\there"`, "-0", "+1", ".inf", "n", "N", "y", "NULL", "TRUE", "0.1e-5", "<<", "="}
+		"\n" + pad + "  - one\n" + pad + "  - {k: v}", "\n" + pad + "  deep:\n" + pad + "    er: 1", "ref", "é€", `"tab\there"`, "-0", "+1", "n", "N", "y", "NULL", "TRUE", "0.1e-5", "<<", "="}
 	keys := []string{"a", "b", "c", "d", "x-y", `"a.b"`, "s", "nested"}
 	if g.maybe(4) {
 		keys = append(keys, "on")

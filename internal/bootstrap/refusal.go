@@ -135,7 +135,18 @@ var helmfilesNames = strings.NewReplacer("bootstrap.stateData", "*state.Environm
 	"bootstrap.environmentData", "environment.Environment")
 
 // templateReason is the reason for which a template fails, in helmfile's words.
-func templateReason(err error) string { return shortened(helmfilesNames.Replace(err.Error())) }
+func templateReason(err error) string {
+	// What exceeds a bound of this evaluation is clearer without where it did.
+	for _, bound := range bounds {
+		if errors.Is(err, bound) {
+			return bound.Error()
+		}
+	}
+	return shortened(helmfilesNames.Replace(err.Error()))
+}
+
+// bounds are the errors about what only this evaluation refuses.
+var bounds = []error{errTooMuchWork, errTooLarge, errTooDeep, errNested}
 
 // errUndecided is about a condition on what cannot be known here: helmfile may
 // well accept the template.
@@ -143,7 +154,8 @@ var errUndecided = errors.New("a condition depends on what cannot be known")
 
 func isUndecided(err error) bool {
 	var unknown *unknownError
-	return errors.As(err, &unknown) || errors.Is(err, errUndecided) || errors.Is(err, errTooMuchWork) || errors.Is(err, errTooLarge) || errors.Is(err, errTooDeep)
+	return errors.As(err, &unknown) || errors.Is(err, errUndecided) ||
+		slices.ContainsFunc(bounds, func(bound error) bool { return errors.Is(err, bound) })
 }
 
 // checkReleases notes the releases that helmfile refuses as a whole: two of one

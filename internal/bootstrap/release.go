@@ -475,7 +475,9 @@ func (e *evaluation) addEntry(r *release, l *layered, each entry) {
 	case each.node.Kind == yaml.ScalarNode && each.node.ShortTag() == "!!str":
 		e.addFile(r, l, e.text(text{place: each.place, value: each.node.Value}))
 	default:
-		e.h.refuse(each.place, "unexpected type of value: an entry of values must be a map or the path of a file")
+		e.h.phase = writing
+		e.h.refuse(each.place, "unexpected type of value")
+		e.h.phase = executing
 		l.addUnknown(mark{reason: fmt.Sprintf("%s:%d: an entry of values must be a map or the path of a file", each.file, each.line)})
 	}
 }
@@ -568,6 +570,12 @@ func (e *evaluation) addText(l *layered, at place, content string, how reading, 
 	nodes, err := parseText(at.file, content)
 	switch {
 	case err != nil:
+		if _, theirs := decodeYAML(content); theirs != nil {
+			before := e.h.phase
+			e.h.phase = writing
+			e.h.refuse(place{at.file, line(1)}, shortened(theirs.Error()))
+			e.h.phase = before
+		}
 		l.addUnknown(mark{reason: "the values are no YAML: " + shortened(err.Error())})
 		return
 	case len(nodes) == 0:

@@ -30,6 +30,7 @@ var (
 	errTooMuchWork = errors.New("the template does more work than a bootstrap needs")
 	errTooLarge    = errors.New("the template makes a value larger than a bootstrap needs")
 	errTooDeep     = errors.New("the template makes a value that is nested too deep")
+	errNested      = fmt.Errorf("templates include each other more than %d deep", maxIncludeDepth)
 )
 
 // engine evaluates helmfile's templates without executing, fetching or reading
@@ -272,7 +273,7 @@ func (r *rendering) parseInto(t *template.Template, text string) (*template.Temp
 
 func (r *rendering) execute(t *template.Template, data any) (string, error) {
 	if r.depth++; r.depth > maxIncludeDepth {
-		return "", fmt.Errorf("templates include each other more than %d deep", maxIncludeDepth)
+		return "", errNested
 	}
 	defer func() { r.depth-- }()
 	out := &boundedWriter{left: maxOutputBytes}

@@ -334,11 +334,15 @@ func (r *DefaultInherits) UnmarshalYAML(unmarshal func(any) error) error {
 
 // SubHelmfileSpec is an item of helmfiles: a path, or a map with one.
 type SubHelmfileSpec struct {
-	Path               string   `yaml:"path"`
-	Selectors          []string `yaml:"selectors"`
-	SelectorsInherited bool     `yaml:"selectorsInherited"`
-	Inherits           []string `yaml:"inherits"`
-	Values             []any    `yaml:"values"`
+	Path               string
+	Selectors          []string
+	SelectorsInherited bool
+	Inherits           []string
+}
+
+// SubhelmfileEnvironmentSpec are the values of an item of helmfiles.
+type SubhelmfileEnvironmentSpec struct {
+	OverrideValues []any `yaml:"values,omitempty"`
 }
 
 var allowedInherits = []string{"repositories", "helmDefaults", "commonLabels", "apiVersions", "kubeVersion",
@@ -355,10 +359,19 @@ func (hf *SubHelmfileSpec) UnmarshalYAML(unmarshal func(any) error) error {
 	case string:
 		hf.Path = v
 	case map[string]any:
-		type plain SubHelmfileSpec
-		if err := unmarshal((*plain)(hf)); err != nil {
+		// The type has no name in helmfile, and its fields stand in the message.
+		var fields struct {
+			Path               string   `yaml:"path"`
+			Selectors          []string `yaml:"selectors"`
+			SelectorsInherited bool     `yaml:"selectorsInherited"`
+			Inherits           []string `yaml:"inherits"`
+
+			Environment SubhelmfileEnvironmentSpec `yaml:",inline"`
+		}
+		if err := unmarshal(&fields); err != nil {
 			return err
 		}
+		hf.Path, hf.Selectors, hf.SelectorsInherited, hf.Inherits = fields.Path, fields.Selectors, fields.SelectorsInherited, fields.Inherits
 	}
 	switch {
 	case hf.Selectors != nil && hf.Path == "":
