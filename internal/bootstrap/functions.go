@@ -188,8 +188,9 @@ func (r *rendering) builtins() template.FuncMap {
 			}
 			return r.unless(!truth(v), v)
 		},
-		"call":       r.refused("call"),
-		stepFunction: func() (string, error) { return "", r.spend(64) },
+		"call":        r.refused("call"),
+		stepFunction:  func() (string, error) { return "", r.spend(64) },
+		printFunction: func(v any) (any, error) { return v, r.spendOn(v) },
 		conditionFunction: func(v any) (any, error) {
 			if s, ok := v.(string); ok && wholly(s) {
 				if m, bad := r.marked(s); bad {
@@ -279,7 +280,7 @@ func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) 
 		if err := r.spend(spent); err != nil {
 			return result(nil, err)
 		}
-		v, err := invoke(fn, args)
+		v, err := invoke(fn, withoutCycle(name, args))
 		if err != nil {
 			return result(nil, err)
 		}
@@ -292,6 +293,60 @@ func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) 
 		}
 		return result(v, err)
 	}).Interface()
+}
+
+// mutators are the functions that put values into a map that the template has, by
+// the position of the map among their arguments.
+var mutators = map[string]int{"set": 0, "merge": 0, "mergeOverwrite": 0, "mustMerge": 0, "mustMergeOverwrite": 0, "setValueAtPath": 2}
+
+// withoutCycle copies what a function would put into a map where it shares a map
+// with it, so that no map comes to hold itself.
+func withoutCycle(name string, args []reflect.Value) []reflect.Value {
+	into, is := mutators[name]
+	if !is {
+		return args
+	}
+	own := map[uintptr]bool{}
+	mapsWithin(args[into], func(p uintptr) { own[p] = true })
+	out := slices.Clone(args)
+	for i, arg := range args {
+		shared := false
+		mapsWithin(arg, func(p uintptr) { shared = shared || own[p] })
+		if i == into || !shared {
+			continue
+		}
+		if list, ok := arg.Interface().([]map[string]any); ok {
+			copies := make([]map[string]any, len(list))
+			for j, m := range list {
+				copies[j] = copied(m)
+			}
+			out[i] = reflect.ValueOf(copies)
+			continue
+		}
+		fresh := reflect.New(arg.Type()).Elem()
+		fresh.Set(reflect.ValueOf(copyValue(arg.Interface())))
+		out[i] = fresh
+	}
+	return out
+}
+
+// mapsWithin calls f with the identity of each map in a value without cycles.
+func mapsWithin(v reflect.Value, f func(uintptr)) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if !v.IsNil() {
+			mapsWithin(v.Elem(), f)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			mapsWithin(v.Index(i), f)
+		}
+	case reflect.Map:
+		f(v.Pointer())
+		for it := v.MapRange(); it.Next(); {
+			mapsWithin(it.Value(), f)
+		}
+	}
 }
 
 func invoke(fn reflect.Value, args []reflect.Value) (any, error) {

@@ -172,10 +172,12 @@ func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
 		return own
 	}
 	out := layers[0]
-	for _, layer := range layers[1:] {
-		out.refusals = append(out.refusals, layer.refusals...)
+	refusals := own.refusals
+	for _, layer := range layers {
+		refusals = append(refusals, layer.refusals...)
 		layer.refusals = nil
 	}
+	out.refusals, own.refusals = refusals, nil
 	for _, layer := range layers[1:] {
 		mergeEnvironments(out.environments, layer.environments)
 		layer.environments = nil

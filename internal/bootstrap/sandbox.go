@@ -299,10 +299,11 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 
 // Names of the functions that rewrite adds to a template. A template could call
 // them itself, which does no harm.
-const stepFunction, conditionFunction = "_step", "_condition"
+const stepFunction, conditionFunction, printFunction = "_step", "_condition", "_print"
 
 // rewrite makes every list of nodes count a step, so that loops without output
-// end, and every condition refuse a mark, so that no branch is guessed.
+// end, every condition refuse a mark, so that no branch is guessed, and everything
+// that is printed be of a bounded size, without a cycle.
 func rewrite(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -311,6 +312,9 @@ func rewrite(list *parse.ListNode) {
 		switch n := n.(type) {
 		case *parse.ActionNode:
 			rewritePipe(n.Pipe)
+			if n.Pipe != nil && len(n.Pipe.Decl) == 0 {
+				n.Pipe.Cmds = append(n.Pipe.Cmds, command(n.Pos, printFunction))
+			}
 		case *parse.TemplateNode:
 			rewritePipe(n.Pipe)
 		case *parse.IfNode:
