@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -73,7 +74,11 @@ func locate(read func(string) ([]byte, error), contents map[string][]byte, fix *
 		if !ok || !bytes.HasPrefix(data[at:], []byte(e.Old)) {
 			return nil, errElsewhere
 		}
-		spans[e.File] = append(spans[e.File], span{at, at + len(e.Old), e.New})
+		text := e.New
+		if end := bytes.IndexByte(data[at:], '\n'); end > 0 && data[at+end-1] == '\r' {
+			text = strings.ReplaceAll(text, "\n", "\r\n") // as the file ends its lines
+		}
+		spans[e.File] = append(spans[e.File], span{at, at + len(e.Old), text})
 	}
 	return spans, nil
 }

@@ -22,6 +22,7 @@ func TestApply(t *testing.T) {
 	}{
 		{"a value", []*finding.Fix{edit(2, 5, `"d"`, `"e"`)}, "\ufeffa: b # über\r\nc:  \"e\"\nlast: x", 1, 0},
 		{"the first line", []*finding.Fix{edit(1, 4, "b", "bb")}, "\ufeffa: bb # über\r\nc:  \"d\"\nlast: x", 1, 0},
+		{"a line more", []*finding.Fix{edit(1, 1, "a", "z: 1\na"), edit(2, 1, "c", "y: 1\nc")}, "\ufeffz: 1\r\na: b # über\r\ny: 1\nc:  \"d\"\nlast: x", 2, 0},
 		{"after a wide character", []*finding.Fix{edit(1, 9, "ber", "BER")}, "\ufeffa: b # üBER\r\nc:  \"d\"\nlast: x", 1, 0},
 		{"an insertion", []*finding.Fix{edit(3, 1, "", "new: 1\n")}, "\ufeffa: b # über\r\nc:  \"d\"\nnew: 1\nlast: x", 1, 0},
 		{"the last character", []*finding.Fix{edit(3, 7, "x", "yy")}, "\ufeffa: b # über\r\nc:  \"d\"\nlast: yy", 1, 0},

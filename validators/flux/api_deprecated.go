@@ -47,24 +47,57 @@ spec:
 `}},
 	Run: func(p *rule.Pass) {
 		minors := map[*reconcile.Cluster]int{}
+		served := servedVersions(p.Applied())
 		each(p, func(w *world) { minors[w.cluster] = w.minor })
 		for _, o := range p.Applied() {
 			minor := 0
 			if o.Kustomization != nil {
 				minor = minors[o.Kustomization.Cluster]
 			}
-			deprecated(p, o, minor)
+			deprecated(p, o, minor, served)
 		}
 	},
 }
 
-func deprecated(p *rule.Pass, o *reconcile.Object, minor int) {
+// served are the versions that definitions in the repository serve of a kind, by group and kind.
+type served map[schema.GroupKind]map[string]bool
+
+func servedVersions(objects []*reconcile.Object) served {
+	all := served{}
+	for _, o := range objects {
+		if o.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		of := schema.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}
+		for _, v := range o.List("spec", "versions") {
+			version, _ := v.(map[string]any)
+			if name, _ := version["name"].(string); version["served"] == true {
+				if all[of] == nil {
+					all[of] = map[string]bool{}
+				}
+				all[of][name] = true
+			}
+		}
+	}
+	return all
+}
+
+// has says whether a version may be served: the repository doesn't define the kind without it.
+func (s served) has(gvk schema.GroupVersionKind) bool {
+	versions := s[gvk.GroupKind()]
+	return versions == nil || versions[gvk.Version]
+}
+
+func deprecated(p *rule.Pass, o *reconcile.Object, minor int, served served) {
 	if !strings.HasSuffix(o.Group, ".toolkit.fluxcd.io") && !strings.HasSuffix(o.Group, ".extensions.fluxcd.io") && o.Group != operatorGroup {
 		return
 	}
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	v, known := schemas.VersionOf(gvk)
-	if !known || !v.Deprecated() {
+	if !known || !v.Deprecated() || !served.has(v.Replacement) && v.Replacement != (schema.GroupVersionKind{}) {
+		return // or the cluster's Flux doesn't know the other one yet
+	}
+	if since := minorOf(v.DeprecatedIn); minor > 0 && since > minor {
 		return
 	}
 	f := finding.Finding{Message: fmt.Sprintf("%s of %s is deprecated", o.APIVersion, o.Kind)}

@@ -52,16 +52,16 @@ func TestRules(t *testing.T) {
 	for _, c := range []struct{ name, files, want string }{
 		{"a dependency on nothing", base + apps(dependsOnInfra), "flux-dependson-missing"},
 		{"a suspended object waits for nothing", base + apps(dependsOnInfra+"  suspend: true\n"), ""},
-		{"another repository may bring it", base + apps(dependsOnInfra) + elsewhere("team", ""), "[flux-dependson-missing]"},
-		{"a target namespace can't", base + apps(dependsOnInfra) + elsewhere("team", "  targetNamespace: team\n"), "flux-dependson-missing"},
+		{"another repository may bring it", base + apps(dependsOnInfra) + elsewhere("team", ""), "[flux-build-failed flux-dependson-missing]"},
+		{"a target namespace can't", base + apps(dependsOnInfra) + elsewhere("team", "  targetNamespace: team\n"), "flux-dependson-missing [flux-build-failed]"},
 		{"a tenant's account can't", base + apps(dependsOnInfra) + elsewhere("team", "  serviceAccountName: sync\n") + `-- clusters/prod/rbac.yaml --
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: sync, namespace: team}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
 subjects: [{kind: ServiceAccount, name: sync, namespace: team}]
-`, "flux-dependson-missing"},
-		{"an account that nothing binds may", base + apps(dependsOnInfra) + elsewhere("team", "  serviceAccountName: sync\n"), "[flux-dependson-missing]"},
+`, "flux-dependson-missing [flux-build-failed]"},
+		{"an account that nothing binds may", base + apps(dependsOnInfra) + elsewhere("team", "  serviceAccountName: sync\n"), "[flux-build-failed flux-dependson-missing]"},
 		{"a ResourceSet may make it", base + apps(dependsOnInfra) + `-- clusters/prod/set.yaml --
 apiVersion: fluxcd.controlplane.io/v1
 kind: ResourceSet
@@ -72,6 +72,21 @@ spec:
     kind: Kustomization
     metadata: {name: << inputs.name >>}
 `, "[flux-dependson-missing]"},
+		{"a configuration that names the kind doesn't make it", base + apps(dependsOnInfra) + `-- clusters/prod/config.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: metrics, namespace: flux-system}
+data:
+  config.yaml: |
+    kind: CustomResourceStateMetrics
+    spec:
+      resources:
+        - groupVersionKind:
+            group: kustomize.toolkit.fluxcd.io
+            version: v1
+            kind: Kustomization
+          labelsFromPath: {name: [metadata, name]}
+`, "flux-dependson-missing"},
 		{"a failure is told once", base + kustomization("infra", "") + apps("  dependsOn:\n    - name: a\n    - name: b\n    - name: c\n") +
 			"-- infra/kustomization.yaml --\nresources: [gone.yaml]\n", "flux-build-failed [flux-dependson-missing]"},
 		{"a missing path is no reason to doubt sources twice", base + kustomization("infra", ""), "flux-path-missing"},

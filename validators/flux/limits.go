@@ -7,14 +7,19 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// undecided asks whether a Kustomization builds of which a part goes beyond a limit of
-// Fleetwright's. What is wrong with a file itself, schema-invalid tells.
+// undecided asks whether a Kustomization builds whose files are not at hand, or of which a part
+// goes beyond a limit of Fleetwright's. What is wrong with a file itself, schema-invalid tells.
 func (q *questions) undecided(p *rule.Pass, k *reconcile.Kustomization) {
 	for _, g := range k.Gaps {
-		if g.Kind != reconcile.Limit {
+		at := place{g.File, g.Line, g.Column}
+		switch g.Kind {
+		case reconcile.OtherSource, reconcile.UnknownPath:
+			q.add(at, fmt.Sprintf("what Kustomization %s applies", k), g.Message)
+			continue
+		case reconcile.Limit:
+		default:
 			continue
 		}
-		at := place{g.File, g.Line, g.Column}
 		if k.Repo == p.Repo && k.Repo != nil {
 			if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
 				continue

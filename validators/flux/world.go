@@ -174,16 +174,34 @@ func (w *world) addMaker(o *reconcile.Object) {
 	walk(o.Value, 0)
 }
 
-// noteText notes the kinds of the objects that a text holds.
+// noteText notes the kinds of the manifests that a text holds: a kind with an apiVersion beside
+// it. A kind alone is a configuration's, such as what kube-state-metrics watches.
 func (w *world) noteText(value string, o *reconcile.Object) {
-	for rest := value; ; {
-		_, after, found := strings.Cut(rest, "kind: ")
-		if !found {
-			return
+	if !strings.Contains(value, "apiVersion") {
+		return
+	}
+	const near = 2 // lines, for a comment between them
+	version := -1 - near
+	var waiting []string // kinds of the last lines
+	line := 0
+	for text := range strings.Lines(value) {
+		if line++; strings.Contains(text, "apiVersion") {
+			version = line
+			for _, of := range waiting {
+				w.note(of, o)
+			}
 		}
-		of, _, _ := strings.Cut(after, "\n")
-		w.note(strings.Trim(strings.TrimSpace(of), `"'`), o)
-		rest = after
+		if waiting = append(waiting, ""); len(waiting) > near {
+			waiting = waiting[1:]
+		}
+		_, of, found := strings.Cut(text, "kind: ")
+		if !found {
+			continue
+		}
+		of = strings.Trim(strings.TrimSpace(of), `"'`)
+		if waiting[len(waiting)-1] = of; line-version <= near {
+			w.note(of, o)
+		}
 	}
 }
 

@@ -41,6 +41,13 @@ func (p *Pass) AddField(o *reconcile.Object, field string, path ...any) *finding
 		return nil
 	}
 	first := n.Content[0]
+	name, _, _ := strings.Cut(field, ":")
+	if fieldOf(n, name) != nil {
+		return nil // it is there, without a value
+	}
+	if n.Style&yaml.FlowStyle == 0 && n.Column != first.Column {
+		return nil // "? name" in front of ": value"
+	}
 	if first.Anchor != "" || first.Tag == "!!merge" || first.Style != 0 {
 		return nil
 	}
