@@ -102,6 +102,9 @@ type MissingError struct {
 	GVK schema.GroupVersionKind
 	// Reason follows "no schema for KIND: " and says what to do about it.
 	Reason string
+	// Meant is the kind of the same group that was misspelt, where that is certain: all
+	// kinds of the group are known, and one of them is a letter or two away.
+	Meant string
 }
 
 func (e *MissingError) Error() string {
@@ -125,7 +128,23 @@ func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 			return found, err
 		}
 	}
-	return nil, &MissingError{GVK: gvk, Reason: s.advice(gvk) + s.skipped()}
+	missing := &MissingError{GVK: gvk, Reason: s.advice(gvk) + s.skipped()}
+	if len(s.Versions(gvk.GroupKind())) == 0 && len(Versions(gvk.GroupKind())) == 0 {
+		missing.Meant = misspelt(gvk)
+	}
+	return nil, missing
+}
+
+// misspelt is the kind that one of a group whose kinds are all known must be, "" where none
+// is near enough.
+func misspelt(gvk schema.GroupVersionKind) string {
+	const most = 2 // letters
+	for _, known := range Kinds() {
+		if known.Group == gvk.Group && len(known.Kind) > 3*most && editDistance(strings.ToLower(known.Kind), strings.ToLower(gvk.Kind)) <= most {
+			return known.Kind
+		}
+	}
+	return ""
 }
 
 // skipped says which files of the folders cannot be read: the kind may be there.

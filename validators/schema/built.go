@@ -2,6 +2,8 @@ package schema
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -76,7 +78,10 @@ func (w work) built(o *reconcile.Object) checked {
 	c := checked{file: o.File, line: o.Line, object: rule.Built(o), built: o}
 	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 	if err != nil {
-		c.noSchema = schemas.Reason(err)
+		c.lacks(err)
+		if len(c.found) > 0 {
+			c.found[0].file, c.found[0].line, c.found[0].column = o.Position("kind")
+		}
 		return c
 	}
 	c.foreign = found[0].Foreign()
@@ -95,6 +100,19 @@ func (w work) built(o *reconcile.Object) checked {
 		c.found = append(c.found, l)
 	}
 	return c
+}
+
+// lacks notes that there is no schema for the kind: it is misspelt, or not known.
+func (c *checked) lacks(err error) {
+	var missing *schemas.MissingError
+	if !errors.As(err, &missing) || missing.Meant == "" {
+		c.noSchema = schemas.Reason(err)
+		return
+	}
+	c.found = []located{{Problem: schemas.Problem{
+		Kind: schemas.Invalid, Path: []any{"kind"}, Message: fmt.Sprintf("there is no kind %q in %s", missing.GVK.Kind, missing.GVK.GroupVersion()),
+		Hint: fmt.Sprintf("did you mean %q?", missing.Meant),
+	}}}
 }
 
 // ownProblems says whether the document that an object was built from has a problem by itself:

@@ -236,7 +236,10 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 	if err != nil {
 		if !isLocal(o) {
-			c.noSchema = schemas.Reason(err)
+			c.lacks(err)
+			if len(c.found) > 0 {
+				c.found[0].line, c.found[0].column = o.Position("kind")
+			}
 		}
 		return c
 	}
