@@ -53,6 +53,12 @@ type files struct {
 // origin is the path to tell of a file: of the one that it was copied from.
 func (f *files) origin(file string) string { return f.repo.Named(cmp.Or(f.real[file], file)) }
 
+// naming is origin without the files.
+func (f *files) naming() func(file string) string {
+	names := &files{repo: f.repo, real: f.real}
+	return names.origin
+}
+
 // inside says whether a path is within what the source holds.
 func (f *files) inside(rel string) bool { return rel == f.base || contains(f.base, rel) }
 

@@ -95,6 +95,10 @@ type Kustomization struct {
 	from    *files
 	built   *built
 	patched patches
+	// read are the paths in Repo of the files that the build read, and origin is how to tell
+	// of one.
+	read   []string
+	origin func(file string) string
 }
 
 // Complete says whether all objects of the Kustomization are known.

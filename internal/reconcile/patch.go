@@ -40,17 +40,15 @@ func (k *Kustomization) patches() []patch {
 			return
 		}
 		var all []patch
-		for _, file := range k.Files {
-			if f, ok := k.Repo.File(k.Repo.Local(file)); ok {
+		for _, file := range k.read {
+			if f, ok := k.Repo.File(file); ok {
 				if kustomize, ok := kustomizeIn(k.Repo, f); ok {
 					all = append(all, patchesOf(k.Repo, kustomize)...)
 				}
 			}
 		}
-		if k.from != nil {
-			for i := range all {
-				all[i].file = k.from.origin(all[i].file)
-			}
+		for i := range all {
+			all[i].file = k.origin(all[i].file)
 		}
 		if k.Object != nil && k.Object.Source != nil {
 			all = append(all, k.ownPatches()...)

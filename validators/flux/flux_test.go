@@ -126,7 +126,7 @@ metadata: {name: other, namespace: flux-system}
 spec:
   interval: 1h
   chartRef: {kind: OCIRepository, name: podinfo}
-  valuesFrom: [{kind: Secret, name: made}]
+  valuesFrom: [{kind: Secret, name: made}, {kind: ConfigMap, name: kube-root-ca.crt, valuesKey: ca.crt, targetPath: ca}]
 ---
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret

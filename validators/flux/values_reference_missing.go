@@ -101,12 +101,18 @@ func (w *world) missingReferences(p *rule.Pass) []reference {
 		}
 		anywhere := r.id
 		anywhere.Namespace = "*"
+		if r.id.Kind == "ConfigMap" && r.id.Name == rootCertificate {
+			continue
+		}
 		if !r.optional && !made[r.id] && !made[anywhere] {
 			missing = append(missing, r)
 		}
 	}
 	return missing
 }
+
+// rootCertificate is the ConfigMap that kube-controller-manager makes in every namespace.
+const rootCertificate = "kube-root-ca.crt"
 
 // referenceMissing judges a reference to what is missing; spoken is a file that Flux doesn't
 // read and that speaks of it, "" for none.
