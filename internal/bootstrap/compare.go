@@ -272,24 +272,28 @@ func isMap(v *value) bool  { return v != nil && v.isMap }
 func isList(v *value) bool { return v != nil && v.isList }
 
 func (c *comparison) leaf(path string, a, b pair) {
-	if m, bad := c.markedIn(a.value); bad {
-		c.unresolved(&m)
-		return
-	}
-	if a.value != nil && b.value != nil && equalValues(a.value, b.value) && (b.value.unknown == nil) {
+	if a.value != nil && b.value != nil && equalValues(a.value, b.value) && unknownIn(b.value) == nil {
+		if m, bad := c.markedIn(a.value); bad {
+			c.unresolved(&m)
+		}
 		return
 	}
 	if isNull(a.value) && b.value == nil && isNull(b.written) {
 		return // kustomize drops nulls where it patches: both sides say the same
 	}
-	// A list that holds a mark on one side only, or an unknown substitution.
-	literal := a.value != nil && containsVariable(a.value)
-	if m := unknownIn(b.value); m != nil {
-		if !literal {
+	// What is unknown in a list doesn't matter where the rest differs anyway, nor does the value
+	// of a variable that the bootstrap has as it stands.
+	if c.mayEqual(a.value, b.value) {
+		if m, bad := c.markedIn(a.value); bad {
+			c.unresolved(&m)
+			return
+		}
+		if m := unknownIn(b.value); m != nil && (a.value == nil || !containsVariable(a.value)) {
 			c.unresolved(m)
 			return
 		}
-	} else if !a.settled() || !b.settled() {
+	}
+	if !a.settled() || !b.settled() {
 		return // the reason stands in unresolved already
 	}
 	rule, cause := valuesRule(c.helmfile, a, b)
@@ -298,6 +302,43 @@ func (c *comparison) leaf(path string, a, b pair) {
 		git.File, git.Line, _, _ = c.helmRelease.applied.PatchPosition(b.path...) // that takes it out
 	}
 	c.differ(rule, path, cause, valueSide(path, a.value), git)
+}
+
+// mayEqual says whether two values may be the same, whatever what is unknown in them is.
+func (c *comparison) mayEqual(a, b *value) bool {
+	unknown := func(v *value) bool {
+		if v == nil {
+			return false
+		}
+		text, _ := v.scalar.(string)
+		_, marked := c.marked(text)
+		return v.unknown != nil || marked
+	}
+	switch {
+	case a == nil:
+		// Whatever a variable's value is, it is there; what a Secret holds is left open.
+		return b != nil && anyPart(b, func(v *value) bool { return v.unknown != nil && v.referred })
+	case unknown(a) || unknown(b):
+		return true
+	case b == nil:
+		_, marked := c.markedIn(a)
+		return marked
+	case a.isList && b.isList:
+		for i := range a.items {
+			if len(a.items) != len(b.items) || !c.mayEqual(a.items[i], b.items[i]) {
+				return false
+			}
+		}
+		return len(a.items) == len(b.items)
+	case a.isMap && b.isMap:
+		for key, field := range a.fields {
+			if other, ok := b.fields[key]; !ok || !c.mayEqual(field, other) {
+				return false
+			}
+		}
+		return len(a.fields) == len(b.fields)
+	}
+	return equalValues(a, b)
 }
 
 // markedIn finds what could not be computed in a value.

@@ -98,12 +98,40 @@ func (g *git) choose(e *engine, r *release, candidates []*helmRelease) (*compari
 		}
 	}
 	for _, m := range all[1:] {
-		if !sameDifferences(m.differences, all[0].differences) {
-			return nil, &mark{reason: fmt.Sprintf("several HelmReleases could take it over: %s:%d and %s:%d",
-				all[0].helmRelease.file, all[0].helmRelease.line, m.helmRelease.file, m.helmRelease.line)}
+		if sameDifferences(m.differences, all[0].differences) {
+			continue
 		}
+		a, b := all[0].helmRelease, m.helmRelease
+		if a.applied.Source != b.applied.Source || a.applied.Source == nil {
+			return nil, &mark{reason: fmt.Sprintf("several HelmReleases could take it over: %s:%d and %s:%d", a.file, a.line, b.file, b.line)}
+		}
+		if common := onAll(all); len(common.differences) > 0 {
+			return common, nil
+		}
+		return nil, &mark{reason: fmt.Sprintf("%s:%d differs between the clusters %s and %s, and which of them the bootstrap is for is not known",
+			a.file, a.line, a.clusterName(), b.clusterName())}
 	}
 	return all[0], nil
+}
+
+// clusterName is the cluster that the HelmRelease is applied to, as messages name it.
+func (h *helmRelease) clusterName() string {
+	if k := h.applied.Kustomization; k != nil {
+		return k.Cluster.Name
+	}
+	return "that none of the repository's is"
+}
+
+// onAll is what differs wherever one HelmRelease is applied: whichever cluster the bootstrap is
+// for, that is drift.
+func onAll(all []*comparison) *comparison {
+	common := *all[0]
+	common.differences = slices.DeleteFunc(slices.Clone(common.differences), func(d Difference) bool {
+		return slices.ContainsFunc(all[1:], func(m *comparison) bool {
+			return !slices.ContainsFunc(m.differences, func(other Difference) bool { return other.Rule == d.Rule && other.Field == d.Field })
+		})
+	})
+	return &common
 }
 
 // narrow keeps the candidates of the same cluster, then those that share most of
