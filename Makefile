@@ -62,7 +62,9 @@ bench: build ## the benchmarks, as ratios against an empty program, the real too
 	@$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
 	@$(GO) -C tools/oracle build -o $(TOOLS)/kubeconform github.com/yannh/kubeconform/cmd/kubeconform
 	@$(GO) -C tools/oracle test -count=1 -run TestKubeconform . -catalog $(TOOLS)/catalog >/dev/null
-	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
+	@$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
+	@$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
+	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -helmfile $(TOOLS)/helmfile -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
 
 .PHONY: field
 field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=DIR

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
@@ -82,6 +83,7 @@ or is missing, 2 when a bootstrap file can't be read.`,
 
 func runVerify(ctx context.Context, s streams, dir, format string) error {
 	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}, Order: []bootstrap.OrderProblem{}, Stale: []bootstrap.Declaration{}}
+	go reconcile.Warm()
 	repo, err := loadRepository(dir)
 	if err == nil {
 		var made *bootstrap.Report

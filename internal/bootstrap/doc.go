@@ -15,11 +15,16 @@
 //
 // # Git's side
 //
-// A HelmRelease counts as Flux applies it: in the namespace that kustomizations
-// and the Flux Kustomization set, after their patches and the substitution of
-// variables, with the values of valuesFrom below its own. Values compare as Helm
-// sees them: 1 and 1.0 are one number, "1" is a text, null is not absent, an
-// empty map is.
+// A HelmRelease counts as Flux applies it: internal/reconcile builds what leads to it, cluster
+// by cluster, with patches, namespaces and variables. Of its Kustomizations only those are built
+// that may matter to a bootstrapped release. One that no cluster applies counts as the outermost
+// kustomization makes it, or as its file has it. Chart and version are those of the source that
+// it refers to; the values are merged as Flux merges them, and the names made as helm-controller
+// makes them.
+//
+// Values compare as Helm sees them: 1 and 1.0 are one number, "1" is a text, null is not absent,
+// an empty map is. A difference has the rule that its cause falls under, and both places; where
+// a patch sets a value, that is in the patch.
 //
 // # A bootstrap without drift
 //

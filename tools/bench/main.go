@@ -23,6 +23,7 @@ func main() {
 	kustomize := flag.String("kustomize", "bin/tools/kustomize", "the kustomize command to compare with")
 	kubeconform := flag.String("kubeconform", "bin/tools/kubeconform", "the kubeconform command to compare with")
 	catalog := flag.String("catalog", "bin/tools/catalog", "the folder of its JSON Schemas")
+	helmfile := flag.String("helmfile", "bin/tools/helmfile", "the helmfile command to compare with, helm beside it")
 	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
 	flag.Parse()
 	binary, err := filepath.Abs(*command)
@@ -33,6 +34,8 @@ func main() {
 		check(err)
 	}
 	peers.flux, _ = exec.LookPath("flux")
+	helmfilePath, err := filepath.Abs(*helmfile)
+	check(err)
 	work, err := os.MkdirTemp("", "fleetwright-bench-")
 	check(err)
 	defer os.RemoveAll(work)
@@ -41,6 +44,7 @@ func main() {
 	start(binary, work, *runs)
 	render(binary, work)
 	graph(binary, peers, work)
+	bootstrap(binary, helmfilePath, work)
 }
 
 // start compares the start of the process, and a small function call, with an
