@@ -162,7 +162,13 @@ func check(p *rule.Pass) []checked {
 		}
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
-				jobs = append(jobs, func() checked { return w.object(o, use) })
+				jobs = append(jobs, func() checked {
+					c := w.object(o, use)
+					if !r.all {
+						c.keepCertain()
+					}
+					return c
+				})
 			}
 		}
 	}
@@ -177,6 +183,14 @@ func check(p *rule.Pass) []checked {
 		dropViolations(results)
 	}
 	return append(all, results...)
+}
+
+// keepCertain leaves out what the build that failed might have mended: names and namespaces that
+// it sets, fields that it adds.
+func (c *checked) keepCertain() {
+	c.found = slices.DeleteFunc(c.found, func(l located) bool {
+		return l.Required || l.Rule || len(l.Path) > 1 && l.Path[0] == "metadata" && (l.Path[1] == "name" || l.Path[1] == "namespace")
+	})
 }
 
 // work is what checking an object needs.
