@@ -407,6 +407,7 @@ func (v *validation) write(failed error) error {
 	case formatGitLab:
 		return finding.WriteGitLab(v.out, v.report, o)
 	}
+	v.report.Failure = o.Failure
 	return finding.WriteJSON(v.out, v.report)
 }
 

@@ -113,4 +113,6 @@ type Report struct {
 	Unresolved []Unresolved `json:"unresolved"`
 	Ignored    []Ignored    `json:"ignored"`
 	Summary    Summary      `json:"summary"`
+	// Failure says what stopped the validation, "" where nothing did.
+	Failure string `json:"failure,omitempty"`
 }

@@ -58,11 +58,9 @@ func Load(root string, opts Options) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := load(found, folder{root}, folderAt{dir}, limits)
-	if err == nil {
-		r.name = opts.Name
-	}
-	return r, err
+	r := load(found, folder{root}, folderAt{dir}, limits)
+	r.name = opts.Name
+	return r, nil
 }
 
 // FromFiles loads files that are in memory: path (relative, with forward
@@ -85,11 +83,9 @@ func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, erro
 	if len(found) > limits.Files {
 		return nil, fmt.Errorf("more than %d files", limits.Files)
 	}
-	r, err := load(found, m, m, limits)
-	if err == nil {
-		r.name = opts.Name
-	}
-	return r, err
+	r := load(found, m, m, limits)
+	r.name = opts.Name
+	return r, nil
 }
 
 // entry is a regular file that was found.
@@ -139,7 +135,7 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 
 // load parses the documents among the files found. Keep is what ReadFile will
 // read from, src what the load reads from.
-func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
+func load(found []entry, keep, src source, limits Limits) *Repository {
 	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
 	ignores := map[string][]byte{}
 	for _, e := range found {
@@ -178,7 +174,7 @@ func load(found []entry, keep, src source, limits Limits) (*Repository, error) {
 		r.files = append(r.files, j.file)
 	}
 	r.index()
-	return r, nil
+	return r
 }
 
 // job is a file to parse.
