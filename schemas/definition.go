@@ -14,18 +14,23 @@ import (
 
 // FromDefinition compiles the schema of one version of a
 // CustomResourceDefinition: what stands in its openAPIV3Schema, as plain Go
-// values. Namespaced says what the definition's scope is. The definition may be anybody's: one that the API server would refuse
-// gives an error.
-func FromDefinition(gvk schema.GroupVersionKind, namespaced bool, openAPIV3Schema map[string]any) (s *Schema, err error) {
+// values. Namespaced says what the definition's scope is. The
+// definition may be anybody's: one that the API server would refuse gives an error.
+func FromDefinition(gvk schema.GroupVersionKind, namespaced bool, openAPIV3Schema map[string]any) (*Schema, error) {
+	text, err := json.Marshal(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	return fromText(gvk, namespaced, text)
+}
+
+// fromText is FromDefinition of a schema in JSON.
+func fromText(gvk schema.GroupVersionKind, namespaced bool, text []byte) (s *Schema, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s, err = nil, fmt.Errorf("the schema cannot be compiled: %v", v)
 		}
 	}()
-	text, err := json.Marshal(openAPIV3Schema)
-	if err != nil {
-		return nil, err
-	}
 	var props apiextensionsv1.JSONSchemaProps
 	if err := json.Unmarshal(text, &props); err != nil {
 		return nil, err

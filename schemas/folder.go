@@ -148,7 +148,7 @@ func (f *Folder) define(all map[schema.GroupKind][]*Definition, files map[string
 		if d, ok := DefinitionIn(o); ok {
 			d.Place = path.Join(f.name, d.Place)
 			of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
-			all[of] = append(all[of], d.compilable())
+			all[of] = append(all[of], d.compilable(FromDefinition))
 		}
 	}
 	return nil

@@ -23,8 +23,6 @@ const (
 	// runCost is what the rules of definitions that aren't our own may cost for
 	// all objects of a run.
 	runCost = 2_000_000
-	// compileCost is charged for a rule's compilation.
-	compileCost = 400
 	// mostRules of one definition are compiled.
 	mostRules = 1_000
 )
@@ -33,7 +31,11 @@ const (
 // run. It is safe for concurrent use. Once it is exhausted, what the rules of
 // such definitions said must be dropped, whichever object came first: so that
 // the same objects give the same answers.
-type Budget struct{ spent atomic.Int64 }
+type Budget struct {
+	spent atomic.Int64
+	// refused are the schemas whose rules aren't compiled.
+	refused map[*Schema]bool
+}
 
 // Exhausted says whether the rules cost more than is allowed.
 func (b *Budget) Exhausted() bool { return b != nil && b.spent.Load() > runCost }
@@ -97,10 +99,12 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	if budget.Exhausted() {
 		return nil
 	}
-	s.charge.Do(func() { budget.spend(int64(s.ruleCount) * compileCost) })
+	if why := s.tooCostly(budget); why != "" {
+		return s.unchecked(why)
+	}
 	compiled := s.rules()
 	if compiled.err != nil {
-		return []Problem{{Kind: Unresolved, Rule: true, Message: "the rules of " + s.GVK.Kind + " are not checked: " + compiled.err.Error()}}
+		return s.unchecked(compiled.err.Error())
 	}
 	errs, left := compiled.validator.Validate(context.Background(), nil, s.structure, clean, nil, objectCost)
 	budget.spend(objectCost - max(left, 0))
@@ -109,6 +113,24 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 		found = append(found, s.violation(object, clean, err, opts))
 	}
 	return found
+}
+
+// tooCostly says why the rules of a schema are not even compiled, "" when they are.
+func (s *Schema) tooCostly(budget *Budget) string {
+	switch {
+	case !s.foreign:
+		return ""
+	case s.compileTime() > mostCompile:
+		return "it takes too long to compile them"
+	case budget != nil && budget.refused[s]:
+		return "those of the repository's definitions cost too much together"
+	}
+	return ""
+}
+
+// unchecked says that none of the rules is checked.
+func (s *Schema) unchecked(why string) []Problem {
+	return []Problem{{Kind: Unresolved, Rule: true, Message: "the rules of " + s.GVK.Kind + " are not checked: " + why}}
 }
 
 // violation describes the failure of a rule.

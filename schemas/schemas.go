@@ -45,7 +45,8 @@ type Schema struct {
 	// rules in CEL, compiled when the first object comes, and their number.
 	rules     func() rules
 	ruleCount int
-	charge    sync.Once
+	// compileTime is what it takes to compile the rules, in µs.
+	compileTime func() int64
 	// meta validates the object's metadata; nil in the schema of metadata.
 	meta *Schema
 	// builtIn is a kind that the API server decodes into a Go type.
@@ -199,6 +200,7 @@ func compile(props *apiextensionsv1.JSONSchemaProps, builtIn bool) (*Schema, err
 		embedded:  hasEmbedded(structure),
 	}
 	s.rules = compileRules(structure, s.ruleCount)
+	s.compileTime = sync.OnceValue(func() int64 { return compileTime(structure, s.ruleCount) })
 	return s, nil
 }
 

@@ -1,6 +1,8 @@
 package schemas
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,6 +28,29 @@ const definitionKind = "CustomResourceDefinition"
 type Set struct {
 	folders     []*Folder
 	definitions map[schema.GroupKind][]*Definition
+	// copies are the schemas of definitions by what they are made of: a
+	// repository often holds the same definition more than once.
+	copies sync.Map
+}
+
+// source is what a schema is made of: the kind, its scope and the hash of the
+// JSON text.
+type source struct {
+	gvk        schema.GroupVersionKind
+	namespaced bool
+	text       [sha256.Size]byte
+}
+
+// schema gives definitions with the same text the same schema.
+func (s *Set) schema(gvk schema.GroupVersionKind, namespaced bool, props map[string]any) (*Schema, error) {
+	text, err := json.Marshal(props)
+	if err != nil {
+		return nil, err
+	}
+	made, _ := s.copies.LoadOrStore(source{gvk, namespaced, sha256.Sum256(text)}, sync.OnceValues(func() (*Schema, error) {
+		return fromText(gvk, namespaced, text)
+	}))
+	return made.(func() (*Schema, error))()
 }
 
 // Definition is a CustomResourceDefinition.
@@ -51,11 +76,11 @@ func NewSet(folders ...*Folder) *Set {
 // different age.
 func (s *Set) Add(d Definition) {
 	of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
-	s.definitions[of] = append(s.definitions[of], d.compilable())
+	s.definitions[of] = append(s.definitions[of], d.compilable(s.schema))
 }
 
-// compilable gives each version its schema on first use.
-func (d Definition) compilable() *Definition {
+// compilable gives each version its schema on first use, made by a function.
+func (d Definition) compilable(make func(schema.GroupVersionKind, bool, map[string]any) (*Schema, error)) *Definition {
 	d.compiled = map[string]func() (*Schema, error){}
 	for name, read := range d.Versions {
 		d.compiled[name] = sync.OnceValues(func() (*Schema, error) {
@@ -63,7 +88,7 @@ func (d Definition) compilable() *Definition {
 			if err != nil {
 				return nil, err
 			}
-			return FromDefinition(schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Kind}, d.Namespaced, props)
+			return make(schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Kind}, d.Namespaced, props)
 		})
 	}
 	return &d
@@ -173,7 +198,9 @@ func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema
 		if err != nil {
 			return nil, &MissingError{GVK: gvk, Reason: fmt.Sprintf("the %s in %s cannot be used: %v", definitionKind, d.Place, err)}
 		}
-		found = append(found, one)
+		if !slices.Contains(found, one) {
+			found = append(found, one)
+		}
 	}
 	return found, nil
 }

@@ -90,6 +90,7 @@ func hostileCases() []hostileCase {
 	all = append(all, growthBombs()...)
 	all = append(all, workBombs()...)
 	all = append(all, graphBombs()...)
+	all = append(all, ruleBombs()...)
 	all = append(all, hostileReferences()...)
 	all = append(all, hostileCharts()...)
 	return append(all, oddFiles()...)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"runtime"
 	"slices"
@@ -150,8 +151,10 @@ func check(p *rule.Pass) []checked {
 	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
 	r := reached(p.Fleet())
 	var jobs []func() checked
+	kinds := map[apischema.GroupVersionKind]bool{}
 	for _, c := range p.Fleet().Clusters {
 		for _, o := range c.Objects() {
+			kinds[apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)] = true
 			jobs = append(jobs, func() checked { return w.built(o) })
 		}
 	}
@@ -162,6 +165,7 @@ func check(p *rule.Pass) []checked {
 		}
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
+				kinds[apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)] = true
 				jobs = append(jobs, func() checked {
 					c := w.object(o, use)
 					if !r.all {
@@ -177,6 +181,7 @@ func check(p *rule.Pass) []checked {
 			jobs = append(jobs, func() checked { return checkKustomization(k) })
 		}
 	}
+	w.admit(p.Context, kinds)
 	results := make([]checked, len(jobs))
 	parallel(p.Context, len(jobs), func(i int) { results[i] = jobs[i]() })
 	if w.budget.Exhausted() {
@@ -198,6 +203,16 @@ type work struct {
 	kinds   *schemas.Set
 	patches patches
 	budget  *schemas.Budget
+}
+
+// admit chooses the kinds whose rules are compiled.
+func (w work) admit(ctx context.Context, kinds map[apischema.GroupVersionKind]bool) {
+	all := slices.SortedFunc(maps.Keys(kinds), func(a, b apischema.GroupVersionKind) int { return cmp.Compare(a.String(), b.String()) })
+	found := make([][]*schemas.Schema, len(all))
+	parallel(ctx, len(all), func(i int) {
+		found[i], _ = w.kinds.Lookup(all[i]) // of what has none, its objects tell
+	})
+	w.budget.Admit(slices.Concat(found...))
 }
 
 // dropViolations makes what the rules of the repository's own definitions say

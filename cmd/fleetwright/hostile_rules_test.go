@@ -1,0 +1,45 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// defined is a definition of a kind with a schema, and an object of it.
+func defined(kind, schema string) string {
+	lower := strings.ToLower(kind)
+	return fmt.Sprintf("---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: %[2]ss.example.org}\n"+
+		"spec:\n  group: example.org\n  scope: Namespaced\n  names: {kind: %[1]s, plural: %[2]ss}\n"+
+		"  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: %[3]s}}]\n"+
+		"---\napiVersion: example.org/v1\nkind: %[1]s\nmetadata: {name: a, namespace: default}\n", kind, lower, schema)
+}
+
+// nestedRules is a schema of values in each other, each with a rule, and beside
+// it some more fields.
+func nestedRules(columns, levels, more int) string {
+	column := strings.Repeat("{type: object, x-kubernetes-validations: [{rule: 'true'}], properties: {a: {type: string}, n: ", levels) +
+		"{type: string}" + strings.Repeat("}}", levels)
+	return "{type: object, properties: {" + repeat(columns, func(i int) string { return fmt.Sprintf("c%d: %s, ", i, column) }) +
+		"w: {type: object, x-kubernetes-validations: [{rule: 'true'}], properties: {" +
+		repeat(more, func(i int) string { return fmt.Sprintf("f%d: {type: object, properties: {a: {type: string}}}, ", i) }) + "}}}}"
+}
+
+// ruleBombs are definitions whose rules take long to compile.
+func ruleBombs() []hostileCase {
+	top := func(rule string) string {
+		return "{type: object, x-kubernetes-validations: [{rule: \"" + rule + "\"}]}"
+	}
+	const tooLong, together = "it takes too long to compile them", "those of the repository's definitions cost too much together"
+	return []hostileCase{
+		app("rules at nodes in each other", map[string]string{"a.yaml": defined("Foo", nestedRules(20, 40, 0))}, tooLong),
+		app("rules of a large schema", map[string]string{"a.yaml": defined("Foo", nestedRules(1, 40, 12_000))}),
+		app("rules of many definitions", map[string]string{
+			"a.yaml": repeat(40, func(i int) string { return defined(fmt.Sprint("Foo", i), nestedRules(2, 40, 20)) })}, together),
+		app("rules whose types double", map[string]string{
+			"a.yaml": defined("Foo", top("size([1]"+strings.Repeat(".map(x, {x: x})", 30)+") > 0"))}, tooLong),
+		app("rules of many operands", map[string]string{
+			"a.yaml": defined("Foo", top("self.kind == 'a'"+strings.Repeat(" || self.kind == 'a'", 4_000)))}, tooLong),
+	}
+}
