@@ -78,6 +78,9 @@ func (v *diagnosis) folder(dir string) *Failure {
 	if f := v.twice(k); f != nil {
 		return f
 	}
+	if f := v.noPatch(k); f != nil {
+		return f
+	}
 	return v.patchOfNothing(k)
 }
 
@@ -251,6 +254,13 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 		}
 		return nil
 	}
+	for _, list := range listedFiles(k.Spec) {
+		for i, ref := range list.refs {
+			if !strings.Contains(ref, "\n") && gone(ref) {
+				return failureAt(k, fmt.Sprintf("%s: %q doesn't exist", list.field, ref), list.at(i)...)
+			}
+		}
+	}
 	for i, g := range k.Spec.ConfigMapGenerator {
 		if f := generator("configMapGenerator", i, g.KvPairSources); f != nil {
 			return f
@@ -260,6 +270,71 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 		if f := generator("secretGenerator", i, g.KvPairSources); f != nil {
 			return f
 		}
+	}
+	return nil
+}
+
+// listed are files that a field of a kustomization names: its items themselves, or a field of
+// them.
+type listed struct {
+	field, inItem string
+	refs          []string
+}
+
+func (l listed) at(i int) []any {
+	if l.inItem == "" {
+		return []any{l.field, i}
+	}
+	return []any{l.field, i, l.inItem}
+}
+
+// listedFiles are the files that a kustomization reads besides its resources and patches.
+func listedFiles(k *types.Kustomization) []listed {
+	merged := listed{field: "patchesStrategicMerge"}
+	for _, p := range k.PatchesStrategicMerge { //nolint:staticcheck // older repositories use it
+		merged.refs = append(merged.refs, string(p))
+	}
+	json := listed{field: "patchesJson6902", inItem: "path"}
+	for _, p := range k.PatchesJson6902 { //nolint:staticcheck // older repositories use it
+		json.refs = append(json.refs, p.Path)
+	}
+	replacements := listed{field: "replacements", inItem: "path"}
+	for _, r := range k.Replacements {
+		replacements.refs = append(replacements.refs, r.Path)
+	}
+	return []listed{
+		merged, json, replacements,
+		{"transformers", "", k.Transformers}, {"generators", "", k.Generators}, {"validators", "", k.Validators},
+		{"configurations", "", k.Configurations}, {"crds", "", k.Crds},
+	}
+}
+
+// noPatch finds the entry of patches that kustomize can read neither as a partial object nor as
+// operations.
+func (v *diagnosis) noPatch(k *repository.Kustomize) *Failure {
+	if !strings.Contains(v.message, "unable to parse SM or JSON patch") {
+		return nil
+	}
+	for i, p := range k.Spec.Patches {
+		text, key := p.Patch, "patch"
+		if p.Path != "" {
+			key = "path"
+			at, _ := repository.Join(k.Dir, p.Path)
+			data, err := v.ReadFile(absolute(at))
+			if err != nil {
+				continue
+			}
+			text = string(data)
+		}
+		var doc yaml.Node
+		if yaml.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) > 0 {
+			root := doc.Content[0]
+			named := repository.Lookup(root, "kind") != nil && repository.Lookup(root, "apiVersion") != nil && repository.Lookup(root, "metadata", "name") != nil
+			if root.Kind == yaml.SequenceNode || named {
+				continue
+			}
+		}
+		return failureAt(k, "patches: this is neither a list of JSON 6902 operations nor an object with apiVersion, kind and metadata.name", "patches", i, key)
 	}
 	return nil
 }

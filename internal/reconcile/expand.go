@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/envsubst/parse"
+	"go.yaml.in/yaml/v3"
 )
 
 // What substitution may take. Its parser calls itself for each variable, and its functions
@@ -105,4 +106,36 @@ func (m *measure) function(node *parse.FuncNode) float64 {
 		m.compared += value * value
 	}
 	return value + arguments
+}
+
+// unreadable finds the text of an object's document whose variables the parser refuses.
+func unreadable(o *Object) (line, column int, ok bool) {
+	if o.Source == nil {
+		return 0, 0, false
+	}
+	return unreadableIn(o.Source.Node)
+}
+
+func unreadableIn(n *yaml.Node) (line, column int, ok bool) {
+	for _, child := range n.Content {
+		if line, column, ok = unreadableIn(child); ok {
+			return line, column, ok
+		}
+	}
+	if n.Kind != yaml.ScalarNode || !strings.Contains(n.Value, "${") || nesting(n.Value) > mostNested {
+		return 0, 0, false
+	}
+	if _, err := parse.Parse(n.Value); err == nil {
+		return 0, 0, false
+	}
+	if n.Style&yaml.LiteralStyle != 0 {
+		below := 0
+		for text := range strings.Lines(n.Value) {
+			below++
+			if _, err := parse.Parse(text); err != nil {
+				return n.Line + below, 1, true
+			}
+		}
+	}
+	return n.Line, n.Column, true
 }

@@ -361,6 +361,10 @@ func (k *Kustomization) fail(reason Reason, o *Object, err error) {
 	k.Failure = &Failure{Reason: reason, Message: err.Error()}
 	if o != nil {
 		k.Failure.File, k.Failure.Line, k.Failure.Column = o.Position()
+		if line, column, ok := unreadable(o); ok {
+			k.Failure.Line, k.Failure.Column = line, column
+			k.Failure.Message = "the variables here cannot be read: " + err.Error() + "; write $${ where it is not Flux's"
+		}
 		return
 	}
 	k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
