@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,6 +29,8 @@ type built struct {
 	files   []string
 	gaps    []Gap
 	failure *Failure
+	// unbuilt says that it fails, and that what is not given may be why.
+	unbuilt bool
 }
 
 // result is one object of a build.
@@ -45,7 +48,7 @@ type result struct {
 func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
 	v := &view{files: f, ctx: ctx, seen: map[string]bool{}}
 	if !v.IsDir(absolute(dir)) {
-		return (&built{failure: pathMissing(v, dir)}).given(f.repo)
+		return v.given(&built{failure: pathMissing(v, dir)}, nil)
 	}
 	file, k, err := v.generate(dir, spec)
 	if err == nil {
@@ -76,7 +79,7 @@ type shared struct {
 
 // build builds the kustomization k, which stands in the file of a folder.
 func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *built {
-	b := &built{gaps: sanitize(v.repo, dir, file, k)}
+	b := &built{gaps: slices.Concat(sanitize(v.repo, dir, file, k), omit(v.repo, dir, file, k))}
 	b.failure = missing(v.repo, v, dir, file, k)
 	var err error
 	if v.data, err = yaml.Marshal(k); err == nil && b.failure == nil {
@@ -87,7 +90,6 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 
 // finish adds to a build what became of it.
 func (v *view) finish(b *built, dir, file string, err error) *built {
-	f := v.files
 	if limit := (*limitError)(nil); errors.As(err, &limit) && v.limit == nil {
 		v.limit = limit
 	}
@@ -107,16 +109,7 @@ func (v *view) finish(b *built, dir, file string, err error) *built {
 			b.failure = failureOf(file, err)
 		}
 	}
-	return b.given(f.repo)
-}
-
-// given makes a failure a gap where not all files of the repository are given.
-func (b *built) given(repo *repository.Repository) *built {
-	if b.failure != nil && repo.Partial() {
-		b.gaps = append(b.gaps, Gap{Kind: NotGiven, File: b.failure.File, Message: "a ResourceList has only the files with objects: " + b.failure.Message})
-		b.failure = nil
-	}
-	return b
+	return v.given(b, err)
 }
 
 func pathMissing(v *view, dir string) *Failure {

@@ -107,7 +107,8 @@ func (f *files) load(file string, c *content) {
 			return
 		}
 	}
-	if c.gaps = sanitize(f.repo, path.Dir(file), file, &k); len(c.gaps) > 0 {
+	dir := path.Dir(file)
+	if c.gaps = slices.Concat(sanitize(f.repo, dir, file, &k), omit(f.repo, dir, file, &k)); len(c.gaps) > 0 {
 		c.data, c.err = yaml.Marshal(k)
 	}
 }

@@ -84,6 +84,8 @@ type Kustomization struct {
 	Failure *Failure
 	// Gaps are the parts that cannot be known offline.
 	Gaps []Gap
+	// Unbuilt says that nothing of it could be built for want of files that are not given.
+	Unbuilt bool
 	// References and Variables of postBuild.
 	References []Reference
 	Variables  Variables
@@ -103,6 +105,11 @@ type Kustomization struct {
 
 // Complete says whether all objects of the Kustomization are known.
 func (k *Kustomization) Complete() bool { return k.Failure == nil && len(k.Gaps) == 0 && !k.Skipped }
+
+// Lacking are its gaps of files that are not given.
+func (k *Kustomization) Lacking() []Gap {
+	return slices.DeleteFunc(slices.Clone(k.Gaps), func(g Gap) bool { return g.Kind != NotGiven })
+}
 
 // String gives namespace/name.
 func (k *Kustomization) String() string { return k.Namespace + "/" + k.Name }
@@ -217,8 +224,8 @@ const (
 	OtherSource GapKind = "other source"
 	// UnknownPath is a spec.path with a variable whose value is not known.
 	UnknownPath GapKind = "unknown path"
-	// NotGiven is a build that fails where not all files are at hand: those that are no
-	// objects are not among the items of a ResourceList.
+	// NotGiven is a file that is not at hand: those that are no objects are not among the
+	// items of a ResourceList. Objects that it may change are not among a Kustomization's.
 	NotGiven GapKind = "not given"
 	// Limit is what goes beyond a limit of Fleetwright's, not of Flux's.
 	Limit GapKind = "limit"
@@ -230,6 +237,8 @@ type Gap struct {
 	File         string
 	Line, Column int
 	Message      string
+
+	hides hidden
 }
 
 // finish sorts and indexes a cluster whose Kustomizations are all built.

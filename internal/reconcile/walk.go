@@ -132,6 +132,7 @@ func (k *Kustomization) position(path ...any) (file string, line, column int) {
 func (k *Kustomization) build(ctx context.Context, from *files) {
 	k.built = from.build(ctx, k.Dir, &k.Spec)
 	k.read, k.origin = k.built.files, from.naming()
+	k.Unbuilt = k.built.unbuilt
 	for _, file := range k.built.files {
 		k.Files = append(k.Files, from.origin(file))
 	}

@@ -44,6 +44,7 @@ resources:
 				if !k.Spec.Suspend {
 					open.undecided(p, k)
 				}
+				open.lacking(k)
 				f := k.Failure
 				if f == nil || f.Reason == reconcile.PathMissing || k.Spec.Suspend {
 					continue

@@ -31,3 +31,20 @@ func (q *questions) undecided(p *rule.Pass, k *reconcile.Kustomization) {
 		q.add(at, fmt.Sprintf("whether Kustomization %s can be built", k), g.Message)
 	}
 }
+
+// lacking says once of a Kustomization which of its files are not given.
+func (q *questions) lacking(k *reconcile.Kustomization) {
+	gaps := k.Lacking()
+	if len(gaps) == 0 {
+		return
+	}
+	var messages []string
+	for _, g := range gaps {
+		messages = append(messages, g.Message)
+	}
+	what := "what such Kustomizations as %s apply is not all known"
+	if k.Unbuilt {
+		what = "what such Kustomizations as %s apply is not known: none of it can be built"
+	}
+	q.add(place{gaps[0].File, gaps[0].Line, gaps[0].Column}, fmt.Sprintf(what, k), some(messages))
+}

@@ -107,7 +107,7 @@ func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 				if repository.IsKustomization(file) {
 					dir := path.Dir(file)
 					failed, seen := built[dir]
-					built[dir] = k.Failure == nil && (!seen || failed)
+					built[dir] = k.Failure == nil && !k.Unbuilt && (!seen || failed)
 				}
 			}
 		}

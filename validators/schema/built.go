@@ -29,24 +29,33 @@ type reach struct {
 	// of those that couldn't; failedDirs are the folders of the latter.
 	built, failed map[string]bool
 	failedDirs    []string
+	// known are the documents whose built objects are validated, and lacking says that of
+	// some builds not all files are given: what they apply may differ from what stands there.
+	known   map[*repository.Object]bool
+	lacking bool
 }
 
 func reached(fleet *reconcile.Fleet) reach {
-	r := reach{all: len(fleet.Clusters) == 0, built: map[string]bool{}, failed: map[string]bool{}}
+	r := reach{all: len(fleet.Clusters) == 0, built: map[string]bool{}, failed: map[string]bool{}, known: map[*repository.Object]bool{}}
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			files := r.built
-			if k.Failure != nil {
+			lacks := len(k.Lacking()) > 0
+			if k.Failure != nil || lacks {
 				files = r.failed
-				if k.Failure.Reason != reconcile.PathMissing {
-					r.failedDirs = append(r.failedDirs, k.Dir)
-				}
 			}
+			if k.Unbuilt && k.Repo != nil || k.Failure != nil && k.Failure.Reason != reconcile.PathMissing {
+				r.failedDirs = append(r.failedDirs, k.Dir)
+			}
+			r.lacking = r.lacking || lacks
 			for _, f := range k.Files {
 				files[f] = true
 			}
 			for _, o := range k.Objects {
 				files[o.File] = true
+				if lacks {
+					r.known[o.Source] = true
+				}
 			}
 		}
 	}

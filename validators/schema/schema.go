@@ -150,6 +150,7 @@ func check(p *rule.Pass) []checked {
 	all := unreadable(repo)
 	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
 	r := reached(p.Fleet())
+	w.patches.any = w.patches.any || r.lacking
 	var jobs []func() checked
 	kinds := map[apischema.GroupVersionKind]bool{}
 	for _, c := range p.Fleet().Clusters {
@@ -165,6 +166,9 @@ func check(p *rule.Pass) []checked {
 		}
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
+				if r.known[o] {
+					continue
+				}
 				kinds[apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)] = true
 				jobs = append(jobs, func() checked {
 					c := w.object(o, use)
