@@ -139,6 +139,8 @@ type view struct {
 	count int
 	bytes int
 	gaps  []Gap
+	// missed says that something was looked for that isn't there.
+	missed bool
 	// limit is what the build goes beyond, and limited the file where it does, "" for the
 	// build as a whole.
 	limit   error
@@ -163,6 +165,7 @@ func notExist(op, name string) error { return &fs.PathError{Op: op, Path: name, 
 func (v *view) ReadFile(name string) ([]byte, error) {
 	rel, ok := relative(name)
 	if !ok || !v.isFile(rel) {
+		v.miss(rel)
 		return nil, notExist("open", name)
 	}
 	var c *content
@@ -238,6 +241,9 @@ func (v *view) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 		return filesys.ConfirmedDir(clean), "", nil
 	case v.Exists(clean):
 		return filesys.ConfirmedDir(path.Dir(clean)), path.Base(clean), nil
+	}
+	if rel, ok := relative(name); ok {
+		v.miss(rel)
 	}
 	return "", "", notExist("stat", name)
 }

@@ -1,9 +1,7 @@
 package reconcile
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -230,7 +228,7 @@ func (v *view) given(b *built, err error) *built {
 	switch {
 	case missed:
 		b.failure, b.unbuilt = nil, err != nil
-	case b.failure != nil && (v.manifest != nil || err == nil || lacksFile(err)):
+	case b.failure != nil && (v.manifest != nil || err == nil || v.missed):
 		b.gaps = append(b.gaps, Gap{Kind: NotGiven, File: b.failure.File,
 			Message: "a ResourceList has only files with objects: " + b.failure.Message})
 		b.failure, b.unbuilt = nil, true
@@ -239,10 +237,12 @@ func (v *view) given(b *built, err error) *built {
 	return b
 }
 
-// lacksFile says whether kustomize did not find a file or folder.
-func lacksFile(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || noFile.MatchString(err.Error())
+// miss notes that kustomize looked for a file or folder that isn't there; it tries several names
+// of a kustomization, and inline texts as paths.
+func (v *view) miss(rel string) {
+	if !v.IsDir(absolute(rel)) && !strings.ContainsAny(rel, "\n{") && !repository.IsKustomization(rel) {
+		v.mu.Lock()
+		v.missed = true
+		v.mu.Unlock()
+	}
 }
-
-// noFile matches the errors of kustomize about a file that isn't there.
-var noFile = regexp.MustCompile(`(?i)no such file|not exist|doesn't exist|not found|unable to find|must be a directory|must resolve to a file`)

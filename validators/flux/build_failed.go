@@ -21,7 +21,7 @@ other change either, until it is mended. What depends on it waits.
 The build is Flux's own, with kustomize's code: a folder without a kustomization.yaml gets one of all its manifests,
 and patches, components and images of the Flux Kustomization are added. The finding is at the file that is to be
 mended where kustomize tells it; a base that several Kustomizations share is reported once. What would take too much
-time or memory to build is unresolved.`,
+time or memory to build is unresolved, and in a KRM function what is made of files that are no objects.`,
 	Fix: `Most often a file was moved or renamed and the kustomization.yaml still lists it, two files define the same
 object, or a patch names an object that is gone. "kustomize build" on the folder shows the same.`,
 	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --

@@ -32,19 +32,19 @@ func (q *questions) undecided(p *rule.Pass, k *reconcile.Kustomization) {
 	}
 }
 
-// lacking says once of a Kustomization which of its files are not given.
+// lacking says which files of a Kustomization are not given: once for each file that names them.
 func (q *questions) lacking(k *reconcile.Kustomization) {
-	gaps := k.Lacking()
-	if len(gaps) == 0 {
-		return
-	}
-	var messages []string
-	for _, g := range gaps {
-		messages = append(messages, g.Message)
-	}
-	what := "what such Kustomizations as %s apply is not all known"
+	what := "not all that Kustomization %s applies is known"
 	if k.Unbuilt {
-		what = "what such Kustomizations as %s apply is not known: none of it can be built"
+		what = "nothing that Kustomization %s applies is known"
 	}
-	q.add(place{gaps[0].File, gaps[0].Line, gaps[0].Column}, fmt.Sprintf(what, k), some(messages))
+	for gaps := k.Lacking(); len(gaps) > 0; {
+		first := gaps[0]
+		var messages []string
+		for len(gaps) > 0 && gaps[0].File == first.File {
+			messages = append(messages, gaps[0].Message)
+			gaps = gaps[1:]
+		}
+		q.add(place{first.File, first.Line, first.Column}, fmt.Sprintf(what, k), some(messages))
+	}
 }

@@ -62,7 +62,10 @@ func (p *Pass) ReportIn(cluster string, f finding.Finding) { p.reportIn(cluster,
 func (p *Pass) reportIn(cluster string, f finding.Finding, rendered bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := builtKey{f.File, f.Line, f.Column, f.Message, f.Severity}
+	key := builtKey{file: f.File, line: f.Line, column: f.Column, message: f.Message, severity: f.Severity}
+	if f.Line == 0 {
+		key.object = f.Object
+	}
 	known, there := p.built[key]
 	switch {
 	case p.built == nil:
@@ -81,6 +84,8 @@ type builtKey struct {
 	line, column int
 	message      string
 	severity     finding.Severity
+	// object is set where there is no line, as in a ResourceList.
+	object finding.Object
 }
 
 // builtFinding is a finding with the first cluster that has it, whether others do, and whether
@@ -106,7 +111,8 @@ func (p *Pass) ofClusters() []finding.Finding {
 	}
 	slices.SortFunc(findings, func(a, b builtFinding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Severity, b.Severity))
+			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 	})
 	return fewOfReleases(findings)
 }
