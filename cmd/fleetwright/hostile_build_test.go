@@ -49,7 +49,7 @@ func growthBombs() []hostileCase {
 				all[fmt.Sprintf("a%d.yaml", i)] = configMap(fmt.Sprint("a", i), "  b: &x "+long[:100_000]+"\n"+repeat(90, func(i int) string { return fmt.Sprintf("  b%d: *x\n", i) }))
 			}
 			return all
-		}(), "unresolved: the aliases of this file and those before it expand by more than"),
+		}(), "unresolved: the aliases up to here expand by more than"),
 		app("aliases of a long patch", map[string]string{
 			"a.yaml": configMap("a", "  b: c\n"), "kustomization.yaml": "resources: [a.yaml]\npatches:\n  - patch: &p '[{\"op\": \"add\", \"path\": \"/data/x\", \"value\": \"" + long + "\"}]'\n    target: &t {kind: ConfigMap}\n" +
 				strings.Repeat("  - {patch: *p, target: *t}\n", 5000),

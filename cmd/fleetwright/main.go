@@ -18,6 +18,7 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
 	quietLibraries()
 	tuneMemory(os.Getenv)

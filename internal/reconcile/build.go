@@ -223,35 +223,42 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 			err = fmt.Errorf("kustomize gave up: %v", p)
 		}
 	}()
-	resources, simple := v.list(dir, k)
-	if !simple {
-		if resources, err = kustomize(v, dir, k); err != nil {
-			return nil, err
-		}
-	}
-	for _, r := range resources {
+	take := func(r *resource.Resource) error {
 		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
-			return nil, errors.New("an object has no apiVersion, kind or name")
+			return errors.New("an object has no apiVersion, kind or name")
 		}
 		one, err := newResult(r, variables)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", r.GetKind(), r.GetName(), err)
+			return fmt.Errorf("%s %s: %w", r.GetKind(), r.GetName(), err)
 		}
 		results = append(results, one)
+		return nil
+	}
+	simple, err := v.list(dir, k, take)
+	if simple || err != nil {
+		return results, err
+	}
+	resources, err := kustomize(v, dir, k)
+	if err != nil {
+		return nil, err
+	}
+	results = nil
+	for _, r := range resources {
+		if err := take(r); err != nil {
+			return nil, err
+		}
 	}
 	return results, nil
 }
 
 // kustomize runs kustomize, where that will take neither too much time nor memory.
 func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resource, error) {
-	if v.manifest != nil {
-		if err := v.manifest.decode(v); err != nil {
-			return nil, err
-		}
-	}
 	c, err := estimate(v.files, dir, k)
 	if err == nil {
 		err = v.budget.build(c)
+	}
+	if err == nil && v.manifest != nil {
+		err = v.manifest.decode(v)
 	}
 	if own := k.OpenAPI["path"]; err == nil && own != "" {
 		err = v.checkSchema(dir, own)

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -22,10 +23,13 @@ const (
 	costByte      = 0.05 // a byte of it
 	costPair      = 0.6  // two objects of one build: kustomize looks for each among all
 	costReference = 5    // a reference and an object, when names change
+	costKeys      = 0.01 // two keys of a map, which are compared
+	costListed    = 4    // a value of an object that a build only lists
 
 	mostWork      = 2e6   // of a build
 	mostAmplified = 1e6   // of a build whose objects are mostly copies
 	mostBytes     = 16e6  // of a build's objects as text
+	mostNodes     = 400e3 // values in them
 	mostSteps     = 5_000 // kustomizations that are passed
 	mostFeedback  = 12    // replacements that may lengthen what they read
 	mostChanges   = 2_000 // changes of which each is compared with those before
@@ -38,6 +42,7 @@ type group struct {
 	largest float64 // bytes of the largest
 	nodes   float64 // values in them
 	fullest float64 // values in the one that has the most
+	added   float64 // values that changes bring into one
 	lists   float64 // the squares of the lengths of each one's longest list
 	images  float64 // containers in them
 	names   float64 // references to other objects that kustomize knows
@@ -49,6 +54,7 @@ func (g *group) add(other group) {
 	g.largest = max(g.largest, other.largest)
 	g.nodes += other.nodes
 	g.fullest = max(g.fullest, other.fullest)
+	g.added = max(g.added, other.added)
 	g.lists += other.lists
 	g.images += other.images
 	g.names += other.names
@@ -111,6 +117,7 @@ func (g *group) grow(objects, bytes, nodes float64) {
 	g.largest += bytes
 	g.nodes += objects * nodes
 	g.fullest += nodes
+	g.added += nodes
 }
 
 func anyKind(string) bool { return true }
@@ -141,7 +148,7 @@ func estimate(f *files, dir string, k *types.Kustomization) (cost, error) {
 	e := &estimator{repo: f.repo, measures: &f.measures, known: map[string]*cost{}, files: map[string]bool{}, named: map[string][]measured{}, patches: map[string][]edit{}}
 	e.known[dir] = nil
 	c := e.kustomization(dir, k, cost{})
-	c.work += c.names * c.objects * costReference
+	c.work += c.names*c.objects*costReference + c.added*c.added*costKeys
 	switch {
 	case e.limit != nil:
 		return c, e.limit
@@ -153,10 +160,16 @@ func estimate(f *files, dir string, k *types.Kustomization) (cost, error) {
 		return c, &limitError{fmt.Errorf("the build makes more than %d changes to its objects", mostChanges)}
 	case c.bytes > mostBytes:
 		return c, &limitError{fmt.Errorf("the build makes up to %s", megabytes(c.bytes))}
+	case c.nodes > mostNodes:
+		return c, tooManyNodes(c.group)
 	case c.work > mostWork, c.work > mostAmplified && c.objects > 3*e.distinct:
 		return c, &limitError{fmt.Errorf("the build makes up to %s, and takes up to %s", amount(c.objects, "objects"), amount(c.work/1e6, "seconds"))}
 	}
 	return c, nil
+}
+
+func tooManyNodes(g group) error {
+	return &limitError{fmt.Errorf("the build makes up to %s", amount(g.nodes, "values"))}
 }
 
 // amount names a number, which may be beyond all reason.
@@ -243,22 +256,47 @@ func (e *estimator) file(file *repository.File) cost {
 	return c
 }
 
-// What all builds together may take, what substitution may add to the objects, and how many
-// objects there may be, in microseconds and bytes. Which build exceeds them may differ from run
-// to run.
+// What all builds together may take: so much, and so much for each object of the repository,
+// which is several times what real ones take. Which build exceeds it may differ from run to run.
 const (
-	mostTotalWork   = 120e6
-	mostTotalBytes  = 256e6
-	mostTotalGrowth = 64 << 20
+	mostTotalWork    = 4e6 // microseconds
+	mostObjectWork   = 2e3
+	mostTotalBytes   = 64e6
+	mostObjectBytes  = 2e3
+	mostTotalNodes   = 3_000_000
+	mostTotalGrowth  = 64 << 20 // bytes that substitution adds
+	mostTotalObjects = 30_000
+	mostCopies       = 15 // of each object, in all clusters
 )
 
 // budget is shared by all builds.
-type budget struct{ work, bytes, growth atomic.Int64 }
+type budget struct {
+	own                         float64 // objects of the repository
+	work, bytes, nodes, objects atomic.Int64
+	growth                      atomic.Int64
+}
+
+func newBudget(repo *repository.Repository) *budget {
+	b := &budget{}
+	for range repo.Objects() {
+		b.own++
+	}
+	return b
+}
 
 // build charges a build, and says why there is nothing left for it.
 func (b *budget) build(c cost) error {
-	if b.work.Add(int64(c.work)) > mostTotalWork || b.bytes.Add(int64(c.bytes)) > mostTotalBytes {
-		return &limitError{fmt.Errorf("the builds before it take all the time or memory that there is")}
+	work, bytes, nodes := b.work.Add(int64(c.work)), b.bytes.Add(int64(c.bytes)), b.nodes.Add(int64(c.nodes))
+	if float64(work) > mostTotalWork+mostObjectWork*b.own || float64(bytes) > mostTotalBytes+mostObjectBytes*b.own || nodes > mostTotalNodes {
+		return &limitError{errors.New("the builds before it take all the time or memory that there is")}
+	}
+	return nil
+}
+
+// apply charges the objects of a Kustomization.
+func (b *budget) apply(objects int) error {
+	if most := mostTotalObjects + mostCopies*b.own; float64(b.objects.Add(int64(objects))) > most {
+		return &limitError{fmt.Errorf("the Kustomizations of all clusters apply more than %.0f objects", most)}
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func estimated(t *testing.T, contents map[string]string) (cost, error) {
 	if err := yaml.Unmarshal(bytes["app/kustomization.yaml"], &k); err != nil {
 		t.Fatal(err)
 	}
-	return estimate(&files{repo: repo, base: ".", budget: &budget{}}, "app", &k)
+	return estimate(&files{repo: repo, base: ".", budget: newBudget(repo)}, "app", &k)
 }
 
 func numbered(n int, format string) string {

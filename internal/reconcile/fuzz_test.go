@@ -78,7 +78,7 @@ func FuzzList(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &view{files: &files{repo: repo, base: ".", budget: &budget{}}, ctx: t.Context(), seen: map[string]bool{}}
+		v := &view{files: &files{repo: repo, base: ".", budget: newBudget(repo)}, ctx: t.Context(), seen: map[string]bool{}}
 		var k *types.Kustomization
 		if v.overlay, k, err = v.generate("app", &kustomizev1.KustomizationSpec{}); err != nil {
 			t.Fatal(err)
@@ -86,8 +86,12 @@ func FuzzList(f *testing.F) {
 		if v.data, err = yaml.Marshal(k); err != nil {
 			t.Fatal(err)
 		}
-		listed, ok := v.list("app", k)
-		if !ok {
+		var listed []*resource.Resource
+		ok, err := v.list("app", k, func(r *resource.Resource) error {
+			listed = append(listed, r)
+			return nil
+		})
+		if err != nil || !ok {
 			return
 		}
 		want, err := kustomize(v, "app", k)
@@ -140,7 +144,11 @@ func compareSubstitution(t *testing.T, r *resource.Resource, substitute map[stri
 	if err != nil {
 		return
 	}
-	o := newObject(&Kustomization{}, one)
+	repo, err := repository.FromFiles(maps.All(map[string][]byte{}), repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newObject(&Kustomization{Repo: repo}, one)
 	vars := variablesOf(&kustomizev1.KustomizationSpec{PostBuild: &kustomizev1.PostBuild{Substitute: substitute}}, nil)
 	_, err = vars.substitute(one, o, false, mostGrowth)
 	var limit *limitError

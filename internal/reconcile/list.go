@@ -24,9 +24,12 @@ type lister struct {
 	view    *view
 	factory *resource.Factory
 	ids     map[resid.ResId]bool
-	found   []*resource.Resource
-	stack   []string // the folders that lead here
-	steps   int
+	// take is given each object; wrong is what it says of the first one that it refuses.
+	take  func(*resource.Resource) error
+	wrong error
+	size  group
+	stack []string // the folders that lead here
+	steps int
 }
 
 // errNotSimple leaves a build to kustomize.
@@ -43,14 +46,25 @@ var referrers = map[string]bool{
 	"StorageClass": true, "ValidatingAdmissionPolicyBinding": true, "ValidatingWebhookConfiguration": true,
 }
 
-// list returns the objects of a kustomization that only lists resources, and false where it
-// does more.
-func (v *view) list(dir string, k *types.Kustomization) ([]*resource.Resource, bool) {
-	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), ids: map[resid.ResId]bool{}}
-	if _, single := l.kustomization(dir); !single || !onlyLists(v.data) || l.folder(dir, k.Resources) != nil {
-		return nil, false
+// list gives the objects of a kustomization that only lists resources to take, one after the
+// other, and says false where it does more: then those that were taken are to be forgotten. The
+// error is a limit's, or the first of take's.
+func (v *view) list(dir string, k *types.Kustomization, take func(*resource.Resource) error) (bool, error) {
+	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), ids: map[resid.ResId]bool{}, take: take}
+	if _, single := l.kustomization(dir); !single || !onlyLists(v.data) {
+		return false, nil
 	}
-	return l.found, true
+	if err := l.folder(dir, k.Resources); err != nil {
+		var limit *limitError
+		if errors.As(err, &limit) {
+			return false, err
+		}
+		return false, nil
+	}
+	if err := v.budget.build(cost{group: l.size, work: l.size.nodes * costListed}); err != nil {
+		return false, err
+	}
+	return true, l.wrong
 }
 
 // onlyLists says whether the text of a kustomization is one with nothing but resources.
@@ -140,6 +154,12 @@ func (l *lister) kustomization(dir string) (at string, single bool) {
 // file adds the objects of a file.
 func (l *lister) file(file string) error {
 	if known, ok := l.view.repo.File(file); ok {
+		for _, o := range l.view.measures.of(known) {
+			l.size.add(o.group)
+		}
+		if l.size.nodes > mostNodes {
+			return tooManyNodes(l.size)
+		}
 		for _, d := range known.Documents {
 			for _, o := range d.Objects {
 				if referrers[o.Kind] {
@@ -173,7 +193,9 @@ func (l *lister) file(file string) error {
 			return errNotSimple
 		}
 		l.ids[id] = true
-		l.found = append(l.found, r)
+		if l.wrong == nil {
+			l.wrong = l.take(r)
+		}
 	}
 	return nil
 }

@@ -38,10 +38,11 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 			return nil, err
 		}
 	}
-	total := &budget{}
+	total := newBudget(repo)
 	own := &files{repo: repo, base: ".", budget: total}
 	mapped := map[string]*files{}
 	for _, name := range keys(opts.Sources) {
+		total.own += newBudget(opts.Sources[name]).own
 		mapped[name] = &files{repo: opts.Sources[name], base: ".", budget: total}
 	}
 	fleet := &Fleet{Clusters: make([]*Cluster, len(roots))}

@@ -118,6 +118,11 @@ func (vars Variables) substituteText(r result, o *Object, most int) (growth int,
 	if err != nil {
 		return growth, err
 	}
+	if growth > 0 {
+		if err := o.Kustomization.Repo.Check(result); err != nil {
+			return growth, limited(err)
+		}
+	}
 	value, err := reread(result)
 	if err != nil {
 		return growth, fmt.Errorf("the object is no YAML once its variables are replaced: %w", err)

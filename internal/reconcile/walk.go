@@ -278,6 +278,11 @@ func (k *Kustomization) objects() []*Object {
 	}
 	var fallback place
 	fallback.file, fallback.line, fallback.column = k.position("spec", "path")
+	if err := k.from.budget.apply(len(k.built.results)); err != nil {
+		k.fail(BuildFailed, nil, err)
+		k.built.results = nil
+		return nil
+	}
 	from := originsOf(k.Repo, k.built.files, fallback)
 	objects := make([]*Object, 0, len(k.built.results))
 	for _, r := range k.built.results {

@@ -42,8 +42,9 @@ func FromItems(items []*kyaml.RNode, opts Options) (*Repository, error) {
 		if e != nil {
 			return nil, fmt.Errorf("item %d: %s", i, e.Message)
 		}
-		if total.add(added); total.exceeds(limits) {
-			return nil, fmt.Errorf("item %d: the aliases of this item and those before it %s", i, tooMuch(limits))
+		total.add(added)
+		if e := total.exceeds(limits); e != nil {
+			return nil, fmt.Errorf("item %d: %s", i, e.Message)
 		}
 	}
 	root := rootPackage(items)

@@ -19,6 +19,14 @@ type Limits struct {
 	Documents int
 	// Depth is how deep a document may nest, aliases followed, and folders.
 	Depth int
+	// Levels bounds the nodes of one document, each counted as often as it is deep:
+	// libraries copy what is in a map for each map around it. TotalLevels bounds
+	// those of all documents that are deep.
+	Levels, TotalLevels int64
+	// KeyPairs bounds the pairs of keys in the maps of one document: libraries
+	// compare each key of a map with each other. TotalKeyPairs bounds those of all
+	// documents, where they are more than a few.
+	KeyPairs, TotalKeyPairs int64
 	// AliasNodes and AliasBytes bound the nodes and the text of one document after
 	// its aliases expand, where it has any.
 	AliasNodes, AliasBytes int64
@@ -35,13 +43,18 @@ func defaultLimits() Limits {
 		ReadBytes:  10 << 20,
 		TotalBytes: 256 << 20,
 		FileNodes:  1_000_000,
-		TotalNodes: 2_000_000,
+		TotalNodes: 1_500_000,
 		Files:      200_000,
 		Documents:  10_000,
 		Depth:      200,
-		AliasNodes: 1_000_000,
-		AliasBytes: 10 << 20,
 
+		Levels:        3_000_000,
+		TotalLevels:   10_000_000,
+		KeyPairs:      10_000_000, // a map of 4,500 keys
+		TotalKeyPairs: 30_000_000,
+
+		AliasNodes:      1_000_000,
+		AliasBytes:      10 << 20,
 		TotalAliasNodes: 1_000_000,
 		TotalAliasBytes: 32 << 20,
 	}
@@ -64,6 +77,10 @@ func (l Limits) withDefaults() Limits {
 	or(&l.TotalBytes, d.TotalBytes)
 	or(&l.FileNodes, d.FileNodes)
 	or(&l.TotalNodes, d.TotalNodes)
+	or(&l.Levels, d.Levels)
+	or(&l.TotalLevels, d.TotalLevels)
+	or(&l.KeyPairs, d.KeyPairs)
+	or(&l.TotalKeyPairs, d.TotalKeyPairs)
 	or(&l.AliasNodes, d.AliasNodes)
 	or(&l.AliasBytes, d.AliasBytes)
 	or(&l.TotalAliasNodes, d.TotalAliasNodes)

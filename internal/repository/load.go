@@ -165,7 +165,7 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 	jobs := documents(found, limits)
 	budget := nodeBudget{left: limits.TotalNodes}
 	parallel(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
-	boundAliases(jobs, limits)
+	boundTotal(jobs, limits)
 	for _, j := range jobs {
 		if j.skip {
 			continue
@@ -264,19 +264,19 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 	budget.put(estimate - parsed)
 }
 
-// boundAliases refuses the files whose aliases, with those of the files before
-// them, add more than the limit.
-func boundAliases(jobs []*job, limits Limits) {
+// boundTotal refuses the files that come to more than the limits with those before
+// them.
+func boundTotal(jobs []*job, limits Limits) {
 	var total expanded
 	for _, j := range jobs {
 		f := j.file
 		if f.added == (expanded{}) {
 			continue
 		}
-		if total.add(f.added); total.exceeds(limits) {
-			f.Documents = nil
-			f.Err = &Error{Reason: TooManyAliases, Path: f.Path, Line: 1, Column: 1,
-				Message: "the aliases of this file and those before it " + tooMuch(limits)}
+		total.add(f.added)
+		if err := total.exceeds(limits); err != nil {
+			err.Path, err.Line, err.Column = f.Path, 1, 1
+			f.Documents, f.Err = nil, err
 		}
 	}
 }

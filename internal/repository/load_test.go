@@ -198,6 +198,15 @@ func TestAHundredMegabytesAreNotRead(t *testing.T) {
 	}
 }
 
+// numbered repeats a text with the numbers from 0 on.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
 // bomb is the billion laughs.
 func bomb() string {
 	var b strings.Builder
@@ -218,6 +227,8 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	}{
 		{"alias bomb", bomb(), Limits{}, TooManyAliases, ":1:1"},
 		{"merge bomb", strings.NewReplacer("[x, x, x, x, x, x, x, x, x]", "{x: y}", "[*", "{<<: [*", "]", "]}").Replace(bomb()), Limits{}, TooManyAliases, ":1:1"},
+		{"many keys", numbered("k%d: v\n", 5000), Limits{}, TooLarge, ":1:1"},
+		{"many keys in all", numbered("k%d: v\n", 300), Limits{TotalKeyPairs: 40_000}, TooLarge, ":1:1"},
 		{"long text", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 2000) + "]\n", Limits{}, TooManyAliases, ":1:1"},
 		{"aliases in all", "a: &a " + strings.Repeat("x", 10_000) + "\nb: [" + strings.Repeat("*a, ", 500) + "]\n", Limits{TotalAliasBytes: 1 << 20}, TooManyAliases, ":1:1"},
 		{"alias of itself", "a: &a\n  b: *a\n", Limits{}, TooManyAliases, ":2:6"},

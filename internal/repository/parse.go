@@ -195,15 +195,26 @@ func aliasAt(data []byte, name string) int {
 	}
 }
 
-// checkNode refuses documents that nest deeper than the limit, whose aliases
-// contain themselves, or expand above the limit: every later walk over the
-// document then ends, and costs what the limit says. It returns what the aliases
-// add.
+// checkNode refuses documents that nest deeper than the limit, that have maps of
+// too many keys, and those whose aliases contain themselves, or expand above the
+// limit: every later walk over the document then ends, and costs what the limit
+// says. It returns what the aliases add, and the pairs of keys.
 func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
 	c := checker{limits: limits, size: map[*yaml.Node]expanded{}, active: map[*yaml.Node]bool{}}
 	size, err := c.walk(root, 0)
+	if c.own.levels < fewLevels {
+		c.own.levels = 0
+	}
+	if err == nil && c.own.levels > limits.Levels {
+		err = &Error{Reason: TooDeep, Line: root.Line, Column: root.Column,
+			Message: fmt.Sprintf("the document is nested too deep for its size: its values have more than %d levels in all", limits.Levels)}
+	}
+	if err == nil && c.own.pairs > limits.KeyPairs {
+		err = &Error{Reason: TooLarge, Line: root.Line, Column: root.Column,
+			Message: fmt.Sprintf("the document has maps of too many keys: more than %d pairs of them", limits.KeyPairs)}
+	}
 	if err != nil || len(c.size) == 0 {
-		return expanded{}, err
+		return expanded{levels: c.own.levels, pairs: c.own.pairs}, err
 	}
 	grown := func(most int64, what string) *Error {
 		return &Error{Reason: TooManyAliases, Line: root.Line, Column: root.Column,
@@ -215,28 +226,42 @@ func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
 	case size.bytes > limits.AliasBytes:
 		return expanded{}, grown(limits.AliasBytes, "bytes")
 	}
-	return expanded{nodes: size.nodes - c.own.nodes, bytes: size.bytes - c.own.bytes}, nil
+	return expanded{nodes: size.nodes - c.own.nodes, bytes: size.bytes - c.own.bytes, levels: c.own.levels, pairs: c.own.pairs}, nil
 }
 
 // expanded is what a node comes to once its aliases are followed.
 type expanded struct {
 	nodes, bytes int64
-	depth        int
+	// levels are how deep the nodes are, pairs those of the keys of maps.
+	levels, pairs int64
+	depth         int
 }
 
 func (e *expanded) add(other expanded) {
 	e.nodes += other.nodes
 	e.bytes += other.bytes
+	e.levels += other.levels
+	e.pairs += other.pairs
 }
 
-// exceeds says whether aliases add more to all documents than they may.
-func (e *expanded) exceeds(limits Limits) bool {
-	return e.nodes > limits.TotalAliasNodes || e.bytes > limits.TotalAliasBytes
+// exceeds says why the documents come to more than they all may; nil if they don't.
+func (e *expanded) exceeds(limits Limits) *Error {
+	switch {
+	case e.nodes > limits.TotalAliasNodes || e.bytes > limits.TotalAliasBytes:
+		return &Error{Reason: TooManyAliases, Message: fmt.Sprintf("the aliases up to here expand by more than %d values, or %s", limits.TotalAliasNodes, megabytes(limits.TotalAliasBytes))}
+	case e.levels > limits.TotalLevels:
+		return &Error{Reason: TooDeep, Message: fmt.Sprintf("what is nested deep up to here is too large: its values have more than %d levels in all", limits.TotalLevels)}
+	case e.pairs > limits.TotalKeyPairs:
+		return &Error{Reason: TooLarge, Message: fmt.Sprintf("the maps up to here have too many keys: more than %d pairs of them", limits.TotalKeyPairs)}
+	}
+	return nil
 }
 
-func tooMuch(limits Limits) string {
-	return fmt.Sprintf("expand by more than %d values, or %s", limits.TotalAliasNodes, megabytes(limits.TotalAliasBytes))
-}
+// fewLevels are those of a document that don't count.
+const fewLevels = 500_000
+
+// fewKeys are those of a map whose pairs don't count.
+const fewKeys = 200
 
 // mostExpanded keeps sums from overflowing.
 const mostExpanded = 1 << 40
@@ -260,6 +285,10 @@ func (c *checker) walk(n *yaml.Node, depth int) (expanded, *Error) {
 	total := expanded{nodes: 1, bytes: int64(len(n.Value))}
 	c.own.nodes++
 	c.own.bytes += total.bytes
+	c.own.levels += int64(depth)
+	if keys := int64(len(n.Content) / 2); n.Kind == yaml.MappingNode && keys > fewKeys {
+		c.own.pairs += keys * keys / 2
+	}
 	for _, child := range n.Content {
 		size, err := c.walk(child, depth+1)
 		if err != nil {

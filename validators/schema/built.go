@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -95,8 +96,12 @@ func (w work) built(o *reconcile.Object) checked {
 	}
 	c.foreign = found[0].Foreign()
 	opts := schemas.Options{Budget: w.budget, Literal: len(o.Unknown) == 0}
+	problems := validate(found, o.Value, opts)
+	if len(problems) == 0 {
+		return c
+	}
 	own := w.ownProblems(found, o)
-	for _, p := range validate(found, o.Value, opts) {
+	for _, p := range problems {
 		l := located{Problem: p}
 		if p.Kind == schemas.UnknownField {
 			l.file, l.line, l.column = o.KeyPosition(p.Path...)
@@ -147,18 +152,18 @@ func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object) func(sch
 
 // chosen are the results that a pass looks at: those of its clusters, and those
 // of files.
-func chosen(p *rule.Pass) []checked {
+func chosen(p *rule.Pass) iter.Seq[checked] {
 	clusters := map[*reconcile.Cluster]bool{}
 	for _, c := range p.Clusters() {
 		clusters[c] = true
 	}
-	var some []checked
-	for _, c := range problems.Of(p) {
-		if c.built == nil || c.built.Kustomization == nil || clusters[c.built.Kustomization.Cluster] {
-			some = append(some, c)
+	return func(yield func(checked) bool) {
+		for _, c := range problems.Of(p) {
+			if (c.built == nil || c.built.Kustomization == nil || clusters[c.built.Kustomization.Cluster]) && !yield(c) {
+				return
+			}
 		}
 	}
-	return some
 }
 
 // tell reports a problem.

@@ -70,7 +70,7 @@ spec:
 `}},
 	Run: func(p *rule.Pass) {
 		var gaps []*gap
-		for _, c := range chosen(p) {
+		for c := range chosen(p) {
 			if c.noSchema != "" {
 				gaps = addGap(gaps, c)
 			}

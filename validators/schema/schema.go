@@ -55,7 +55,7 @@ type located struct {
 
 // report reports the problems of one kind.
 func report(p *rule.Pass, kind schemas.ProblemKind) {
-	for _, c := range chosen(p) {
+	for c := range chosen(p) {
 		for _, f := range c.found {
 			if f.Kind == kind {
 				c.tell(p, f)
@@ -69,7 +69,7 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 func unresolved(p *rule.Pass) {
 	var lacking []*lack
 	told := map[question]bool{}
-	for _, c := range chosen(p) {
+	for c := range chosen(p) {
 		var first *located
 		more := 0
 		for i := range c.found {
@@ -191,7 +191,12 @@ func check(p *rule.Pass) []checked {
 	if w.budget.Exhausted() {
 		dropViolations(results)
 	}
-	return append(all, results...)
+	for _, c := range results {
+		if len(c.found) > 0 || c.noSchema != "" {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // keepCertain leaves out what the build that failed might have mended: names and namespaces that

@@ -77,7 +77,7 @@ spec:
 	Run: func(p *rule.Pass) {
 		report(p, schemas.Violation)
 		told := map[question]bool{}
-		for _, c := range chosen(p) {
+		for c := range chosen(p) {
 			for _, f := range c.found {
 				q := question{c.file, f.line, f.Message}
 				if f.Kind == schemas.Unresolved && f.Rule && !told[q] {
