@@ -49,6 +49,7 @@ func fromText(gvk schema.GroupVersionKind, namespaced bool, text []byte) (s *Sch
 		return nil, err
 	}
 	s.GVK, s.Namespaced, s.foreign = gvk, namespaced, true
+	s.effort = &effort{structure: s.structure}
 	s.meta, err = metadata()
 	return s, err
 }

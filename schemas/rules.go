@@ -27,14 +27,35 @@ const (
 	mostRules = 1_000
 )
 
-// Budget bounds what the rules of anybody's definitions cost for all objects of a
-// run. It is safe for concurrent use. Once it is exhausted, what the rules of
-// such definitions said must be dropped, whichever object came first: so that
-// the same objects give the same answers.
+// Budget bounds what anybody's definitions cost for all objects of a run. It is safe
+// for concurrent use. Once it is exhausted, what the rules of such definitions said
+// must be dropped, whichever object came first: so that the same objects give the
+// same answers. The same holds for all that they said once it is overstrained.
 type Budget struct {
-	spent atomic.Int64
+	spent, effort, names atomic.Int64
 	// refused are the schemas whose rules aren't compiled.
 	refused map[*Schema]bool
+}
+
+// Overstrained says whether judging objects by the schemas takes longer than is
+// allowed.
+func (b *Budget) Overstrained() bool { return b != nil && b.effort.Load() > runEffort }
+
+// mostNames are the names that are compared with misspelt ones in a run, after which
+// findings have no such hint.
+const mostNames = 1_000_000
+
+// suggest names the field that was meant, or those that there are.
+func (b *Budget) suggest(name string, fields func() []string) string {
+	if b != nil && b.names.Load() > mostNames {
+		return ""
+	}
+	names := fields()
+	if b != nil {
+		b.names.Add(int64(len(names)))
+	}
+	return suggest(name, names)
+}
 }
 
 // Exhausted says whether the rules cost more than is allowed.

@@ -53,8 +53,10 @@ type Schema struct {
 	builtIn bool
 	// embedded says that whole objects stand in the objects.
 	embedded bool
-	// foreign is a schema that isn't one of ours: its rules have a budget.
+	// foreign is a schema that isn't one of ours: its rules have a budget, and
+	// effort says what judging objects by it takes.
 	foreign bool
+	effort  *effort
 	// kustomize is set for kustomize's files, which no API server reads.
 	kustomize bool
 	// plain is set for a JSON Schema that is not structural.

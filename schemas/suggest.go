@@ -24,19 +24,28 @@ func suggest(name string, fields []string) string {
 // whether any is near enough.
 func Nearest(name string, names []string) (string, bool) {
 	best, distance := "", len(name)
+	lower, furthest := cut(strings.ToLower(name)), max(1, len(name)/3)
+	var row [longestCompared + 1]int
 	for _, n := range names {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d < distance {
+		other := cut(strings.ToLower(n))
+		if apart := len(other) - len(lower); max(apart, -apart) > furthest {
+			continue // so many letters are added or lost at least
+		}
+		if d := editDistance(lower, other, &row); d < distance {
 			best, distance = n, d
 		}
 	}
-	return best, best != "" && distance <= max(1, len(name)/3)
+	return best, best != "" && distance <= furthest
 }
 
-// editDistance is Levenshtein's, of names cut to 64 bytes.
-func editDistance(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
+// longestCompared is how much of a name is compared, in bytes.
+const longestCompared = 64
+
+func cut(name string) string { return name[:min(len(name), longestCompared)] }
+
+// editDistance is Levenshtein's, of cut names.
+func editDistance(a, b string, row *[longestCompared + 1]int) int {
+	for j := range len(b) + 1 {
 		row[j] = j
 	}
 	for i := range len(a) {

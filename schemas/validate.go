@@ -104,6 +104,9 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	if s.plain != nil {
 		return sorted(s.plain.problems(object, opts))
 	}
+	if problems := s.tooCostly(object, opts.Budget); problems != nil {
+		return problems
+	}
 	if s.quick(object) {
 		if s.ruleCount == 0 {
 			return nil
@@ -245,7 +248,7 @@ func (s *Schema) unknown(at, path []any, o Options) Problem {
 		in = "at the top of " + s.GVK.Kind
 	}
 	p.Message = fmt.Sprintf("unknown field %q %s", name, in)
-	p.Hint = suggest(name, fieldsAt(s.structure, path[:len(path)-1], s.meta != nil))
+	p.Hint = o.Budget.suggest(name, func() []string { return fieldsAt(s.structure, path[:len(path)-1], s.meta != nil) })
 	return p
 }
 

@@ -99,6 +99,9 @@ func (t text) source(f Finding) {
 		return
 	}
 	runes := []rune(strings.TrimRight(line, " \t\r\n"))
+	if f.Column > len(runes)+widest {
+		return // it is in the rest of a long line
+	}
 	column := min(max(f.Column, 1), len(runes)+1)
 	start := 0
 	if column > widest-20 {

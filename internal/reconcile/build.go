@@ -207,6 +207,9 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 	warmUp()
 	if len(k.OpenAPI) > 0 {
 		// It brings a schema of its own.
+		if err := v.budget.schema(); err != nil {
+			return nil, err
+		}
 		schemaLock.Lock()
 		defer schemaLock.Unlock()
 		defer func() {

@@ -266,6 +266,8 @@ const (
 	mostTotalNodes   = 3_000_000
 	mostTotalGrowth  = 64 << 20 // bytes that substitution adds
 	mostTotalObjects = 30_000
+	mostSchemas      = 50 // builds with a schema of their own, each of which parses kustomize's anew
+	mostOfSchema     = 20 // objects of the repository for one more
 	mostCopies       = 15 // of each object, in all clusters
 )
 
@@ -273,7 +275,7 @@ const (
 type budget struct {
 	own                         float64 // objects of the repository
 	work, bytes, nodes, objects atomic.Int64
-	growth                      atomic.Int64
+	growth, schemas             atomic.Int64
 }
 
 func newBudget(repo *repository.Repository) *budget {
@@ -289,6 +291,14 @@ func (b *budget) build(c cost) error {
 	work, bytes, nodes := b.work.Add(int64(c.work)), b.bytes.Add(int64(c.bytes)), b.nodes.Add(int64(c.nodes))
 	if float64(work) > mostTotalWork+mostObjectWork*b.own || float64(bytes) > mostTotalBytes+mostObjectBytes*b.own || nodes > mostTotalNodes {
 		return &limitError{errors.New("the builds before it take all the time or memory that there is")}
+	}
+	return nil
+}
+
+// schema charges a build with a schema of its own.
+func (b *budget) schema() error {
+	if most := mostSchemas + b.own/mostOfSchema; float64(b.schemas.Add(1)) > most {
+		return &limitError{fmt.Errorf("more than %.0f builds bring a schema of their own", most)}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -22,8 +23,11 @@ type Lines struct {
 // Lines returns a reader of source lines.
 func (r *Repository) Lines() *Lines { return &Lines{repo: r, files: map[string][]string{}} }
 
+// longestLine is how much of a line is given, in bytes.
+const longestLine = 16 << 10
+
 // Line returns a line of a file, counted from 1, without its end, and whether
-// there is one. Values of a Secret's data and stringData, literals of a
+// there is one. Of a line above 16 KB it is the beginning. Values of a Secret's data and stringData, literals of a
 // secretGenerator, and private keys are hidden. Of a file that cannot be parsed
 // and speaks of a Secret there is no line.
 func (l *Lines) Line(file string, line int) (string, bool) {
@@ -37,7 +41,19 @@ func (l *Lines) Line(file string, line int) (string, bool) {
 	if line < 1 || line > len(lines) {
 		return "", false
 	}
-	return lines[line-1], true
+	return beginning(lines[line-1]), true
+}
+
+// beginning is the part of a line that is given.
+func beginning(line string) string {
+	if len(line) <= longestLine {
+		return line
+	}
+	end := longestLine
+	for end > 0 && !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return line[:end]
 }
 
 func (r *Repository) maskedLines(path string) []string {

@@ -191,6 +191,9 @@ func check(p *rule.Pass) []checked {
 	if w.budget.Exhausted() {
 		dropViolations(results)
 	}
+	if w.budget.Overstrained() {
+		dropForeign(results)
+	}
 	for _, c := range results {
 		if len(c.found) > 0 || c.noSchema != "" {
 			all = append(all, c)
@@ -235,6 +238,17 @@ func dropViolations(all []checked) {
 		c.found = slices.DeleteFunc(c.found, func(l located) bool { return l.Rule })
 		c.found = append(c.found, located{line: c.line, Problem: schemas.Problem{Kind: schemas.Unresolved, Rule: true,
 			Message: "the rules of " + c.object.Kind + " are not checked: those of the repository's definitions cost too much together"}})
+	}
+}
+
+// dropForeign makes what the repository's own definitions say unresolved: not all objects could
+// be judged.
+func dropForeign(all []checked) {
+	for i := range all {
+		if c := &all[i]; c.foreign {
+			c.found = []located{{line: c.line, Problem: schemas.Problem{Kind: schemas.Unresolved,
+				Message: "the schema of " + c.object.Kind + " is not checked: those of the repository's definitions cost too much together"}}}
+		}
 	}
 }
 
