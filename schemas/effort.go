@@ -125,9 +125,9 @@ func (e *effort) instructions(pattern string) int {
 	return n
 }
 
-// tooCostly says that an object is not judged by anybody's definition, since that would take too
+// overstrains says that an object is not judged by anybody's definition, since that would take too
 // long; nil where it is.
-func (s *Schema) tooCostly(object map[string]any, b *Budget) []Problem {
+func (s *Schema) overstrains(object map[string]any, b *Budget) []Problem {
 	if s.effort == nil {
 		return nil
 	}

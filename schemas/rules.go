@@ -56,7 +56,6 @@ func (b *Budget) suggest(name string, fields func() []string) string {
 	}
 	return suggest(name, names)
 }
-}
 
 // Exhausted says whether the rules cost more than is allowed.
 func (b *Budget) Exhausted() bool { return b != nil && b.spent.Load() > runCost }

@@ -25,13 +25,13 @@ func suggest(name string, fields []string) string {
 func Nearest(name string, names []string) (string, bool) {
 	best, distance := "", len(name)
 	lower, furthest := cut(strings.ToLower(name)), max(1, len(name)/3)
-	var row [longestCompared + 1]int
+	var row distances
 	for _, n := range names {
 		other := cut(strings.ToLower(n))
 		if apart := len(other) - len(lower); max(apart, -apart) > furthest {
 			continue // so many letters are added or lost at least
 		}
-		if d := editDistance(lower, other, &row); d < distance {
+		if d := row.distance(lower, other); d < distance {
 			best, distance = n, d
 		}
 	}
@@ -44,7 +44,15 @@ const longestCompared = 64
 func cut(name string) string { return name[:min(len(name), longestCompared)] }
 
 // editDistance is Levenshtein's, of cut names.
-func editDistance(a, b string, row *[longestCompared + 1]int) int {
+func editDistance(a, b string) int {
+	var row distances
+	return row.distance(cut(a), cut(b))
+}
+
+// distances is a row of Levenshtein's table.
+type distances [longestCompared + 1]int
+
+func (row *distances) distance(a, b string) int {
 	for j := range len(b) + 1 {
 		row[j] = j
 	}

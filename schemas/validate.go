@@ -104,7 +104,7 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	if s.plain != nil {
 		return sorted(s.plain.problems(object, opts))
 	}
-	if problems := s.tooCostly(object, opts.Budget); problems != nil {
+	if problems := s.overstrains(object, opts.Budget); problems != nil {
 		return problems
 	}
 	if s.quick(object) {
