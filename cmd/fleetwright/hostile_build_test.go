@@ -42,7 +42,7 @@ func growthBombs() []hostileCase {
 		return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", namespace: flux-system}\nspec:\n  containers: [{name: c, image: i, args: [\"" + args + "\"]}]\n"
 	}
 	return []hostileCase{
-		app("aliases of a long text", map[string]string{"a.yaml": configMap("a", "  b: &x "+long+"\n"+repeat(5000, func(i int) string { return fmt.Sprintf("  b%d: *x\n", i) }))}, "app/a.yaml:2: unresolved: the document's aliases expand"),
+		app("aliases of a long text", map[string]string{"a.yaml": configMap("a", "  b: &x "+long+"\n  c: ["+strings.Repeat("*x, ", 5000)+"]\n")}, "app/a.yaml:2: unresolved: the document's aliases expand"),
 		app("aliases of a long text in many files", func() map[string]string {
 			all := map[string]string{}
 			for i := range 100 {

@@ -89,6 +89,7 @@ func hostileCases() []hostileCase {
 	all = append(all, buildBombs()...)
 	all = append(all, growthBombs()...)
 	all = append(all, workBombs()...)
+	all = append(all, schemaBombs()...)
 	all = append(all, graphBombs()...)
 	all = append(all, ruleBombs()...)
 	all = append(all, hostileReferences()...)
@@ -191,6 +192,15 @@ func bombs() []hostileCase {
 				big(t, filepath.Join(repo, fmt.Sprintf("app/a%d.yaml", i)), configMap(fmt.Sprint("a", i), "  b: ["), "1,", 1_900_000)
 			}
 		}},
+		app("many keys", map[string]string{"a.yaml": configMap("a", repeat(300_000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))}, "app/a.yaml:2: unresolved: the document has maps of too many keys"),
+		app("many keys in many maps", map[string]string{"a.yaml": repeat(20, func(j int) string {
+			return configMap(fmt.Sprint("a", j), repeat(4000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))
+		})}, "app/a.yaml:1: unresolved: the maps up to here have too many keys"),
+		app("a long list", map[string]string{"a.yaml": thing("list: [" + strings.Repeat("1,", 900_000) + "]")}, unbuilt),
+		app("deep and wide", map[string]string{"a.yaml": configMap("a", repeat(2000, func(i int) string {
+			return fmt.Sprintf("  b%d: %s%s\n", i, strings.Repeat("{a: ", 180), strings.Repeat("}", 180))
+		}))}, "app/a.yaml:2: unresolved: the document is nested too deep for its size"),
+		app("findings in a long line", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {" + repeat(2000, func(i int) string { return fmt.Sprintf("k%d: 1, ", i) }) + "x: " + strings.Repeat("y", 5_000_000) + "}\n"}),
 		{name: "many documents", want: []string{"app/a.yaml: unresolved"}, make: func(t *testing.T, repo, _ string) {
 			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", "")})(t, repo, "")
 			big(t, filepath.Join(repo, "app/a.yaml"), "", "---\na: b\n", 500_000)
@@ -341,6 +351,18 @@ func graphBombs() []hostileCase {
 				b.WriteString(strings.Replace(fluxKs(fmt.Sprint("k", i), ""), fmt.Sprintf("./k%d", i), "./app", 1))
 			}
 			files(map[string]string{"clusters/one/ks.yaml": b.String(), "app/a.yaml": configMap("a", "  b: c\n")})(t, repo, "")
+		}},
+		{name: "many Kustomizations of many objects", want: []string{"the Kustomizations of all clusters apply more than"}, make: files(map[string]string{
+			"clusters/one/ks.yaml": repeat(1500, func(i int) string {
+				return strings.Replace(fluxKs(fmt.Sprint("k", i), ""), fmt.Sprintf("./k%d", i), "./app", 1)
+			}),
+			"app/a.yaml": configMaps(1500),
+		})},
+		{name: "many builds with a schema of their own", want: []string{"builds bring a schema of their own"}, make: func(t *testing.T, repo, _ string) {
+			for i := range 200 {
+				files(map[string]string{fmt.Sprintf("k%d/kustomization.yaml", i): "openapi: {path: ../schema.json}\nresources: [a.yaml]\n", fmt.Sprintf("k%d/a.yaml", i): configMap("a", "  b: c\n")})(t, repo, "")
+			}
+			files(map[string]string{"clusters/one/ks.yaml": repeat(200, func(i int) string { return fluxKs(fmt.Sprint("k", i), "") }), "schema.json": `{"definitions": {"v1.T": {"type": "object"}}}`})(t, repo, "")
 		}},
 		{name: "a Kustomization that makes its next", want: []string{"is not followed"}, make: files(map[string]string{
 			"clusters/one/ks.yaml": strings.Replace(fluxKs("app", "  postBuild: {substitute: {N: x}}\n"), "name: app\n", "name: k\n", 1),
