@@ -1,3 +1,6 @@
+//go:build !race
+
+// The race detector makes the time and memory of bombs another thing.
 package charts
 
 import (
