@@ -207,7 +207,9 @@ func (d describer) wrongType(e *openapi.Validation, value any) (message, hint st
 func (d describer) notAllowed(e *openapi.Validation, value any) (message, hint string) {
 	allowed := make([]string, 0, len(e.Values))
 	for _, v := range e.Values {
-		allowed = append(allowed, fmt.Sprint(v))
+		if v != "" || len(e.Values) == 1 {
+			allowed = append(allowed, fmt.Sprint(v))
+		}
 	}
 	message = fmt.Sprintf("%smust be one of %s", d.quoted(value), strings.Join(allowed, ", "))
 	if text, ok := value.(string); ok {

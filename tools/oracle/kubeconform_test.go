@@ -191,6 +191,7 @@ var reasons = []struct {
 	{"an entry of a list given twice", func(p schemas.Problem) bool { return strings.Contains(p.Message, "repeats an entry") }},
 	{"names, labels and annotations", func(p schemas.Problem) bool { return len(p.Path) > 0 && p.Path[0] == "metadata" }},
 	{"quantities", func(p schemas.Problem) bool { return strings.Contains(p.Message, "must be a quantity") }},
+	{"values that the OpenAPI document leaves open", func(p schemas.Problem) bool { return strings.Contains(p.Message, "must be one of") }},
 	{"an unknown field at the top", func(p schemas.Problem) bool { return p.Kind == schemas.UnknownField && len(p.Path) == 1 }},
 }
 

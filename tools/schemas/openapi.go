@@ -27,12 +27,14 @@ type openAPI struct {
 }
 
 // readOpenAPI takes the kinds that have object metadata from an OpenAPI v3
-// document of the API server's, and the schema of the metadata itself.
-func readOpenAPI(data []byte) ([]schema, error) {
+// document of the API server's, and the schema of the metadata itself. The enums
+// are those that the document leaves out.
+func readOpenAPI(data []byte, enums enums) ([]schema, error) {
 	var doc openAPI
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, err
 	}
+	enums.add(doc.Components.Schemas)
 	c := converter{schemas: doc.Components.Schemas}
 	var found []schema
 	for _, name := range slices.Sorted(maps.Keys(c.schemas)) {

@@ -41,7 +41,16 @@ func sources() ([]source, error) {
 	for _, folder := range releases {
 		all = append(all, source{operator, operatorVersion, "config/data/flux/" + filepath.Base(folder) + "/*.yaml", readCRDs})
 	}
-	return append(all, source{kubernetes, kubernetesVersion, "api/openapi-spec/v3/*_openapi.json", readOpenAPI}), nil
+	dir, err := download(kubernetes, kubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	enums, err := readEnums(filepath.Join(dir, filepath.FromSlash(generatedOpenAPI)))
+	if err != nil {
+		return nil, err
+	}
+	read := func(data []byte) ([]schema, error) { return readOpenAPI(data, enums) }
+	return append(all, source{kubernetes, kubernetesVersion, "api/openapi-spec/v3/*_openapi.json", read}), nil
 }
 
 // download fetches a module and returns its folder in the module cache.

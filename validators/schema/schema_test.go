@@ -46,6 +46,7 @@ func TestWhatIsValidated(t *testing.T) {
 		{"a resource", "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\n" + badMap, "a.yaml:4:11", 0},
 		{"in a List", "-- a.yaml --\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data: {b: 1}\n", "a.yaml:6:13", 0},
 		{"not listed", "-- kustomization.yaml --\nresources: []\n-- a.yaml --\n" + badMap, "", 0},
+		{"a value that a built-in field cannot have", "-- a.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {type: Loadbalancer, sessionAffinity: \"\", ports: [{port: 80}]}\n", "a.yaml:4:14", 0},
 		{"a patch", "-- kustomization.yaml --\npatches: [{path: a.yaml}]\n-- a.yaml --\n" + badMap, "", 0},
 		{"a patch of another folder", "-- x/kustomization.yaml --\npatchesStrategicMerge: [../p/a.yaml]\n-- p/a.yaml --\n" + badMap, "", 0},
 		{"a generator's file", "-- x/kustomization.yaml --\nconfigMapGenerator: [{name: a, files: [../p/a.yaml]}]\n-- p/a.yaml --\n" + badMap, "", 0},
