@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +29,9 @@ func newDiff(s streams) *cobra.Command {
 		Short: "Tell what a change does to each cluster",
 		Long: `Compare what Flux would apply at two revisions of the repository in DIR (by default the
 working directory), object by object, for each cluster. Without --to the second one is
-the folder as it is. Values of Secrets are hidden.
+the folder as it is. Values of Secrets are hidden. The objects of a Kustomization or
+HelmRelease that fails at one of the revisions are left out, and the failure is told: Flux
+leaves on the cluster what it applied before.
 
 Exit status 1 when something differs.`,
 		Args: cobra.MaximumNArgs(1),
@@ -68,10 +72,15 @@ func runDiff(ctx context.Context, s streams, dir, from, to, format string, graph
 	if err != nil {
 		return err
 	}
-	if len(diffs) > 0 {
+	if changes(diffs) {
 		return found()
 	}
 	return nil
+}
+
+// changes says whether anything differs.
+func changes(diffs []reconcile.ClusterDiff) bool {
+	return slices.ContainsFunc(diffs, func(d reconcile.ClusterDiff) bool { return !d.Empty() })
 }
 
 // at computes the clusters at a revision; "" is the folder as it is.
@@ -116,14 +125,33 @@ type diffSummary struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
 	Changed int `json:"changed"`
+	Unbuilt int `json:"unbuilt"`
 }
 
 type clusterDiff struct {
-	Name       string       `json:"name"`
-	Incomplete bool         `json:"incomplete"`
-	Added      []objectDiff `json:"added"`
-	Removed    []objectDiff `json:"removed"`
-	Changed    []objectDiff `json:"changed"`
+	Name       string        `json:"name"`
+	Incomplete bool          `json:"incomplete"`
+	Added      []objectDiff  `json:"added"`
+	Removed    []objectDiff  `json:"removed"`
+	Changed    []objectDiff  `json:"changed"`
+	Unbuilt    []unbuiltDiff `json:"unbuilt"`
+}
+
+// unbuiltDiff is what cannot be built, so that its objects are left out; from and to are why, null
+// for a revision where it can be, or isn't there.
+type unbuiltDiff struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	From      *cause `json:"from"`
+	To        *cause `json:"to"`
+}
+
+type cause struct {
+	Failed  bool   `json:"failed"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Message string `json:"message"`
 }
 
 type objectDiff struct {
@@ -141,7 +169,7 @@ type fieldDiff struct {
 func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
 	report := diffReport{APIVersion: "fleetwright.dev/v1alpha1", Kind: "DiffReport", From: from, To: to, Clusters: []clusterDiff{}}
 	for _, d := range diffs {
-		c := clusterDiff{Name: d.Name, Incomplete: d.Incomplete, Added: []objectDiff{}, Removed: []objectDiff{}, Changed: []objectDiff{}}
+		c := clusterDiff{Name: d.Name, Incomplete: d.Incomplete, Added: []objectDiff{}, Removed: []objectDiff{}, Changed: []objectDiff{}, Unbuilt: []unbuiltDiff{}}
 		for _, o := range d.Added {
 			c.Added = append(c.Added, newObjectDiff(o, nil))
 		}
@@ -151,12 +179,23 @@ func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
 		for _, changed := range d.Changed {
 			c.Changed = append(c.Changed, newObjectDiff(changed.To, changed.Fields))
 		}
+		for _, u := range d.Unbuilt {
+			c.Unbuilt = append(c.Unbuilt, unbuiltDiff{u.Kind, u.Namespace, u.Name, newCause(u.From), newCause(u.To)})
+		}
 		report.Clusters = append(report.Clusters, c)
 		report.Summary.Added += len(c.Added)
 		report.Summary.Removed += len(c.Removed)
 		report.Summary.Changed += len(c.Changed)
+		report.Summary.Unbuilt += len(c.Unbuilt)
 	}
 	return report
+}
+
+func newCause(c *reconcile.Cause) *cause {
+	if c == nil {
+		return nil
+	}
+	return &cause{c.Failed, c.File, c.Line, c.Message}
 }
 
 func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff) objectDiff {
@@ -189,6 +228,9 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
 	}
 	for _, d := range diffs {
 		fmt.Fprintf(w, "%s: %d added, %d removed, %d changed\n", paint(bold, d.Name), len(d.Added), len(d.Removed), len(d.Changed))
+		for _, u := range d.Unbuilt {
+			writeUnbuilt(w, u, paint)
+		}
 		if d.Incomplete {
 			fmt.Fprintln(w, "  not all objects are known; fleetwright validate tells why")
 		}
@@ -205,10 +247,26 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
 			}
 		}
 	}
-	if len(diffs) == 0 {
+	if !changes(diffs) {
 		fmt.Fprintln(w, "nothing changes on any cluster")
 	}
 	return w.Flush()
+}
+
+// writeUnbuilt prints what cannot be built, once where that is so before and after.
+func writeUnbuilt(w io.Writer, u reconcile.Unbuilt, paint func(color, text string) string) {
+	c, when := u.To, ""
+	switch {
+	case u.To == nil:
+		c, when = u.From, " before"
+	case u.From != nil:
+		when = " before and after"
+	}
+	what := "is not known"
+	if c.Failed {
+		what = "fails"
+	}
+	fmt.Fprintf(w, "  %s %s%s, its objects are left out: %s  %s\n", paint(red, "! "+u.String()), what, when, c.Message, position(c.File, c.Line, c.Column))
 }
 
 // shown is a value on one line, cut where it is long, without what could steer a terminal.

@@ -15,12 +15,18 @@ type ClusterDiff struct {
 	Added   []*Object
 	Removed []*Object
 	Changed []ObjectDiff
+	// Unbuilt are the Kustomizations and HelmReleases that fail in one of the states, or whose
+	// objects are known in one only.
+	Unbuilt []Unbuilt
 	// Incomplete says that not all objects are known in one of the states.
 	Incomplete bool
 }
 
-// Empty says whether nothing differs.
-func (d ClusterDiff) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+// Empty says whether nothing differs: neither an object, nor what Flux can build.
+func (d ClusterDiff) Empty() bool {
+	return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 &&
+		!slices.ContainsFunc(d.Unbuilt, func(u Unbuilt) bool { return u.Breaks() || u.Mends() })
+}
 
 // ObjectDiff is an object that is in both states and differs.
 type ObjectDiff struct {
@@ -46,7 +52,8 @@ const (
 )
 
 // Compare tells what the second state of the clusters changes, cluster by cluster in the
-// order of their names; clusters without a difference are left out.
+// order of their names; clusters without a difference are left out, unless something of them
+// cannot be built.
 func Compare(from, to *Fleet) []ClusterDiff {
 	names := map[string][2]*Cluster{}
 	for _, c := range from.Clusters {
@@ -57,7 +64,7 @@ func Compare(from, to *Fleet) []ClusterDiff {
 	}
 	var all []ClusterDiff
 	for _, name := range keys(names) {
-		if d := compareClusters(name, names[name][0], names[name][1]); !d.Empty() {
+		if d := compareClusters(name, names[name][0], names[name][1]); !d.Empty() || len(d.Unbuilt) > 0 {
 			all = append(all, d)
 		}
 	}
@@ -67,10 +74,16 @@ func Compare(from, to *Fleet) []ClusterDiff {
 func compareClusters(name string, from, to *Cluster) ClusterDiff {
 	d := ClusterDiff{Name: name}
 	before, after := byIdentity(from), byIdentity(to)
+	h := newHiding(from, to)
 	for id, o := range after {
 		old, known := before[id]
 		if !known {
-			d.Added = append(d.Added, o)
+			if !h.hides(o, h.from, h.to) {
+				d.Added = append(d.Added, o)
+			}
+			continue
+		}
+		if h.hides(old, h.from) || h.hides(o, h.to) {
 			continue
 		}
 		if fields := compareValues(secretOf(o), nil, old.Value, o.Value); len(fields) > 0 {
@@ -78,13 +91,14 @@ func compareClusters(name string, from, to *Cluster) ClusterDiff {
 		}
 	}
 	for id, o := range before {
-		if _, kept := after[id]; !kept {
+		if _, kept := after[id]; !kept && !h.hides(o, h.from, h.to) {
 			d.Removed = append(d.Removed, o)
 		}
 	}
 	for _, c := range []*Cluster{from, to} {
 		d.Incomplete = d.Incomplete || c != nil && (!c.Complete() || slices.ContainsFunc(c.Releases, (*Release).failed))
 	}
+	d.Unbuilt = h.unbuilt()
 	slices.SortFunc(d.Added, compareObjects)
 	slices.SortFunc(d.Removed, compareObjects)
 	slices.SortFunc(d.Changed, func(a, b ObjectDiff) int { return compareObjects(a.To, b.To) })

@@ -1,0 +1,147 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Unbuilt is a Kustomization or HelmRelease whose objects are not known in one of two states of
+// a cluster, or in both: they are left out of what differs. Where Flux cannot build it, what it
+// applied before stays.
+type Unbuilt struct {
+	Kind, Namespace, Name string
+	// From and To are why; nil where the objects are known, and in a state that lacks it.
+	From, To *Cause
+}
+
+// Cause is why objects are not known.
+type Cause struct {
+	// Failed says that Flux cannot build or install them; otherwise they cannot be known
+	// offline.
+	Failed bool
+	// File, Line and Column of what is to be mended, or is not known.
+	File         string
+	Line, Column int
+	Message      string
+}
+
+// String gives kind namespace/name.
+func (u Unbuilt) String() string { return u.Kind + " " + u.Namespace + "/" + u.Name }
+
+// Breaks says whether the objects can be built in the first state or are not there, and not in
+// the second; Mends is the other way round.
+func (u Unbuilt) Breaks() bool { return u.To != nil && u.To.Failed && u.From == nil }
+
+// Mends says whether the second state can be built and the first cannot, or lacks it.
+func (u Unbuilt) Mends() bool { return u.From != nil && u.From.Failed && u.To == nil }
+
+// maker names what applies objects.
+type maker struct{ kind, namespace, name string }
+
+func makerOf(r *Object) maker { return maker{r.Kind, r.Namespace, r.Name} }
+
+// causes are why the objects of a cluster's Kustomizations and HelmReleases are not known.
+func causes(c *Cluster) map[maker]*Cause {
+	all := map[maker]*Cause{}
+	if c == nil {
+		return all
+	}
+	for _, k := range c.Kustomizations {
+		if cause := k.cause(); cause != nil {
+			all[maker{kindKs, k.Namespace, k.Name}] = cause
+		}
+	}
+	for _, r := range c.Releases {
+		if cause := r.cause(); cause != nil {
+			all[makerOf(r.Object)] = cause
+		}
+	}
+	return all
+}
+
+// cause is why nothing of a Kustomization is known, nil where something is.
+func (k *Kustomization) cause() *Cause {
+	if f := k.Failure; f != nil {
+		return &Cause{true, f.File, f.Line, f.Column, f.Message}
+	}
+	if len(k.Gaps) > 0 && len(k.Objects) == 0 {
+		g := k.Gaps[0]
+		return &Cause{false, g.File, g.Line, g.Column, g.Message}
+	}
+	return nil
+}
+
+// cause is why nothing of a release is known, nil where its objects are.
+func (release *Release) cause() *Cause {
+	o := release.Object
+	cause := &Cause{File: o.File, Line: o.Line, Column: o.Column}
+	switch {
+	case release.Failure != nil:
+		cause.Failed, cause.Message = true, release.Failure.String()
+	case len(release.Problems) > 0:
+		p := release.Problems[0]
+		cause.Failed, cause.Message = true, p.Message
+		cause.File, cause.Line, cause.Column = release.ValuePosition(p.Path...)
+	case release.Unknown != "":
+		cause.Message = release.Unknown
+	case release.Chart == "":
+		cause.Message = "its chart is not at hand"
+	default:
+		return nil
+	}
+	return cause
+}
+
+// hiding says of the objects of two states which of them are left out.
+type hiding struct {
+	from, to map[maker]*Cause
+	// seen are what hides an object that is known in one state.
+	seen map[maker]bool
+}
+
+func newHiding(from, to *Cluster) *hiding {
+	return &hiding{causes(from), causes(to), map[maker]bool{}}
+}
+
+// hides says whether an object's being there tells nothing: what applies it, or leads to what
+// does, is not known in one of the states given.
+func (h *hiding) hides(o *Object, states ...map[maker]*Cause) bool {
+	hidden := false
+	look := func(m maker) {
+		for _, state := range states {
+			if state[m] != nil {
+				h.seen[m], hidden = true, true
+			}
+		}
+	}
+	if o.HelmRelease != nil {
+		look(makerOf(o.HelmRelease))
+	}
+	for k := o.Kustomization; k != nil; k = k.Parent {
+		look(maker{kindKs, k.Namespace, k.Name})
+	}
+	return hidden
+}
+
+// unbuilt are what Flux cannot build in one of the states, and what hides objects.
+func (h *hiding) unbuilt() []Unbuilt {
+	var all []Unbuilt
+	add := func(m maker) {
+		u := Unbuilt{Kind: m.kind, Namespace: m.namespace, Name: m.name, From: h.from[m], To: h.to[m]}
+		if h.seen[m] || u.From != nil && u.From.Failed || u.To != nil && u.To.Failed {
+			all = append(all, u)
+		}
+	}
+	for m := range h.to {
+		add(m)
+	}
+	for m := range h.from {
+		if h.to[m] == nil {
+			add(m)
+		}
+	}
+	slices.SortFunc(all, func(a, b Unbuilt) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
