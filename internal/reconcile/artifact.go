@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -45,24 +46,35 @@ func (w *walker) artifact(key sourceKey) (*files, *Gap) {
 	if made, ok := w.artifacts[key]; ok {
 		return made, nil
 	}
-	for _, k := range w.cluster.Kustomizations {
-		for _, o := range k.Objects {
-			if o.Group != "source.extensions.fluxcd.io" || o.Kind != "ArtifactGenerator" || o.Namespace != key.namespace {
-				continue
-			}
-			var g artifactGenerator
-			spec, _ := o.Value["spec"].(map[string]any)
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &g); err != nil {
-				continue
-			}
-			for _, a := range g.Artifacts {
-				if a.Name == key.name {
-					return w.copyAll(key, o, g, a.Copy)
-				}
+	for _, g := range w.generators {
+		if g.object.Namespace != key.namespace {
+			continue
+		}
+		for _, a := range g.Artifacts {
+			if a.Name == key.name {
+				return w.copyAll(key, g.object, g.artifactGenerator, a.Copy)
 			}
 		}
 	}
 	return nil, nil
+}
+
+// generator is an ArtifactGenerator among the objects.
+type generator struct {
+	object *Object
+	artifactGenerator
+}
+
+// takeGenerator notes an object that is an ArtifactGenerator.
+func (w *walker) takeGenerator(o *Object) {
+	if o.Group != "source.extensions.fluxcd.io" || o.Kind != "ArtifactGenerator" {
+		return
+	}
+	g := generator{object: o}
+	spec, _ := o.Value["spec"].(map[string]any)
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &g.artifactGenerator) == nil {
+		w.generators = append(w.generators, g)
+	}
 }
 
 // copyAll makes the files of an artifact.
@@ -73,7 +85,7 @@ func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operatio
 	if g.PathPattern != "" {
 		return nil, gap("its pathPattern is not followed")
 	}
-	c := copier{content: map[string][]byte{}, real: map[string]string{}}
+	c := copier{content: map[string][]byte{}, real: map[string]string{}, budget: w.own.budget}
 	for _, op := range operations {
 		alias, pattern, _ := strings.Cut(strings.TrimPrefix(op.From, "@"), "/")
 		if len(op.Exclude) > 0 || op.Strategy != "" && op.Strategy != "Overwrite" {
@@ -87,6 +99,9 @@ func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operatio
 			return nil, gap(fmt.Sprintf("its source %q is not at hand", alias))
 		}
 		if err := c.copy(from, pattern, strings.TrimPrefix(op.To, "@artifact/")); err != nil {
+			if limit := (*limitError)(nil); errors.As(err, &limit) {
+				return nil, &Gap{Kind: Limit, Message: limit.Error()}
+			}
 			return nil, gap(err.Error())
 		}
 	}
@@ -114,6 +129,7 @@ func (w *walker) aliased(g artifactGenerator, alias, namespace string) (from *fi
 type copier struct {
 	content map[string][]byte
 	real    map[string]string
+	budget  *budget
 }
 
 func (c *copier) copy(from *files, pattern, to string) error {
@@ -127,6 +143,9 @@ func (c *copier) copy(from *files, pattern, to string) error {
 			dest = path.Join(dest, path.Base(source))
 		}
 		return c.file(from, source, dest)
+	}
+	if err := c.budget.copy(len(from.repo.Paths())/20, 0, 0); err != nil {
+		return err // it may look at all
 	}
 	matches, err := fs.Glob(tree{from}, pattern)
 	if err != nil || len(matches) == 0 {
@@ -159,8 +178,18 @@ func (c *copier) tree(from *files, source, dest string) error {
 }
 
 func (c *copier) file(from *files, source, dest string) error {
-	if !from.repo.Visible(source) {
+	size, visible := from.repo.Size(source)
+	if !visible {
 		return fmt.Errorf("%q doesn't exist", source)
+	}
+	nodes := 0.0
+	if parsed, ok := from.repo.File(source); ok {
+		for _, o := range from.measures.of(parsed) {
+			nodes += o.nodes
+		}
+	}
+	if err := c.budget.copy(1, int(size), int(nodes)); err != nil {
+		return err
 	}
 	data, err := from.repo.ReadFile(source)
 	if err != nil {

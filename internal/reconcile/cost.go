@@ -266,16 +266,24 @@ const (
 	mostTotalNodes   = 3_000_000
 	mostTotalGrowth  = 64 << 20 // bytes that substitution adds
 	mostTotalObjects = 30_000
-	mostSchemas      = 50 // builds with a schema of their own, each of which parses kustomize's anew
-	mostOfSchema     = 20 // objects of the repository for one more
-	mostCopies       = 15 // of each object, in all clusters
+	mostVariables    = 500_000 // that Kustomizations are given
+	mostSchemas      = 50      // builds with a schema of their own, each of which parses kustomize's anew
+	mostOfSchema     = 20      // objects of the repository for one more
+	mostCopies       = 15      // of each object, in all clusters
+
+	// of what artifacts are made of
+	mostArtifactFiles = 100_000
+	mostArtifactBytes = 64 << 20
+	mostArtifactNodes = 500_000
 )
 
 // budget is shared by all builds.
 type budget struct {
 	own                         float64 // objects of the repository
 	work, bytes, nodes, objects atomic.Int64
-	growth, schemas             atomic.Int64
+	growth, schemas, variables  atomic.Int64
+	// of artifacts
+	files, copied, values atomic.Int64
 }
 
 func newBudget(repo *repository.Repository) *budget {
@@ -303,10 +311,26 @@ func (b *budget) schema() error {
 	return nil
 }
 
+// copy charges what is copied into artifacts.
+func (b *budget) copy(files, bytes, nodes int) error {
+	if b.files.Add(int64(files)) > mostArtifactFiles || b.copied.Add(int64(bytes)) > mostArtifactBytes || b.values.Add(int64(nodes)) > mostArtifactNodes {
+		return &limitError{errors.New("the artifacts of all generators are too large")}
+	}
+	return nil
+}
+
 // apply charges the objects of a Kustomization.
 func (b *budget) apply(objects int) error {
 	if most := mostTotalObjects + mostCopies*b.own; float64(b.objects.Add(int64(objects))) > most {
 		return &limitError{fmt.Errorf("the Kustomizations of all clusters apply more than %.0f objects", most)}
+	}
+	return nil
+}
+
+// define charges the variables of a Kustomization.
+func (b *budget) define(variables int) error {
+	if b.variables.Add(int64(variables)) > mostVariables {
+		return &limitError{fmt.Errorf("the Kustomizations of all clusters are given more than %d variables", mostVariables)}
 	}
 	return nil
 }

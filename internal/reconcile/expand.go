@@ -18,6 +18,11 @@ const (
 	mostPatterns = 100e6   // bytes of a value, squared, that are compared with a pattern
 )
 
+// bytesOfValue is what a value counts for that an alias stands for.
+const bytesOfValue = 8
+
+var tooLargeOnceReplaced = &limitError{errors.New("the objects may become too large once their variables are replaced")}
+
 // prepare says by how many bytes the variables in a text may make it longer, and refuses more
 // than most. It notes the variables that nothing defines.
 func (vars Variables) prepare(text string, most int) (int, error) {
@@ -34,7 +39,7 @@ func (vars Variables) prepare(text string, most int) (int, error) {
 	m := measure{vars: vars}
 	size := m.size(tree.Root)
 	if size-float64(len(text)) > float64(most) {
-		return 0, &limitError{errors.New("the objects may become too large once their variables are replaced")}
+		return 0, tooLargeOnceReplaced
 	}
 	if m.compared > mostPatterns {
 		return 0, &limitError{errors.New("a long variable is compared with a pattern")}

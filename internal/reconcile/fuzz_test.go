@@ -150,7 +150,7 @@ func compareSubstitution(t *testing.T, r *resource.Resource, substitute map[stri
 	}
 	o := newObject(&Kustomization{Repo: repo}, one)
 	vars := variablesOf(&kustomizev1.KustomizationSpec{PostBuild: &kustomizev1.PostBuild{Substitute: substitute}}, nil)
-	_, err = vars.substitute(one, o, false, mostGrowth)
+	_, err = vars.substitute(one, o, false, mostGrowth, vars.misnamed())
 	var limit *limitError
 	if errors.As(err, &limit) {
 		return

@@ -77,16 +77,14 @@ func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Va
 // substitute replaces the variables in an object, as kustomize-controller 1.9 does with strict
 // substitution, and says what it refuses. Variables that nothing defines, and those whose values
 // are not known, stand as ${NAME} in the result. It returns by how many bytes that may make the
-// object longer, and refuses more than most.
+// object longer, and refuses more than most. Misnamed is what is wrong with a variable's name.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
-func (vars Variables) substitute(r result, o *Object, always bool, most int) (growth int, err error) {
+func (vars Variables) substitute(r result, o *Object, always bool, most int, misnamed error) (growth int, err error) {
 	if len(vars) == 0 && !always || o.marked("labels") || o.marked("annotations") {
 		return 0, nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if !variableName.MatchString(name) {
-			return 0, fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
-		}
+	if misnamed != nil {
+		return 0, misnamed
 	}
 	if !r.variables && r.text == nil {
 		return 0, nil
@@ -101,6 +99,16 @@ func (vars Variables) substitute(r result, o *Object, always bool, most int) (gr
 		}
 	}
 	return vars.substituteText(r, o, most)
+}
+
+// misnamed says which variable has a name that kustomize-controller refuses.
+func (vars Variables) misnamed() error {
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if !variableName.MatchString(name) {
+			return fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
+		}
+	}
+	return nil
 }
 
 // substituteText replaces the variables in the object's YAML.
@@ -119,8 +127,12 @@ func (vars Variables) substituteText(r result, o *Object, most int) (growth int,
 		return growth, err
 	}
 	if growth > 0 {
-		if err := o.Kustomization.Repo.Check(result); err != nil {
+		values, err := o.Kustomization.Repo.Expanded(result)
+		if err != nil {
 			return growth, limited(err)
+		}
+		if growth += int(values) * bytesOfValue; growth > most {
+			return growth, tooLargeOnceReplaced
 		}
 	}
 	value, err := reread(result)

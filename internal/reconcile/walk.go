@@ -26,10 +26,11 @@ type walker struct {
 	cluster *Cluster
 	index   map[Identity][]*Object
 	// artifacts that ArtifactGenerators make.
-	artifacts map[sourceKey]*files
-	unbuilt   []*Kustomization // found, and not built yet
-	waiting   []*Kustomization // built, and not substituted yet
-	rebuilt   bool             // the root, once
+	artifacts  map[sourceKey]*files
+	generators []generator
+	unbuilt    []*Kustomization // found, and not built yet
+	waiting    []*Kustomization // built, and not substituted yet
+	rebuilt    bool             // the root, once
 	// kinds that the cluster serves, as far as the objects tell, and those of them that are
 	// not in namespaces; apiVersions are the kinds sorted, and listed how many those are of.
 	kinds         []string
@@ -265,6 +266,7 @@ func (w *walker) takeUp(k *Kustomization) {
 	for _, o := range k.Objects {
 		w.index[o.Identity] = append(w.index[o.Identity], o)
 		w.learn(o)
+		w.takeGenerator(o)
 		if o.isKustomization() {
 			w.found(k, o)
 		}
@@ -297,27 +299,40 @@ func (k *Kustomization) objects() []*Object {
 // replaceVariables runs postBuild on the objects. The objects of the Kustomization itself
 // may hold its variables, too, once they are applied.
 func (k *Kustomization) replaceVariables() {
-	for i, r := range k.References {
-		own := slices.IndexFunc(k.Objects, func(o *Object) bool { return o.Identity == r.identity(k.Namespace) })
-		if r.Found == nil && own >= 0 {
-			k.References[i].Found = k.Objects[own]
-		}
-	}
-	k.Variables = variablesOf(&k.Spec, k.References)
-	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
-	grown := 0
+	own := map[Identity]*Object{}
 	count := map[string]int{}
 	for _, o := range k.Objects {
 		count[o.uniqueness()]++
+		if own[o.Identity] == nil {
+			own[o.Identity] = o
+		}
 	}
+	for i, r := range k.References {
+		if r.Found == nil {
+			k.References[i].Found = own[r.identity(k.Namespace)]
+		}
+	}
+	k.Variables = variablesOf(&k.Spec, k.References)
+	if err := k.from.budget.define(len(k.Variables)); err != nil {
+		k.fail(SubstitutionFailed, nil, err)
+		k.Variables, k.Objects = nil, nil
+		return
+	}
+	misnamed := k.Variables.misnamed()
+	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
+	grown := 0
+	var unknown []*Object
 	for i, o := range k.Objects {
 		before := o.uniqueness()
-		growth, err := k.Variables.substitute(k.built.results[i], o, always, mostGrowth-grown)
+		growth, err := k.Variables.substitute(k.built.results[i], o, always, mostGrowth-grown, misnamed)
 		if grown += growth; err == nil {
 			err = k.from.budget.grow(growth)
 		}
 		if err != nil {
 			k.fail(SubstitutionFailed, o, err)
+			if limit := (*limitError)(nil); errors.As(err, &limit) {
+				unknown = append(unknown, o)
+			}
 		}
 		o.identify()
 		if after := o.uniqueness(); after != before {
@@ -326,6 +341,15 @@ func (k *Kustomization) replaceVariables() {
 				k.fail(SubstitutionFailed, o, fmt.Errorf("there is another %s once variables are replaced", o))
 			}
 		}
+	}
+	if len(unknown) > 0 {
+		k.Objects = slices.DeleteFunc(k.Objects, func(o *Object) bool {
+			found := len(unknown) > 0 && unknown[0] == o // they are in the same order
+			if found {
+				unknown = unknown[1:]
+			}
+			return found
+		})
 	}
 }
 

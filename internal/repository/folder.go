@@ -60,23 +60,32 @@ func (r *Repository) list() {
 // for texts within documents, such as inline patches. A text that is no YAML is
 // no error: who reads it will say so.
 func (r *Repository) Check(text string) error {
+	_, err := r.Expanded(text)
+	return err
+}
+
+// Expanded is Check, and returns the number of values that the aliases in the text
+// stand for.
+func (r *Repository) Expanded(text string) (values int64, err error) {
 	if int64(len(text)) > r.limits.FileBytes || nodeEstimate([]byte(text)) > r.limits.FileNodes {
-		return &Error{Reason: TooLarge, Message: "the text is too large"}
+		return 0, &Error{Reason: TooLarge, Message: "the text is too large"}
 	}
 	if !strings.Contains(text, "*") && len(text) < 10_000 {
-		return nil // without aliases, and too short to be deep
+		return 0, nil // without aliases, and too short to be deep
 	}
-	nodes, err := decode([]byte(text), 0, r.limits)
-	if err != nil && err.Reason != NotYAML {
-		return err
+	nodes, failed := decode([]byte(text), 0, r.limits)
+	if failed != nil && failed.Reason != NotYAML {
+		return 0, failed
 	}
 	for _, n := range nodes {
 		if n.node == nil {
 			continue
 		}
-		if _, err := checkNode(n.node, r.limits); err != nil {
-			return err
+		added, failed := checkNode(n.node, r.limits)
+		if failed != nil {
+			return 0, failed
 		}
+		values += added.nodes
 	}
-	return nil
+	return values, nil
 }
