@@ -4,11 +4,11 @@
 package bootstrap
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -69,18 +69,19 @@ func orderProblems(p *rule.Pass) []bootstrap.OrderProblem {
 
 // drifts reports the differences that fall under a rule.
 func drifts(p *rule.Pass, id string) {
+	in := &sources{repo: p.Repo}
 	for _, r := range releases(p) {
 		p.Checked(r.File)
 		for _, d := range r.Differences {
 			// The run itself counts the other ways to ignore it.
 			if d.Rule == id && !r.Declared(d) {
-				p.Report(driftFinding(p.Repo, r, d))
+				p.Report(driftFinding(in, r, d))
 			}
 		}
 	}
 }
 
-func driftFinding(repo *repository.Repository, r bootstrap.ReleaseReport, d bootstrap.Difference) finding.Finding {
+func driftFinding(in *sources, r bootstrap.ReleaseReport, d bootstrap.Difference) finding.Finding {
 	f := finding.Finding{Cluster: r.Cluster, Object: finding.Object{APIVersion: r.Object.APIVersion,
 		Kind: "HelmRelease", Namespace: r.Object.Namespace, Name: r.Object.Name}}
 	f.Declared = finding.Place{File: r.File, Line: r.Line}
@@ -90,7 +91,7 @@ func driftFinding(repo *repository.Repository, r bootstrap.ReleaseReport, d boot
 	if f.File == "" {
 		f.File, f.Line, value = r.File, r.Line, r.Release
 	}
-	f.Column = column(repo, f.File, f.Line, value)
+	f.Column = in.column(f.File, f.Line, value)
 	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field,
 		d.Bootstrap.Text(), d.Git.Text(), at(d.Git, r.HelmRelease))
 	f.Hint = r.HintFor(d)
@@ -114,23 +115,31 @@ func at(s bootstrap.Side, helmRelease string) string {
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
+// sources are the lines of files that were asked for.
+type sources struct {
+	repo  *repository.Repository
+	files map[string][]string
+}
+
 // column finds where a value stands in its line; the line's first character
 // otherwise.
-func column(repo *repository.Repository, file string, line int, value any) int {
-	data, err := repo.ReadFile(file)
-	if err != nil || line < 1 {
+func (s *sources) column(file string, line int, value any) int {
+	lines, known := s.files[file]
+	if !known {
+		if data, err := s.repo.ReadFile(file); err == nil {
+			lines = strings.Split(string(data), "\n")
+		}
+		if s.files == nil {
+			s.files = map[string][]string{}
+		}
+		s.files[file] = lines
+	}
+	if line < 1 || line > len(lines) {
 		return 0
 	}
-	for n := 1; n < line; n++ {
-		_, rest, more := bytes.Cut(data, []byte("\n"))
-		if !more {
-			return 0
-		}
-		data = rest
-	}
-	text, _, _ := strings.Cut(string(data), "\n")
+	text := lines[line-1]
 	if i := strings.LastIndex(text, fmt.Sprint(value)); value != nil && i >= 0 {
-		return len([]rune(text[:i])) + 1
+		return utf8.RuneCountInString(text[:i]) + 1
 	}
 	return len(text) - len(strings.TrimLeft(text, " -\t")) + 1
 }

@@ -20,11 +20,12 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 	Bad:  []rule.Example{{Files: missing}},
 	Good: []rule.Example{{Files: generated + cilium("replicas: 1")}},
 	Run: func(p *rule.Pass) {
+		in := &sources{repo: p.Repo}
 		for _, r := range releases(p) {
 			p.Checked(r.File)
 			switch {
 			case r.Verdict == bootstrap.Missing:
-				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: column(p.Repo, r.File, r.Line, r.Release),
+				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, r.Release),
 					Cluster: r.Cluster, Message: "release \"" + r.Release + "\": " + r.Reason,
 					Hint: "remove the release, or correct the path that it reads"})
 			case r.Unreadable:

@@ -26,12 +26,13 @@ release doesn't need the other, it may come first; that is a warning.`,
 	},
 	Good: []rule.Example{{Files: ordered + cilium("replicas: 1")}},
 	Run: func(p *rule.Pass) {
+		in := &sources{repo: p.Repo}
 		for _, o := range orderProblems(p) {
 			severity := finding.Error
 			if !o.Refused {
 				severity = finding.Warning
 			}
-			p.Report(finding.Finding{File: o.File, Line: o.Line, Column: column(p.Repo, o.File, o.Line, o.Release), Severity: severity,
+			p.Report(finding.Finding{File: o.File, Line: o.Line, Column: in.column(o.File, o.Line, o.Release), Severity: severity,
 				Cluster: o.Cluster, Message: o.Message, Hint: o.Hint})
 		}
 	},
