@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -72,7 +73,7 @@ var metadata = sync.OnceValues(func() (*Schema, error) { return load(metadataKin
 // entries are the schemas by kind, each compiled once.
 var entries = sync.OnceValue(func() map[schema.GroupVersionKind]entry {
 	all := map[schema.GroupVersionKind]entry{}
-	for _, gvk := range Kinds() {
+	for _, gvk := range embedded() {
 		all[gvk] = sync.OnceValues(func() (*Schema, error) {
 			s, err := load(gvk)
 			if err != nil {
@@ -104,7 +105,10 @@ func Lookup(gvk schema.GroupVersionKind) (*Schema, bool) {
 
 // Kinds lists every kind with an embedded schema, sorted by group, version and
 // kind ("core" being the group of v1).
-func Kinds() []schema.GroupVersionKind {
+func Kinds() []schema.GroupVersionKind { return slices.Clone(embedded()) }
+
+// embedded are the kinds, which are listed once.
+var embedded = sync.OnceValue(func() []schema.GroupVersionKind {
 	files, err := data.ReadDir("data")
 	if err != nil {
 		return nil
@@ -121,7 +125,7 @@ func Kinds() []schema.GroupVersionKind {
 		kinds = append(kinds, schema.GroupVersionKind{Group: parts[0], Version: parts[1], Kind: parts[2]})
 	}
 	return kinds
-}
+})
 
 // metadataKind is the pseudo kind of ObjectMeta's schema.
 var metadataKind = schema.GroupVersionKind{Group: "meta", Version: "v1", Kind: "ObjectMeta"}

@@ -164,7 +164,7 @@ func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 // is near enough.
 func misspelt(gvk schema.GroupVersionKind) string {
 	const most = 2 // letters
-	for _, known := range Kinds() {
+	for _, known := range embedded() {
 		if known.Group == gvk.Group && len(known.Kind) > 3*most && editDistance(strings.ToLower(known.Kind), strings.ToLower(gvk.Kind)) <= most {
 			return known.Kind
 		}

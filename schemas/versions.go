@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -66,26 +67,35 @@ var histories = sync.OnceValue(func() map[string][]Version {
 // Versions lists the versions that are known of a kind, the newest first as
 // Kubernetes orders them (v2, v1, v1beta2, v1beta1); none of a kind that is not
 // one of Kubernetes', Flux's or the Flux Operator's.
-func Versions(of schema.GroupKind) []Version {
-	found := slices.Clone(histories()[of.Group+"/"+of.Kind])
-	for _, gvk := range Kinds() {
-		if gvk.GroupKind() != of || slices.ContainsFunc(found, func(v Version) bool { return v.Name == gvk.Version }) {
-			continue
-		}
-		found = append(found, Version{Name: gvk.Version, Served: true})
-	}
-	slices.SortFunc(found, func(a, b Version) int {
-		return cmp.Or(version.CompareKubeAwareVersionStrings(b.Name, a.Name), cmp.Compare(a.Name, b.Name))
-	})
-	return found
-}
+func Versions(of schema.GroupKind) []Version { return slices.Clone(versions()[of]) }
 
 // VersionOf is what is known of one version of a kind, and whether anything is.
 func VersionOf(gvk schema.GroupVersionKind) (Version, bool) {
-	for _, v := range Versions(gvk.GroupKind()) {
+	for _, v := range versions()[gvk.GroupKind()] {
 		if v.Name == gvk.Version {
 			return v, true
 		}
 	}
 	return Version{}, false
 }
+
+// versions are those of every kind that is known.
+var versions = sync.OnceValue(func() map[schema.GroupKind][]Version {
+	all := map[schema.GroupKind][]Version{}
+	for key, history := range histories() {
+		group, kind, _ := strings.Cut(key, "/")
+		all[schema.GroupKind{Group: group, Kind: kind}] = slices.Clone(history)
+	}
+	for _, gvk := range embedded() {
+		of := gvk.GroupKind()
+		if !slices.ContainsFunc(all[of], func(v Version) bool { return v.Name == gvk.Version }) {
+			all[of] = append(all[of], Version{Name: gvk.Version, Served: true})
+		}
+	}
+	for _, found := range all {
+		slices.SortFunc(found, func(a, b Version) int {
+			return cmp.Or(version.CompareKubeAwareVersionStrings(b.Name, a.Name), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	return all
+})

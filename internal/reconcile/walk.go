@@ -313,6 +313,9 @@ func (k *Kustomization) replaceVariables() {
 		}
 	}
 	k.Variables = variablesOf(&k.Spec, k.References)
+	if k.from == nil {
+		return // there is nothing to replace them in
+	}
 	if err := k.from.budget.define(len(k.Variables)); err != nil {
 		k.fail(SubstitutionFailed, nil, err)
 		k.Variables, k.Objects = nil, nil
