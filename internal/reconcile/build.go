@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -46,6 +47,14 @@ type result struct {
 // build builds a folder as kustomize-controller does, up to the substitution of variables. What
 // several Kustomizations make of it in the same way is built once.
 func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
+	loaded, _ := f.builds.LoadOrStore(keyOf(dir, spec), &shared{})
+	s := loaded.(*shared)
+	s.once.Do(func() { s.built = f.buildFolder(ctx, dir, spec) })
+	return s.built
+}
+
+// buildFolder builds a folder.
+func (f *files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
 	v := &view{files: f, ctx: ctx, seen: map[string]bool{}}
 	if !v.IsDir(absolute(dir)) {
 		return v.given(&built{failure: pathMissing(v, dir)}, nil)
@@ -58,17 +67,30 @@ func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 	if err != nil {
 		return v.finish(&built{}, dir, file, err)
 	}
-	loaded, _ := f.builds.LoadOrStore(buildKey{dir, sha256.Sum256(v.data), spec.PostBuild != nil}, &shared{})
-	s := loaded.(*shared)
-	s.once.Do(func() { s.built = v.build(dir, file, k, spec.PostBuild != nil) })
-	return s.built
+	return v.build(dir, file, k, spec.PostBuild != nil)
 }
 
 // buildKey tells builds of the same files apart.
 type buildKey struct {
-	dir       string
-	overlay   [sha256.Size]byte
+	dir string
+	// added is a hash of what the Flux Kustomization adds, zero for nothing.
+	added     [sha256.Size]byte
 	variables bool
+}
+
+// keyOf is the key of a build: all of a Flux Kustomization that generate and build read.
+func keyOf(dir string, spec *kustomizev1.KustomizationSpec) buildKey {
+	key := buildKey{dir: dir, variables: spec.PostBuild != nil}
+	if spec.TargetNamespace == "" && spec.NamePrefix == "" && spec.NameSuffix == "" && len(spec.Patches) == 0 &&
+		len(spec.Components) == 0 && len(spec.Images) == 0 && len(spec.BuildMetadata) == 0 {
+		return key
+	}
+	data, _ := json.Marshal(kustomizev1.KustomizationSpec{
+		TargetNamespace: spec.TargetNamespace, NamePrefix: spec.NamePrefix, NameSuffix: spec.NameSuffix, Patches: spec.Patches,
+		Components: spec.Components, IgnoreMissingComponents: spec.IgnoreMissingComponents, Images: spec.Images, BuildMetadata: spec.BuildMetadata,
+	}) // which holds nothing that JSON can't
+	key.added = sha256.Sum256(data)
+	return key
 }
 
 // shared is a build that several may wait for.
