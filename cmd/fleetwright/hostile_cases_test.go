@@ -393,6 +393,37 @@ func graphBombs() []hostileCase {
 			"clusters/one/kustomization.yaml": "resources: [ks.yaml, ., ./, ../one, ../../clusters]\n",
 			"clusters/kustomization.yaml":     "resources: [one]\n",
 		})},
+		{name: "many variables in many Kustomizations", want: []string{"are given more than 500000 variables"}, make: func(t *testing.T, repo, _ string) {
+			var b, v strings.Builder
+			for i := range 2000 {
+				fmt.Fprintf(&v, "  V%d: x\n", i)
+				b.WriteString(strings.Replace(fluxKs(fmt.Sprint("k", i), "  postBuild: {substituteFrom: [{kind: ConfigMap, name: all}]}\n"), fmt.Sprintf("./k%d", i), "./app", 1))
+			}
+			files(map[string]string{"clusters/one/ks.yaml": b.String() + configMap("all", v.String()), "app/a.yaml": configMap("a", "  b: ${V1}\n")})(t, repo, "")
+		}},
+		{name: "artifacts of everything", want: []string{"the artifacts of all generators are too large"}, make: func(t *testing.T, repo, _ string) {
+			generator := strings.Builder{}
+			generator.WriteString("---\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: all, namespace: flux-system}\nspec:\n" +
+				"  sources: [{alias: all, kind: GitRepository, name: flux-system}]\n  artifacts:\n")
+			var b strings.Builder
+			for i := range 1000 {
+				fmt.Fprintf(&generator, "    - {name: a%d, copy: [{from: '@all/app/**', to: '@artifact/'}]}\n", i)
+				b.WriteString(strings.Replace(fluxKs(fmt.Sprint("k", i), ""), "kind: GitRepository\n    name: flux-system\n", fmt.Sprintf("kind: ExternalArtifact\n    name: a%d\n", i), 1))
+			}
+			files(map[string]string{
+				"clusters/one/ks.yaml": b.String() + generator.String(),
+				"clusters/one/flux-system/gotk-sync.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {interval: 1m, url: https://example.com/x, ref: {branch: main}}\n" +
+					strings.ReplaceAll(fluxKs("flux-system", ""), "./flux-system", "./clusters/one"),
+				"app/a.yaml": configMap("a", "  b: "+strings.Repeat("x", 1_000_000)+"\n"),
+			})(t, repo, "")
+		}},
+		{name: "aliases around a variable", want: []string{"may become too large once"}, make: func(t *testing.T, repo, _ string) {
+			var b strings.Builder
+			for i := range 500 {
+				b.WriteString(configMap(fmt.Sprint("a", i), "  b: ${V}\n"))
+			}
+			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", "  postBuild:\n    substitute:\n      V: '"+laughs(5)+"'\n"), "app/a.yaml": b.String()})(t, repo, "")
+		}},
 		{name: "1,000 clusters", make: func(t *testing.T, repo, _ string) {
 			for i := range 1000 {
 				dir := fmt.Sprintf("clusters/c%d/flux-system", i)

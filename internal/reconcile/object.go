@@ -60,9 +60,12 @@ type entry struct {
 // entries are the values of a ConfigMap or Secret as kustomize-controller reads them. One
 // that is encrypted, or that a variable without a known value is in, is not known.
 func (o *Object) entries() map[string]entry {
-	entries := map[string]entry{}
+	var entries map[string]entry
 	add := func(field string, decode func(string) (string, bool)) {
 		data, _ := o.Value[field].(map[string]any)
+		if entries == nil {
+			entries = make(map[string]entry, len(data))
+		}
 		for name, value := range data {
 			text := fmt.Sprint(value)
 			if value == nil {

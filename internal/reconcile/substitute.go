@@ -56,6 +56,19 @@ const (
 // Source: github.com/fluxcd/pkg/kustomize v1.39, varsubRegex.
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
+// countVariables is how many values a postBuild may define at most.
+func countVariables(spec *kustomizev1.KustomizationSpec, references []Reference) int {
+	count := len(spec.PostBuild.Substitute)
+	for _, ref := range references {
+		if ref.Found != nil {
+			data, _ := ref.Found.Value["data"].(map[string]any)
+			texts, _ := ref.Found.Value["stringData"].(map[string]any)
+			count += len(data) + len(texts)
+		}
+	}
+	return count
+}
+
 // variablesOf gathers the variables of a postBuild. Later references win, and substitute
 // over all of them.
 func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Variables {

@@ -312,15 +312,14 @@ func (k *Kustomization) replaceVariables() {
 			k.References[i].Found = own[r.identity(k.Namespace)]
 		}
 	}
+	if k.from != nil { // else there is nothing to replace them in
+		if err := k.from.budget.define(countVariables(&k.Spec, k.References)); err != nil {
+			k.fail(SubstitutionFailed, nil, err)
+			k.Objects = nil
+			return
+		}
+	}
 	k.Variables = variablesOf(&k.Spec, k.References)
-	if k.from == nil {
-		return // there is nothing to replace them in
-	}
-	if err := k.from.budget.define(len(k.Variables)); err != nil {
-		k.fail(SubstitutionFailed, nil, err)
-		k.Variables, k.Objects = nil, nil
-		return
-	}
 	misnamed := k.Variables.misnamed()
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
 	grown := 0
