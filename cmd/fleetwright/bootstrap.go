@@ -117,10 +117,11 @@ func runFindings(ctx context.Context, s streams, dir, format string) error {
 		return err
 	}
 	v := &validation{streams: s, flags: &validateFlags{format: format}, dir: dir, repo: repo, rules: validators.Describe(rules)}
+	v.config.FailOn = finding.Error
 	if v.report, err = validators.Run(ctx, repo, validators.Options{Rules: rules}); err == nil && v.report.Empty() {
 		err = nothingFound(bootstrap.ErrNoBootstrap)
 	}
-	if err = errors.Join(err, v.write(err)); err == nil && v.report.Reaches(finding.Error) {
+	if err = errors.Join(err, v.write(err)); err == nil && v.report.Reaches(v.config.FailOn) {
 		return found()
 	}
 	return err

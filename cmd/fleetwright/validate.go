@@ -390,7 +390,10 @@ func (v *validation) write(failed error) error {
 		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Duration: time.Since(v.start)})
 	}
 	// CI systems take file names from the checkout, which is where they run a command.
-	o := finding.MachineOptions{Rules: v.rules, Version: version(), Prefix: wayFrom(".", v.dir)}
+	o := finding.MachineOptions{
+		Rules: v.rules, Version: version(), Prefix: wayFrom(".", v.dir),
+		FailOn: v.config.FailOn, FailOnUnresolved: v.config.FailOnUnresolved,
+	}
 	if v.repo != nil {
 		o.Lines = v.lines()
 	}

@@ -10,7 +10,8 @@ import (
 
 // WriteGitHub writes a report as workflow commands of GitHub Actions, which make
 // annotations: ::error file=…,line=…,col=…,title=RULE::MESSAGE. What is unresolved
-// stands in a group of the log, and the last line is the summary.
+// stands in a group of the log, or is an error where it fails the run, and the last line is
+// the summary.
 // (https://docs.github.com/actions/reference/workflow-commands-for-github-actions)
 func WriteGitHub(w io.Writer, r Report, o MachineOptions) error {
 	r = r.withoutOnlyCluster()
@@ -30,20 +31,34 @@ func WriteGitHub(w io.Writer, r Report, o MachineOptions) error {
 		gitHubCommand(out, command, append(properties, [2]string{"title", f.Rule}), withHint(f))
 	}
 	if len(r.Unresolved) > 0 {
-		gitHubCommand(out, "group", nil, fmt.Sprintf("%d unresolved", len(r.Unresolved)))
-		for _, u := range r.Unresolved {
-			at := o.file(u.File)
-			if u.Line > 0 {
-				at = fmt.Sprintf("%s:%d", at, u.Line)
-			}
-			gitHubLog(out, fmt.Sprintf("unresolved: %s: %s [%s]", at, u.Reason, u.Rule))
-		}
-		gitHubCommand(out, "endgroup", nil, "")
+		gitHubUnresolved(out, r.Unresolved, o)
 	}
 	if o.Failure == "" {
 		gitHubLog(out, summary(r))
 	}
 	return out.Flush()
+}
+
+func gitHubUnresolved(out io.Writer, all []Unresolved, o MachineOptions) {
+	if o.FailOnUnresolved {
+		for _, u := range all {
+			properties := [][2]string{{"file", o.file(u.File)}}
+			if u.Line > 0 {
+				properties = append(properties, [2]string{"line", fmt.Sprint(u.Line)})
+			}
+			gitHubCommand(out, "error", append(properties, [2]string{"title", u.Rule}), "unresolved: "+u.Reason)
+		}
+		return
+	}
+	gitHubCommand(out, "group", nil, fmt.Sprintf("%d unresolved", len(all)))
+	for _, u := range all {
+		at := o.file(u.File)
+		if u.Line > 0 {
+			at = fmt.Sprintf("%s:%d", at, u.Line)
+		}
+		gitHubLog(out, fmt.Sprintf("unresolved: %s: %s [%s]", at, u.Reason, u.Rule))
+	}
+	gitHubCommand(out, "endgroup", nil, "")
 }
 
 // As actions/toolkit escapes them (packages/core/src/command.ts). A workflow

@@ -37,6 +37,7 @@ type junitCase struct {
 	Failure   *junitProblem `xml:"failure"`
 	Error     *junitProblem `xml:"error"`
 	Skipped   *junitProblem `xml:"skipped"`
+	Output    string        `xml:"system-out,omitempty"`
 }
 
 type junitProblem struct {
@@ -46,8 +47,9 @@ type junitProblem struct {
 }
 
 // WriteJUnit writes a report as JUnit's: a test suite for each rule, with a failed
-// test for each finding and a skipped one for what is unresolved; a rule that has
-// neither passed one test.
+// test for each finding that fails the run, one that passed with the message as its
+// output for each other finding, and a skipped one for what is unresolved, unless that
+// fails the run; a rule that has nothing to say passed one test.
 func WriteJUnit(w io.Writer, r Report, o MachineOptions) error {
 	r = r.withoutOnlyCluster()
 	suites := junitSuites{Name: "fleetwright"}
@@ -109,34 +111,48 @@ func (s *junitSuites) add(suite junitSuite) {
 func junitRule(id string, r Report, o MachineOptions) junitSuite {
 	suite := junitSuite{Name: id}
 	for _, f := range r.Findings {
-		if f.Rule != id {
-			continue
+		if f.Rule == id {
+			suite.Cases = append(suite.Cases, junitFinding(f, o))
 		}
-		at := o.file(f.File)
-		if f.Line > 0 {
-			at = fmt.Sprintf("%s:%d:%d", at, f.Line, max(f.Column, 1))
-		}
-		suite.Cases = append(suite.Cases, junitCase{
-			Name: strings.TrimSpace(at + " " + f.Object.String()), Classname: id, File: o.file(f.File), Line: f.Line,
-			Failure: &junitProblem{Message: clustered(f), Type: id,
-				Text: fmt.Sprintf("%s: %s: %s [%s]", at, f.Severity, withHint(f), id)},
-		})
 	}
 	for _, u := range r.Unresolved {
-		if u.Rule != id {
-			continue
+		if u.Rule == id {
+			suite.Cases = append(suite.Cases, junitUnresolved(u, o))
 		}
-		at := o.file(u.File)
-		if u.Line > 0 {
-			at = fmt.Sprintf("%s:%d", at, u.Line)
-		}
-		suite.Cases = append(suite.Cases, junitCase{
-			Name: at, Classname: id, File: o.file(u.File), Line: u.Line,
-			Skipped: &junitProblem{Message: "unresolved: " + u.Reason},
-		})
 	}
 	if len(suite.Cases) == 0 {
 		suite.Cases = []junitCase{{Name: "no findings", Classname: id}}
 	}
 	return suite
+}
+
+func junitFinding(f Finding, o MachineOptions) junitCase {
+	at := o.file(f.File)
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", at, f.Line, max(f.Column, 1))
+	}
+	c := junitCase{Name: strings.TrimSpace(at + " " + f.Object.String()), Classname: f.Rule, File: o.file(f.File), Line: f.Line}
+	text := fmt.Sprintf("%s: %s: %s [%s]", at, f.Severity, withHint(f), f.Rule)
+	if o.fails(f) {
+		c.Failure = &junitProblem{Message: clustered(f), Type: f.Rule, Text: text}
+	} else {
+		c.Output = text
+	}
+	return c
+}
+
+func junitUnresolved(u Unresolved, o MachineOptions) junitCase {
+	at := o.file(u.File)
+	if u.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, u.Line)
+	}
+	c := junitCase{Name: at, Classname: u.Rule, File: o.file(u.File), Line: u.Line}
+	problem := &junitProblem{Message: "unresolved: " + u.Reason}
+	if o.FailOnUnresolved {
+		problem.Type = u.Rule
+		c.Failure = problem
+	} else {
+		c.Skipped = problem
+	}
+	return c
 }

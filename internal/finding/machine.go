@@ -26,6 +26,10 @@ type MachineOptions struct {
 	Prefix string
 	// Lines gives the source lines, for fingerprints; it may be nil.
 	Lines Lines
+	// FailOn is the severity at which findings fail the run, "" for any.
+	FailOn Severity
+	// FailOnUnresolved says that what is unresolved fails it, too.
+	FailOnUnresolved bool
 	// Failure says why the validation did not come to its end, "" where it did.
 	Failure string
 }
@@ -37,6 +41,9 @@ func (o MachineOptions) file(name string) string {
 	}
 	return path.Join(o.Prefix, name)
 }
+
+// fails says whether a finding fails the run.
+func (o MachineOptions) fails(f Finding) bool { return f.Severity.rank() >= o.FailOn.rank() }
 
 // withHint is a message with its cluster, and the hint on a line of its own.
 func withHint(f Finding) string {

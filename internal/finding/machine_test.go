@@ -57,6 +57,13 @@ func machineOptions() MachineOptions {
 	}
 }
 
+// failOn are the options of a run that a severity fails, and what is unresolved.
+func failOn(s Severity) MachineOptions {
+	o := machineOptions()
+	o.FailOn, o.FailOnUnresolved = s, true
+	return o
+}
+
 func TestMachineFormats(t *testing.T) {
 	for name, write := range writers {
 		for _, c := range []struct {
@@ -65,6 +72,7 @@ func TestMachineFormats(t *testing.T) {
 			opts   MachineOptions
 		}{
 			{name, hostileReport(), machineOptions()},
+			{name + "-fail-on", hostileReport(), failOn(Warning)},
 			{name + "-empty", NewReport(nil, nil, Summary{Files: 1}), MachineOptions{Rules: machineOptions().Rules[:1]}},
 			{name + "-failed", NewReport(nil, nil, Summary{}), MachineOptions{Failure: "reading the repository: a: %b\n::c"}},
 		} {

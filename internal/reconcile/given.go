@@ -1,0 +1,120 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+// CheckSources says whether each source of the options stands for something: a source object
+// in the repository's files, in those of a source, or among the objects of one of the fleets, or
+// what a root, a Kustomization or a HelmRelease of theirs names. The error is an *UnknownSource.
+// Where a Kustomization could not be built, what it holds is not known, and nothing is wrong
+// for certain.
+func CheckSources(repo *repository.Repository, opts Options, fleets ...*Fleet) error {
+	n := &named{sources: map[string]bool{}, helm: map[string]bool{}}
+	for _, name := range keys(opts.Sources) {
+		n.files(opts.Sources[name])
+	}
+	n.files(repo)
+	for _, f := range fleets {
+		if !n.fleet(f) {
+			return nil
+		}
+	}
+	for _, name := range keys(opts.Sources) {
+		if !n.sources[name] {
+			return &UnknownSource{Name: name, Known: keys(n.sources), helm: n.helm[name]}
+		}
+	}
+	return nil
+}
+
+// named are the sources that something names, as NAMESPACE/NAME, and HelmRepositories.
+type named struct{ sources, helm map[string]bool }
+
+func (n *named) add(kind, namespace, name string) {
+	switch {
+	case namespace == "" || name == "":
+	case kind == "HelmRepository":
+		n.helm[namespace+"/"+name] = true
+	default:
+		n.sources[namespace+"/"+name] = true
+	}
+}
+
+func (n *named) files(repo *repository.Repository) {
+	for o := range repo.Objects() {
+		if o.Group() == sourceGroup {
+			n.add(o.Kind, o.Namespace, o.Name)
+		}
+	}
+}
+
+// fleet adds the sources of a fleet, and says whether no other may be there but behind sources
+// that are not at hand.
+func (n *named) fleet(f *Fleet) bool {
+	for _, c := range f.Clusters {
+		n.add(c.Root.source.kind, c.Root.source.namespace, c.Root.source.name)
+		for _, k := range c.Kustomizations {
+			if k.Failure != nil || slices.ContainsFunc(k.Gaps, func(g Gap) bool { return g.Kind != OtherSource }) {
+				return false
+			}
+			ref := k.Spec.SourceRef
+			n.add(ref.Kind, cmp.Or(ref.Namespace, k.Namespace), ref.Name)
+		}
+		for _, o := range c.Objects() {
+			n.object(o)
+		}
+	}
+	return true
+}
+
+func (n *named) object(o *Object) {
+	switch {
+	case o.Group == sourceGroup:
+		n.add(o.Kind, o.Namespace, o.Name)
+	case o.Group == helmGroup && o.Kind == "HelmRelease":
+		for _, at := range [][]string{{"spec", "chart", "spec", "sourceRef"}, {"spec", "chartRef"}} {
+			ref, _, _ := unstructured.NestedStringMap(o.Value, at...)
+			n.add(ref["kind"], cmp.Or(ref["namespace"], o.Namespace), ref["name"])
+		}
+	}
+}
+
+// UnknownSource is the error of a given source that nothing names.
+type UnknownSource struct {
+	Name  string
+	Known []string
+
+	helm bool
+}
+
+func (e *UnknownSource) Error() string {
+	return fmt.Sprintf("--source %s: there is no GitRepository, OCIRepository or Bucket %q, and nothing refers to one", e.Name, e.Name)
+}
+
+// Hint is the way out.
+func (e *UnknownSource) Hint() string {
+	if e.helm {
+		return "it is a HelmRepository: --charts DIR names a folder of charts at hand"
+	}
+	if near, ok := schemas.Nearest(e.Name, e.Known); ok {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(e.Known) == 0 {
+		return "the repository has no source; its own folder needs none"
+	}
+	const most = 20
+	more := ""
+	if n := len(e.Known) - most; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "the sources are " + strings.Join(e.Known[:min(len(e.Known), most)], ", ") + more
+}
