@@ -65,6 +65,24 @@ func OpenFolder(dir string) (*Folder, error) {
 	return NewFolder(dir, root.FS()), nil
 }
 
+// Empty says that the folder holds nothing that may be a schema; false where it cannot be told.
+// It looks no further than the first.
+func (f *Folder) Empty() bool {
+	index := folderIndex{json: map[string][]string{}}
+	r := folderReader{folder: f, index: &index, definitions: map[string][]byte{}}
+	found := func() bool { return len(index.json)+len(r.definitions)+index.skipped > 0 }
+	err := fs.WalkDir(f.files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err := r.visit(name, d, err); err != nil {
+			return err
+		}
+		if found() {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return err == nil && !found()
+}
+
 // NewFolder returns a folder of files that has a name in messages.
 func NewFolder(name string, files fs.FS) *Folder {
 	f := &Folder{name: name, files: files, schemas: map[schema.GroupVersionKind]func() (*Schema, error){}}

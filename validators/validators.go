@@ -196,6 +196,9 @@ type Options struct {
 	BaselineFile string
 	// ReportIgnored reports what is ignored too, whoever ignores it.
 	ReportIgnored bool
+	// Reconciled, if not nil, is given the clusters once the rules have run, unless none of
+	// them has looked at them. Its error is that of the run.
+	Reconciled func(*reconcile.Fleet) error
 	// Progress, if not nil, is told each time that a rule has run. It may be
 	// called at the same time from several goroutines.
 	Progress func(done, total int)
@@ -214,7 +217,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
 		Cluster: opts.Cluster, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
-		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Progress: opts.Progress,
+		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress,
 	})
 	if err != nil {
 		return finding.Report{}, err

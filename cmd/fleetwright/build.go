@@ -56,6 +56,9 @@ func runBuild(ctx context.Context, s streams, dir, name, format string, graph gr
 	if err != nil {
 		return err
 	}
+	if err := badGraph(reconcile.CheckSources(fleet)); err != nil {
+		return err
+	}
 	cluster, err := oneCluster(fleet, name)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func (v *validation) keepChanged(ctx context.Context, o validators.Options) erro
 		return err
 	}
 	changed := changedFiles(old, v.repo)
-	o.Baseline, o.BaselineFile, o.Progress, o.Cluster = nil, "", nil, ""
+	o.Baseline, o.BaselineFile, o.Progress, o.Reconciled, o.Cluster = nil, "", nil, nil, ""
 	before := finding.Report{}
 	if len(changed) > 0 {
 		// A root that the change adds isn't there before.

@@ -59,6 +59,9 @@ func runDiff(ctx context.Context, s streams, dir, from, to, format string, graph
 	if err != nil {
 		return err
 	}
+	if err := badGraph(reconcile.CheckSources(before, after)); err != nil {
+		return err
+	}
 	if len(before.Clusters)+len(after.Clusters) == 0 {
 		_, err := oneCluster(after, "")
 		return err

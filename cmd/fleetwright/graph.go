@@ -84,10 +84,10 @@ func oneCluster(fleet *reconcile.Fleet, name string) (*reconcile.Cluster, error)
 	return c, badGraph(err)
 }
 
-// badGraph makes a cluster or root that isn't there wrong input.
+// badGraph makes a cluster, root or source that isn't there wrong input.
 func badGraph(err error) error {
-	cluster, root := (*reconcile.UnknownCluster)(nil), (*reconcile.UnknownRoot)(nil)
-	if errors.As(err, &cluster) || errors.As(err, &root) {
+	cluster, root, source := (*reconcile.UnknownCluster)(nil), (*reconcile.UnknownRoot)(nil), (*reconcile.UnknownSource)(nil)
+	if errors.As(err, &cluster) || errors.As(err, &root) || errors.As(err, &source) {
 		return &render.BadInput{Err: err, Hint: hintOf(err)}
 	}
 	return err

@@ -137,6 +137,7 @@ func (v *validation) run(ctx context.Context) error {
 		return err
 	}
 	o.Progress = p.rules
+	o.Reconciled = func(fleet *reconcile.Fleet) error { return reconcile.CheckSources(fleet) }
 	v.rules = validators.Describe(o.Rules)
 	if err := v.check(ctx, o); err != nil {
 		return err
@@ -249,6 +250,9 @@ func schemaFolders(dirs []string) ([]*schemas.Folder, error) {
 	var opened []*schemas.Folder
 	for _, dir := range dirs {
 		f, err := schemas.OpenFolder(dir)
+		if err == nil && f.Empty() {
+			err = fmt.Errorf("there is no schema in %q", dir)
+		}
 		if err != nil {
 			return nil, &render.BadInput{Err: fmt.Errorf("--schemas: %w", err), Hint: "name a folder of CustomResourceDefinitions or JSON Schemas"}
 		}

@@ -42,8 +42,8 @@ type book struct {
 	err   error
 }
 
-// Open looks at folders of charts. An error is one that cannot be read as a folder. What is
-// in them is read when the first chart is asked for.
+// Open looks at folders of charts. An error is one that cannot be read as a folder, or holds
+// no chart. What is in them is read when the first chart is asked for.
 func Open(dirs ...string) (*Library, error) {
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
@@ -52,6 +52,17 @@ func Open(dirs ...string) (*Library, error) {
 		}
 		if !info.IsDir() {
 			return nil, fmt.Errorf("%q is not a folder", dir)
+		}
+		found := false
+		err = walkFolder(dir, func([]byte, *book) error {
+			found = true
+			return fs.SkipAll
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no chart in %q: no folder with a Chart.yaml, and no .tgz with one", dir)
 		}
 	}
 	return &Library{dirs: dirs}, nil
@@ -134,7 +145,7 @@ const (
 func (l *Library) index() {
 	l.books = map[string][]*book{}
 	for _, dir := range l.dirs {
-		if err := l.addFolder(dir); err != nil {
+		if err := walkFolder(dir, l.add); err != nil {
 			l.err = fmt.Errorf("%s: %w", dir, err)
 			return
 		}
@@ -151,7 +162,9 @@ func (l *Library) index() {
 	}
 }
 
-func (l *Library) addFolder(dir string) error {
+// walkFolder visits the charts in a folder, each with its Chart.yaml. An error of visit ends it;
+// fs.SkipAll ends it without one.
+func walkFolder(dir string, visit func(metadata []byte, b *book) error) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -174,30 +187,33 @@ func (l *Library) addFolder(dir string) error {
 			if err != nil {
 				return nil //nolint:nilerr // a folder that is no chart
 			}
-			l.add(data, &book{dir: dir, path: p})
-			return fs.SkipDir
+			return cmp.Or(visit(data, &book{dir: dir, path: p}), fs.SkipDir)
 		case path.Ext(p) == ".tgz" && d.Type().IsRegular():
 			data, err := readFile(root, p, mostArchiveBytes)
 			if err != nil {
 				return nil //nolint:nilerr // too large to be a chart
 			}
-			l.add(chartYAML(data), &book{dir: dir, path: p, packed: true})
+			if metadata := chartYAML(data); metadata != nil {
+				return visit(metadata, &book{dir: dir, path: p, packed: true})
+			}
 		}
 		return nil
 	})
 }
 
-func (l *Library) add(metadata []byte, b *book) {
+// add puts a chart on the shelf, unless its Chart.yaml names none. It returns nil.
+func (l *Library) add(metadata []byte, b *book) error {
 	var m struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	}
 	if nodesOf(metadata) > mostYAML || yaml.Unmarshal(metadata, &m) != nil || m.Name == "" {
-		return
+		return nil
 	}
 	b.version = m.Version
 	b.semver, _ = semver.NewVersion(m.Version)
 	l.books[m.Name] = append(l.books[m.Name], b)
+	return nil
 }
 
 // chartYAML is the Chart.yaml of an archive, nil where there is none.

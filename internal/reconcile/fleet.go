@@ -15,6 +15,10 @@ type Fleet struct {
 	Clusters []*Cluster
 	// Unreached are the Flux Kustomizations in the repository's files that no root leads to.
 	Unreached []*repository.Object
+
+	// repo is the repository, and given are the sources at hand.
+	repo  *repository.Repository
+	given map[string]*repository.Repository
 }
 
 // Cluster is all that follows from one root.

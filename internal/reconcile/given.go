@@ -12,23 +12,23 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
-// CheckSources says whether each source of the options stands for something: a source object
-// in the repository's files, in those of a source, or among the objects of one of the fleets, or
-// what a root, a Kustomization or a HelmRelease of theirs names. The error is an *UnknownSource.
-// Where a Kustomization could not be built, what it holds is not known, and nothing is wrong
-// for certain.
-func CheckSources(repo *repository.Repository, opts Options, fleets ...*Fleet) error {
+// CheckSources says of the sources that were given for fleets, which are those of one repository
+// at one or more revisions, whether each stands for something: a source object in the
+// repository's files, in those of a source, or among the objects of a cluster, or what a root, a
+// Kustomization or a HelmRelease names. The error is an *UnknownSource. Where a Kustomization
+// could not be built, what it holds is not known, and nothing is wrong for certain.
+func CheckSources(fleets ...*Fleet) error {
 	n := &named{sources: map[string]bool{}, helm: map[string]bool{}}
-	for _, name := range keys(opts.Sources) {
-		n.files(opts.Sources[name])
-	}
-	n.files(repo)
+	given := map[string]bool{}
 	for _, f := range fleets {
 		if !n.fleet(f) {
 			return nil
 		}
+		for name := range f.given {
+			given[name] = true
+		}
 	}
-	for _, name := range keys(opts.Sources) {
+	for _, name := range keys(given) {
 		if !n.sources[name] {
 			return &UnknownSource{Name: name, Known: keys(n.sources), helm: n.helm[name]}
 		}
@@ -60,6 +60,12 @@ func (n *named) files(repo *repository.Repository) {
 // fleet adds the sources of a fleet, and says whether no other may be there but behind sources
 // that are not at hand.
 func (n *named) fleet(f *Fleet) bool {
+	if f.repo != nil {
+		n.files(f.repo)
+	}
+	for _, repo := range f.given {
+		n.files(repo)
+	}
 	for _, c := range f.Clusters {
 		n.add(c.Root.source.kind, c.Root.source.namespace, c.Root.source.name)
 		for _, k := range c.Kustomizations {
@@ -90,7 +96,8 @@ func (n *named) object(o *Object) {
 
 // UnknownSource is the error of a given source that nothing names.
 type UnknownSource struct {
-	Name  string
+	Name string
+	// Known are the sources that there are.
 	Known []string
 
 	helm bool

@@ -45,7 +45,7 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 		total.own += newBudget(opts.Sources[name]).own
 		mapped[name] = &files{repo: opts.Sources[name], base: ".", budget: total}
 	}
-	fleet := &Fleet{Clusters: make([]*Cluster, len(roots))}
+	fleet := &Fleet{Clusters: make([]*Cluster, len(roots)), repo: repo, given: opts.Sources}
 	walkers := make([]*walker, len(roots))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup

@@ -73,9 +73,11 @@ func reconciled(t *testing.T, files, shelf string) *Cluster {
 			t.Fatal(err)
 		}
 	}
-	library, err := charts.Open(dir)
-	if err != nil {
-		t.Fatal(err)
+	var library *charts.Library
+	if shelf != "" {
+		if library, err = charts.Open(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	fleet, err := Reconcile(t.Context(), repo, Options{Charts: library})
 	if err != nil || len(fleet.Clusters) != 1 {

@@ -35,6 +35,9 @@ type RunOptions struct {
 	BaselineFile string
 	// ReportIgnored reports what is ignored too, whoever ignores it.
 	ReportIgnored bool
+	// Reconciled, if not nil, is given the clusters once the rules have run, unless none of
+	// them has looked at them. Its error is that of the run.
+	Reconciled func(*reconcile.Fleet) error
 	// Progress, if not nil, is told each time that a rule has run. It may be
 	// called at the same time from several goroutines.
 	Progress func(done, total int)
@@ -75,6 +78,11 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	wg.Wait()
 	if err := errors.Join(append(failed, shared.Err(), ctx.Err())...); err != nil {
 		return Outcome{}, err
+	}
+	if fleet := shared.fleets.fleet; fleet != nil && o.Reconciled != nil {
+		if err := o.Reconciled(fleet); err != nil {
+			return Outcome{}, err
+		}
 	}
 	out := Outcome{Clusters: shared.clusters()}
 	for _, p := range passes {
