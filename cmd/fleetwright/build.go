@@ -36,7 +36,7 @@ Exit status 1 when a Kustomization cannot be built, or a chart not rendered; the
 are printed.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runBuild(c.Context(), s, folderArgument(args), cluster, format, graph)
+			return runBuild(c.Context(), s, s.repositoryFolder(args, graph.roots), cluster, format, graph)
 		},
 	}
 	format = formatYAML

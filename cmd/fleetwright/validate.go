@@ -15,6 +15,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -69,7 +70,7 @@ nothing to check. A report for machines is written whatever the exit status.`,
 				return err
 			}
 			f.given = c.Flags().Changed
-			return runValidate(c.Context(), s, folderArgument(args), f)
+			return runValidate(c.Context(), s, args, f)
 		},
 	}
 	flags := c.Flags()
@@ -90,13 +91,16 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	return c
 }
 
-// runValidate validates a folder and writes the report.
-func runValidate(ctx context.Context, s streams, dir string, f *validateFlags) error {
-	v := &validation{streams: s, flags: f, dir: dir, start: time.Now(), report: finding.NewReport(nil, nil, finding.Summary{})}
+// runValidate validates the folder that the arguments name and writes the report.
+func runValidate(ctx context.Context, s streams, args []string, f *validateFlags) error {
+	v := &validation{streams: s, flags: f, start: time.Now(), report: finding.NewReport(nil, nil, finding.Summary{})}
+	v.dir = s.repositoryFolder(args, f.graph.roots)
+	v.unnamed = len(args) == 0
 	err := v.run(ctx)
 	if f.format != formatText || err == nil {
 		err = errors.Join(err, v.write(err))
 	}
+	v.tellPart()
 	switch {
 	case err != nil:
 		return err
@@ -111,8 +115,11 @@ type validation struct {
 	streams
 	flags *validateFlags
 	dir   string
-	start time.Time
-	repo  *repository.Repository
+	// unnamed says that nobody named the folder, and unsynced that nothing in it says what a
+	// cluster syncs.
+	unnamed, unsynced bool
+	start             time.Time
+	repo              *repository.Repository
 	// sources are the repositories of --source.
 	sources map[string]*repository.Repository
 	config  functions.Validation
@@ -137,7 +144,10 @@ func (v *validation) run(ctx context.Context) error {
 		return err
 	}
 	o.Progress = p.rules
-	o.Reconciled = func(fleet *reconcile.Fleet) error { return reconcile.CheckSources(fleet) }
+	o.Reconciled = func(fleet *reconcile.Fleet) error {
+		v.unsynced = !slices.ContainsFunc(fleet.Clusters, func(c *reconcile.Cluster) bool { return !c.Root.Guessed() })
+		return reconcile.CheckSources(fleet)
+	}
 	v.rules = validators.Describe(o.Rules)
 	if err := v.check(ctx, o); err != nil {
 		return err
@@ -288,7 +298,7 @@ func (v *validation) configuration() (functions.Validation, error) {
 
 func (v *validation) configurationFile() (functions.Validation, error) {
 	name := v.flags.config
-	if name == noConfig || name == "" && !v.hasConfiguration() {
+	if name == noConfig || name == "" && !hasConfiguration(v.dir) {
 		return functions.Validation{FailOn: finding.Error}, nil
 	}
 	var content []byte
@@ -308,10 +318,10 @@ func (v *validation) configurationFile() (functions.Validation, error) {
 	return functions.ReadValidation(name, content)
 }
 
-// hasConfiguration says whether something in the folder has the name of the
+// hasConfiguration says whether something in a folder has the name of the
 // configuration file, be it only a link, which is not followed.
-func (v *validation) hasConfiguration() bool {
-	_, err := os.Lstat(filepath.Join(v.dir, validators.ConfigurationFile))
+func hasConfiguration(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, validators.ConfigurationFile))
 	return err == nil
 }
 
@@ -393,9 +403,8 @@ func (v *validation) write(failed error) error {
 	if v.flags.format == formatText {
 		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Duration: time.Since(v.start)})
 	}
-	// CI systems take file names from the checkout, which is where they run a command.
 	o := finding.MachineOptions{
-		Rules: v.rules, Version: version(), Prefix: wayFrom(".", v.dir),
+		Rules: v.rules, Version: version(), Prefix: fromCheckout(v.dir),
 		FailOn: v.config.FailOn, FailOnUnresolved: v.config.FailOnUnresolved,
 	}
 	if v.repo != nil {
@@ -416,6 +425,15 @@ func (v *validation) write(failed error) error {
 	}
 	v.report.Failure = o.Failure
 	return finding.WriteJSON(v.out, v.report)
+}
+
+// fromCheckout is the way to a folder from where CI systems take file names: the root of its
+// Git work tree, or else the working directory, which is where they run a command.
+func fromCheckout(dir string) string {
+	if _, below, ok := gitrepo.Within(dir); ok {
+		return below
+	}
+	return wayFrom(".", dir)
 }
 
 // wayFrom is the way from a folder to a file or folder inside of it, with forward

@@ -208,7 +208,7 @@ func (l *Library) add(metadata []byte, b *book) error {
 		Version string `json:"version"`
 	}
 	if nodesOf(metadata) > mostYAML || yaml.Unmarshal(metadata, &m) != nil || m.Name == "" {
-		return nil
+		return nil //nolint:nilerr // it is no chart
 	}
 	b.version = m.Version
 	b.semver, _ = semver.NewVersion(m.Version)

@@ -299,6 +299,28 @@ func Root(dir string) (string, bool) {
 	}
 }
 
+// Within finds the root of the work tree that a folder lies in, and the way from there to the
+// folder, with forward slashes; "" is the root itself. It reports false where there is none. It
+// looks for .git upward and reads nothing, so that a stranger's work tree may be asked about.
+func Within(dir string) (root, below string, ok bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", "", false
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", "", false
+	}
+	for root = dir; ; root = filepath.Dir(root) {
+		if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil {
+			below, err := belowRoot(root, dir)
+			return root, below, err == nil
+		}
+		if root == filepath.Dir(root) {
+			return "", "", false
+		}
+	}
+}
+
 // CurrentBranch is the short name of the branch that is checked out in the
 // repository around a folder, also before its first commit. It reports false
 // where there is no repository or HEAD is detached.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -78,7 +77,10 @@ func belowRoot(root, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimPrefix(filepath.ToSlash(below), "."), nil
+	if below == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(below), nil
 }
 
 func readTree(ctx context.Context, tree *object.Tree) (map[string][]byte, error) {

@@ -60,3 +60,42 @@ func TestReadRevision(t *testing.T) {
 		t.Errorf("a folder outside of git gives %v", err)
 	}
 }
+
+func TestWithin(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"repo/.git", "repo/.github/deep", "linked/sub", "bare"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "linked", ".git"), []byte("gitdir: /nowhere\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, "repo", ".github"), filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dir, root, below string
+		ok               bool
+	}{
+		{"repo", "repo", "", true},
+		{"repo/.github", "repo", ".github", true},
+		{"repo/.github/deep", "repo", ".github/deep", true},
+		{"link/deep", "repo", ".github/deep", true},
+		{"linked/sub", "linked", "sub", true},
+		{"bare", "", "", false},
+		{"nowhere", "", "", false},
+	} {
+		want := ""
+		if c.ok {
+			want = filepath.Join(root, c.root)
+		}
+		got, below, ok := Within(filepath.Join(root, c.dir))
+		if got != want || below != c.below || ok != c.ok {
+			t.Errorf("%s: %q, %q, %v", c.dir, got, below, ok)
+		}
+	}
+}

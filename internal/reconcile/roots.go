@@ -32,6 +32,9 @@ type Root struct {
 	patches any
 }
 
+// Guessed says that nothing in the repository says to sync the folder.
+func (r Root) Guessed() bool { return r.Object == nil && r.File == r.Path }
+
 // sourceKey names a source object.
 type sourceKey struct{ kind, namespace, name string }
 
