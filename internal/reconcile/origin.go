@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"path"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -57,6 +58,9 @@ func originsOf(repo *repository.Repository, read []string, fallback place) *orig
 func kustomizeIn(repo *repository.Repository, file *repository.File) (*repository.Kustomize, bool) {
 	if !repository.IsKustomization(file.Path) {
 		return nil, false
+	}
+	if k, ok := repo.KustomizeAt(path.Dir(file.Path)); ok && k.File == file {
+		return k, true
 	}
 	for _, k := range repo.Kustomizes() {
 		if k.File == file {

@@ -162,6 +162,11 @@ data:
 
 // keda is an infrastructure whose chart defines kinds.
 const keda = `-- infrastructure/keda.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: keda
+---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: HelmRepository
 metadata:

@@ -16,7 +16,8 @@ import (
 
 // rules are those of the package.
 var rules = []rule.Rule{SourceMissing, PathMissing, BuildFailed, RemoteBase, DependsOnMissing, DependsOnKind, DependsOnCycle, DependsOnNoWait,
-	SubstitutionUndefined, SubstitutionUnused, ValuesReferenceMissing, WatchLabelMissing, StorageNamespace, APIDeprecated, PathOverlap, CRDOrder}
+	SubstitutionUndefined, SubstitutionUnused, ValuesReferenceMissing, WatchLabelMissing, StorageNamespace, APIDeprecated, PathOverlap, CRDOrder,
+	PatchTargetMissing, NamespaceMissing, HealthCheckMissing}
 
 func TestExamples(t *testing.T) {
 	for _, r := range rules {
@@ -155,6 +156,24 @@ args = "--watch-configs-label-selector=owner!=helm"
 			"-- blue/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n", "flux-path-overlap"},
 		{"a definition in the same Kustomization comes first", fluxSync + apps("") + widgets("apps") + "-- apps/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\n", ""},
 		{"a definition in another", fluxSync + apps("") + kustomization("infra", "") + widgets("infra") + "-- apps/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\n", "flux-crd-order"},
+		{"a namespace that a release makes", fluxSync + podinfoSource + podinfoIn("a", "  targetNamespace: web\n  storageNamespace: web\n  install: {createNamespace: true}\n") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), ""},
+		{"a namespace that nothing makes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), "flux-namespace-missing"},
+		{"a suspended release goes nowhere", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n  suspend: true\n"), ""},
+		{"a namespace that a chart is told of", fluxSync + podinfoSource + podinfoIn("a", "  values: {namespaces: [web]}\n") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), ""},
+		{"a namespace that a script makes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n") + "-- setup.sh --\nkubectl create namespace web\n", ""},
+		{"a namespace that another repository may make", fluxSync + podinfoSource + elsewhere("kube-system", "") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), "[flux-build-failed flux-namespace-missing]"},
+		{"a namespace of the distribution", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: openshift-config\n  storageNamespace: openshift-config\n"), ""},
+		{"a misspelt namespace of Kubernetes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: kube-systm\n  storageNamespace: kube-systm\n"), "flux-namespace-missing"},
+		{"a check of a workload that nothing makes", base + apps(checkWeb), "flux-healthcheck-missing"},
+		{"a check of a workload that a chart may make", base + apps(checkWeb) + podinfoSource + podinfoIn("b", ""), ""},
+		{"wait takes the place of checks", base + apps(checkWeb+"  wait: true\n"), ""},
+		{"a check of what a controller makes", base + apps(strings.ReplaceAll(strings.ReplaceAll(checkWeb, "apps/v1", "postgresql.cnpg.io/v1"), "Deployment", "Cluster")), ""},
+		{"a check of a release that another repository may bring", base + apps(strings.ReplaceAll(strings.ReplaceAll(checkWeb, "apps/v1", "helm.toolkit.fluxcd.io/v2"), "Deployment", "HelmRelease")) + elsewhere("kube-system", ""),
+			"[flux-build-failed flux-healthcheck-missing]"},
+		{"a patch of what one of two has", fluxSync + kustomization("blue", "") + kustomization("green", "") + onlyBlue, ""},
+		{"a patch for all of a kind in a component", fluxSync + kustomization("blue", "") + strings.ReplaceAll(onlyBlue, "{kind: ConfigMap, name: blue}", "{kind: Deployment}"), ""},
+		{"a patch for one of a kind in a component", fluxSync + kustomization("blue", "") + strings.ReplaceAll(onlyBlue, "{kind: ConfigMap, name: blue}", "{kind: Deployment, name: blue}"), "flux-patch-target-missing"},
+		{"a patch of what flux bootstrap will write", fluxSync + apps("") + "-- apps/kustomization.yaml --\nresources: [components.yaml]\npatches: [{target: {kind: Deployment, name: a}, patch: '[{\"op\": \"remove\", \"path\": \"/spec\"}]'}]\n-- apps/components.yaml --\n# later\n", ""},
 		{"a bootstrap brings the definitions", fluxSync + kustomization("infrastructure", "") + keda + "-- infrastructure/a.yaml --\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a, namespace: default}\n" +
 			"-- bootstrap/helmfile.yaml --\nreleases:\n  - {name: keda, chart: oci://ghcr.io/kedacore/charts/keda}\n", ""},
 	} {
@@ -163,6 +182,32 @@ args = "--watch-configs-label-selector=owner!=helm"
 		}
 	}
 }
+
+// checkWeb is a health check.
+const checkWeb = "  healthChecks:\n    - {apiVersion: apps/v1, kind: Deployment, name: web, namespace: podinfo}\n"
+
+// onlyBlue is a component of two folders that patches what one of them has.
+const onlyBlue = `-- blue/kustomization.yaml --
+resources: [a.yaml]
+components: [../component]
+-- blue/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: blue, namespace: default}
+-- green/kustomization.yaml --
+resources: [a.yaml]
+components: [../component]
+-- green/a.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: green, namespace: default}
+-- component/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+  - target: {kind: ConfigMap, name: blue}
+    patch: '[{"op": "add", "path": "/data", "value": {}}]'
+`
 
 // widgets define a kind.
 func widgets(dir string) string {

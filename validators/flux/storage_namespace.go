@@ -29,7 +29,17 @@ Mind that a change of releaseName or storageNamespace uninstalls a release that 
 	Bad: []rule.Example{{Files: fluxSync + podinfoIn("blue", "  releaseName: podinfo\n") + podinfoIn("green", "  releaseName: podinfo # <-- here\n") + podinfoSource},
 		{Files: fluxSync + podinfoIn("blue", "  targetNamespace: blue # <-- here\n") + podinfoSource}},
 	Good: []rule.Example{{Files: fluxSync + podinfoIn("blue", "  releaseName: podinfo\n  targetNamespace: blue\n  storageNamespace: blue\n") +
-		podinfoIn("green", "  releaseName: podinfo\n  targetNamespace: green\n  storageNamespace: green\n") + podinfoSource}},
+		podinfoIn("green", "  releaseName: podinfo\n  targetNamespace: green\n  storageNamespace: green\n") + podinfoSource + `-- clusters/prod/namespaces.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: blue
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: green
+`}},
 	Run: func(p *rule.Pass) { each(p, func(w *world) { w.storage(p) }) },
 }
 

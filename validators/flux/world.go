@@ -135,7 +135,7 @@ func (w *world) addBinding(o *reconcile.Object) {
 
 // made are the kinds of objects whose makers are of interest.
 var made = []string{kustomizationKind, helmReleaseKind, "GitRepository", "OCIRepository", "Bucket", "HelmRepository", "HelmChart",
-	"ExternalArtifact", "ArtifactGenerator", "ConfigMap", "Secret"}
+	"ExternalArtifact", "ArtifactGenerator", "ConfigMap", "Secret", "Namespace", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"}
 
 // notMade are fields that hold patches of objects, not objects.
 var notMade = []string{"patches", "patch", "patchesStrategicMerge", "patchesJson6902", "postRenderers"}

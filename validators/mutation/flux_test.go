@@ -153,4 +153,26 @@ var fluxMutants = []mutant{
 			replace("kubernetes/apps/media/jellyfin/ks.yaml", "- name: envoy-gateway", "- name: «»cluster-apps"),
 		},
 	},
+
+	// Patches, namespaces and health checks.
+	{
+		name: "misspelt-name", example: "homelab", rule: "flux-patch-target-missing",
+		edits: []edit{replace("kubernetes/tenants/home/kustomization.yaml", "- path: friend-patch.yaml\n",
+			"- path: friend-patch.yaml\n- target:\n    kind: ResourceQuota\n    name: «»frend\n  patch: '[{\"op\": \"remove\", \"path\": \"/spec/hard/pods\"}]'\n")},
+	},
+	{
+		name: "of-a-Flux-Kustomization", example: "homelab", rule: "flux-patch-target-missing",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "  postBuild:\n", "  patches:\n  - target: {kind: HelmRelease, name: «»jelly}\n    patch: '[{\"op\": \"remove\", \"path\": \"/spec/upgrade\"}]'\n  postBuild:\n")},
+	},
+	{
+		name: "renamed", example: "homelab", rule: "flux-namespace-missing",
+		edits: []edit{
+			replace("kubernetes/apps/media/namespace.yaml", "kind: Namespace\nmetadata:\n  name: media", "kind: Namespace\nmetadata:\n  name: media-apps"),
+			mark("kubernetes/apps/media/jellyfin/ks.yaml", "targetNamespace: «»media"),
+		},
+	},
+	{
+		name: "of-a-HelmRelease", example: "homelab", rule: "flux-healthcheck-missing",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "  wait: true\n", "  healthChecks:\n  - apiVersion: helm.toolkit.fluxcd.io/v2\n    kind: HelmRelease\n    name: «»jellyfish\n    namespace: media\n")},
+	},
 }

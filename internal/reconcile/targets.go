@@ -1,0 +1,329 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// TargetedPatch is a patch with a target, and whether it changes anything: kustomize says
+// nothing of one whose target selects no object.
+type TargetedPatch struct {
+	// File, Line and Column of its target's name, else of its target.
+	File         string
+	Line, Column int
+	Target       types.Selector
+	// Shared says that it stands in a component or in a Flux Kustomization, whose patches are
+	// often the same for many.
+	Shared bool
+	// Selects says that the target selects an object, or may: not all is known of what it
+	// selects from.
+	Selects bool
+	// Names are those of the objects that it selects from and that have its kind, and Kinds
+	// the kinds of those that have its name; both sorted.
+	Names, Kinds []string
+}
+
+// TargetedPatches are the patches with targets of what a Kustomization is built of, those of
+// the Kustomization itself first.
+func (k *Kustomization) TargetedPatches() []TargetedPatch {
+	if k.Repo == nil {
+		return nil
+	}
+	b := &targeted{k: k, final: map[*repository.Object][]*Object{}, byDir: map[string]*selectable{}}
+	for _, o := range k.Objects {
+		if o.Source != nil {
+			b.final[o.Source] = append(b.final[o.Source], o)
+		}
+	}
+	for _, file := range k.read {
+		if f, ok := k.Repo.File(file); ok {
+			if kustomize, ok := kustomizeIn(k.Repo, f); ok {
+				b.kustomizes = append(b.kustomizes, kustomize)
+			}
+		}
+	}
+	var all []TargetedPatch
+	for i, p := range k.Spec.Patches {
+		if p.Target == nil || k.Object == nil {
+			continue
+		}
+		one := b.look(*selector(p.Target), b.whole())
+		one.Shared = true
+		one.File, one.Line, one.Column = k.Object.Position("spec", "patches", i, "target", "name")
+		all = append(all, one)
+	}
+	for _, kustomize := range b.kustomizes {
+		all = append(all, b.of(kustomize)...)
+	}
+	return all
+}
+
+// targeted finds what the patches of a Kustomization's build select.
+type targeted struct {
+	k          *Kustomization
+	kustomizes []*repository.Kustomize
+	// final are the objects of the build by their documents.
+	final map[*repository.Object][]*Object
+	byDir map[string]*selectable
+	all   *selectable
+}
+
+// selectable is what patches select from.
+type selectable struct {
+	documents []*repository.Object
+	generated []generated
+	// namespaces are those that kustomizations put objects into before the patches see them.
+	namespaces []string
+	// renamed says that names may have changed before; unknown that not all objects are known.
+	renamed, unknown bool
+}
+
+// of are the targeted patches of one kustomization.
+func (b *targeted) of(kustomize *repository.Kustomize) []TargetedPatch {
+	if kustomize.Spec == nil || kustomize.Document == nil {
+		return nil
+	}
+	var all []TargetedPatch
+	add := func(field string, patches []types.Patch) {
+		for i, p := range patches {
+			if p.Target == nil {
+				continue
+			}
+			from := b.whole()
+			if !kustomize.Component {
+				from = b.below(kustomize)
+			}
+			one := b.look(*p.Target, from)
+			one.Shared = kustomize.Component
+			one.File = b.k.origin(kustomize.File.Path)
+			one.Line, one.Column = kustomize.Document.Position(field, i, "target", "name")
+			all = append(all, one)
+		}
+	}
+	add("patches", kustomize.Spec.Patches)
+	add("patchesJson6902", kustomize.Spec.PatchesJson6902) //nolint:staticcheck // older repositories use it
+	return all
+}
+
+// whole is all that a build is made of, which the patches of components and of the Flux
+// Kustomization select from.
+func (b *targeted) whole() *selectable {
+	if b.all != nil {
+		return b.all
+	}
+	s := &selectable{}
+	for _, file := range b.k.read {
+		if use := b.k.Repo.Use(file); use == repository.Plain || use == repository.Resource {
+			s.addFile(b.k.Repo, file)
+		}
+	}
+	for _, kustomize := range b.kustomizes {
+		s.pass(kustomize)
+		s.generate(kustomize)
+		s.unknown = s.unknown || changesIdentities(b.k.Repo, kustomize)
+	}
+	s.unknown = s.unknown || !b.k.Complete()
+	b.all = s
+	return s
+}
+
+// below is what a kustomization's resources and components hold, with what it generates.
+func (b *targeted) below(kustomize *repository.Kustomize) *selectable {
+	if s := b.byDir[kustomize.Dir]; s != nil {
+		return s
+	}
+	s := &selectable{unknown: !b.k.Complete()}
+	b.byDir[kustomize.Dir] = s
+	w := &gatherer{repo: b.k.Repo, into: s, seen: map[string]bool{kustomize.Dir: true}}
+	s.generate(kustomize)
+	if changesIdentities(b.k.Repo, kustomize) || usesPlugins(kustomize.Spec) {
+		s.unknown = true
+	}
+	w.references(kustomize)
+	return s
+}
+
+// gatherer follows the resources and components of kustomizations.
+type gatherer struct {
+	repo *repository.Repository
+	into *selectable
+	seen map[string]bool
+}
+
+func (w *gatherer) references(kustomize *repository.Kustomize) {
+	//nolint:staticcheck // older repositories use bases
+	for _, ref := range slices.Concat(kustomize.Spec.Resources, kustomize.Spec.Bases, kustomize.Spec.Components) {
+		at, inside := repository.Join(kustomize.Dir, ref)
+		if !inside {
+			w.into.unknown = true
+			continue
+		}
+		if _, isDir := w.repo.ReadDir(at); !isDir {
+			w.into.addFile(w.repo, at)
+			continue
+		}
+		inner, ok := w.repo.KustomizeAt(at)
+		if !ok || inner.Spec == nil {
+			w.into.unknown = true
+			continue
+		}
+		if !w.seen[at] {
+			w.seen[at] = true
+			w.into.pass(inner)
+			w.into.generate(inner)
+			if w.into.unknown = w.into.unknown || changesIdentities(w.repo, inner); !w.into.unknown {
+				w.references(inner)
+			}
+		}
+	}
+}
+
+// addFile adds the objects of a file. One without any waits to be filled, as what flux bootstrap
+// writes does in a template.
+func (s *selectable) addFile(repo *repository.Repository, file string) {
+	before := len(s.documents)
+	if f, ok := repo.File(file); ok && f.Err == nil {
+		for _, d := range f.Documents {
+			s.documents = append(s.documents, d.Objects...)
+		}
+	}
+	s.unknown = s.unknown || len(s.documents) == before
+}
+
+// pass notes what a kustomization does to the names and namespaces of what it passes on.
+func (s *selectable) pass(k *repository.Kustomize) {
+	if k.Spec == nil {
+		s.unknown = true
+		return
+	}
+	if k.Spec.Namespace != "" {
+		s.namespaces = append(s.namespaces, k.Spec.Namespace)
+	}
+	s.renamed = s.renamed || k.Spec.NamePrefix+k.Spec.NameSuffix != "" || len(k.Spec.Replacements) > 0
+	s.unknown = s.unknown || usesPlugins(k.Spec)
+}
+
+// generate adds what a kustomization generates.
+func (s *selectable) generate(k *repository.Kustomize) {
+	if k.Spec == nil {
+		return
+	}
+	for _, g := range k.Spec.ConfigMapGenerator {
+		s.generated = append(s.generated, generated{kind: "ConfigMap", name: g.Name})
+	}
+	for _, g := range k.Spec.SecretGenerator {
+		s.generated = append(s.generated, generated{kind: "Secret", name: g.Name})
+	}
+}
+
+// usesPlugins says whether a kustomization makes or changes objects by configurations in files.
+func usesPlugins(k *types.Kustomization) bool {
+	return len(k.Generators)+len(k.Transformers)+len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0
+}
+
+// changesIdentities says whether a patch of a kustomization may change what targets select by.
+func changesIdentities(repo *repository.Repository, k *repository.Kustomize) bool {
+	if k.Spec == nil {
+		return true
+	}
+	//nolint:staticcheck // older repositories use it
+	return slices.ContainsFunc(slices.Concat(k.Spec.Patches, k.Spec.PatchesJson6902), func(p types.Patch) bool {
+		if p.Options != nil && (p.Options.AllowNameChange || p.Options.AllowKindChange) {
+			return true
+		}
+		text := p.Patch
+		if at, ok := repository.Join(k.Dir, p.Path); ok {
+			data, err := repo.ReadFile(at)
+			if err != nil {
+				return true
+			}
+			text = string(data)
+		}
+		return slices.ContainsFunc([]string{"/metadata/name", "/kind", "/apiVersion"}, func(pointer string) bool { return strings.Contains(text, pointer) })
+	})
+}
+
+// look says what a target selects.
+func (b *targeted) look(target types.Selector, from *selectable) TargetedPatch {
+	p := TargetedPatch{Target: target}
+	regex, err := types.NewSelectorRegex(&target)
+	if err != nil || from.unknown || strings.Contains(target.String(), "${") {
+		p.Selects = true
+		return p
+	}
+	for _, d := range from.documents {
+		gvk := resid.NewGvk(d.Group(), d.Version(), d.Kind)
+		b.weigh(&p, regex, gvk, d.Name, d.Namespace, from, d)
+	}
+	for _, g := range from.generated {
+		b.weigh(&p, regex, resid.NewGvk("", "v1", g.kind), g.name, "", from, nil)
+	}
+	for _, list := range []*[]string{&p.Names, &p.Kinds} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return p
+}
+
+// weigh holds an object against a target; its document is nil where it is generated.
+func (b *targeted) weigh(p *TargetedPatch, regex *types.SelectorRegex, gvk resid.Gvk, name, namespace string, from *selectable, d *repository.Object) {
+	sameKind, sameName := regex.MatchGvk(gvk), regex.MatchName(name)
+	if p.Target.Kind != "" && gvk.Kind == p.Target.Kind {
+		p.Names = append(p.Names, name)
+	}
+	if sameName && p.Target.Name != "" {
+		p.Kinds = append(p.Kinds, gvk.Kind)
+	}
+	if !sameKind || !sameName && !from.renamed {
+		return
+	}
+	if namespace == "" {
+		namespace = resid.DefaultNamespace
+	}
+	if d != nil && !regex.MatchNamespace(namespace) && !slices.ContainsFunc(from.namespaces, regex.MatchNamespace) {
+		return
+	}
+	p.Selects = p.Selects || d == nil || b.labelled(p.Target, d)
+}
+
+// labelled says whether a target's selectors of labels and annotations select an object, by what
+// its document says or by what the build makes of it.
+func (b *targeted) labelled(target types.Selector, d *repository.Object) bool {
+	if target.LabelSelector+target.AnnotationSelector == "" || len(b.final[d]) == 0 {
+		return true
+	}
+	matches := func(text string, of func(field string) labels.Set, field string) bool {
+		s, err := labels.Parse(text)
+		return err != nil || s.Matches(of(field))
+	}
+	own := func(field string) labels.Set {
+		value, _ := d.Value()
+		o := Object{}
+		o.Value, _ = value.(map[string]any)
+		return o.texts("metadata", field)
+	}
+	both := func(of func(string) labels.Set) bool {
+		return matches(target.LabelSelector, of, "labels") && matches(target.AnnotationSelector, of, "annotations")
+	}
+	return both(own) || slices.ContainsFunc(b.final[d], func(o *Object) bool {
+		return both(func(field string) labels.Set { return o.texts("metadata", field) })
+	})
+}
+
+// texts are the texts in a field of the object.
+func (o *Object) texts(at ...any) labels.Set {
+	fields, _ := o.Field(at...).(map[string]any)
+	texts := labels.Set{}
+	for name, value := range fields {
+		if text, isText := value.(string); isText {
+			texts[name] = text
+		}
+	}
+	return texts
+}

@@ -1,0 +1,153 @@
+package flux
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// PatchTargetMissing is flux-patch-target-missing.
+var PatchTargetMissing = rule.Rule{
+	ID:       "flux-patch-target-missing",
+	Title:    "a patch that selects nothing",
+	Severity: finding.Warning,
+	Why: `A patch whose target selects no object changes nothing, and kustomize doesn't say so: the build succeeds and
+the setting is missing on the cluster. Mostly the name or kind is misspelt, or the object was renamed and the patch was
+not. A target's namespace, too, is compared with what the object's own file says: the "namespace" of the same
+kustomization comes after its patches.
+
+Looked at are the patches of kustomizations, of their components and of Flux Kustomizations. A patch that several
+Kustomizations share has to select something for one of them; one in a component or in a Flux Kustomization that is for
+all objects of a kind may select none. Where not all is known that it selects from, nothing is said.`,
+	Fix: `Correct the target, which takes regular expressions for the whole of a name, or remove the patch.`,
+	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoSettings + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - podinfo/settings.yaml
+patches:
+  - target:
+      kind: ConfigMap
+      name: setting # <-- here
+    patch: |
+      - op: replace
+        path: /data/level
+        value: debug
+`}},
+	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoSettings + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - podinfo/settings.yaml
+patches:
+  - target:
+      kind: ConfigMap
+      name: settings
+    patch: |
+      - op: replace
+        path: /data/level
+        value: debug
+`}},
+	Run: func(p *rule.Pass) {
+		found := idlePatches{by: map[place]*idlePatch{}}
+		each(p, func(w *world) {
+			for _, k := range w.cluster.Kustomizations {
+				for _, one := range k.TargetedPatches() {
+					found.add(k, one)
+				}
+			}
+			found.budget = w.budget
+		})
+		found.report(p)
+	},
+}
+
+// idlePatches are the targeted patches by their places, which several Kustomizations share.
+type idlePatches struct {
+	order  []*idlePatch
+	by     map[place]*idlePatch
+	budget *budget
+}
+
+type idlePatch struct {
+	reconcile.TargetedPatch
+	// of are the Kustomizations that it is a part of.
+	of []*reconcile.Kustomization
+}
+
+func (f *idlePatches) add(k *reconcile.Kustomization, patch reconcile.TargetedPatch) {
+	at := place{patch.File, patch.Line, patch.Column}
+	known := f.by[at]
+	if known == nil {
+		known = &idlePatch{TargetedPatch: patch}
+		f.by[at] = known
+		f.order = append(f.order, known)
+	}
+	known.Selects = known.Selects || patch.Selects
+	known.of = append(known.of, k)
+}
+
+func (f *idlePatches) report(p *rule.Pass) {
+	for _, one := range f.order {
+		if one.Selects || one.Shared && one.Target.Name == "" {
+			continue
+		}
+		for _, k := range one.of {
+			if k.Spec.Suspend {
+				continue
+			}
+			reportOn(p, k, finding.Finding{
+				File: one.File, Line: one.Line, Column: one.Column,
+				Message: fmt.Sprintf("the patch changes nothing: there is no %s here", targetText(one.Target)),
+				Hint:    f.hint(one),
+			})
+		}
+	}
+}
+
+// targetText names what a target selects.
+func targetText(t types.Selector) string {
+	text := cmp.Or(t.Kind, "object")
+	if t.Name != "" {
+		text += " " + strings.TrimPrefix(t.Namespace+"/"+t.Name, "/")
+	} else if t.Namespace != "" {
+		text += " in namespace " + t.Namespace
+	}
+	if group := strings.Trim(t.Group+"/"+t.Version, "/"); group != "" {
+		text += " of " + group
+	}
+	for _, by := range []struct{ name, selector string }{{"labels", t.LabelSelector}, {"annotations", t.AnnotationSelector}} {
+		if by.selector != "" {
+			text += fmt.Sprintf(" with %s %q", by.name, by.selector)
+		}
+	}
+	return text
+}
+
+// hint says what the target was meant to be, if anything comes near.
+func (f *idlePatches) hint(one *idlePatch) string {
+	if one.Target.Name == "" {
+		return ""
+	}
+	if near, ok := f.budget.nearest(one.Target.Name, one.Names); ok && near != one.Target.Name {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(one.Kinds) == 0 {
+		return ""
+	}
+	if near, ok := f.budget.nearest(one.Target.Kind, one.Kinds); ok && near != one.Target.Kind {
+		return fmt.Sprintf("did you mean kind %q?", near)
+	}
+	for _, kind := range one.Kinds {
+		if kind == one.Target.Kind {
+			return "there is one in another namespace, API version or with other labels: the target sees what the files say before this kustomization changes it"
+		}
+	}
+	return fmt.Sprintf("of that name there is a %s", one.Kinds[0])
+}
