@@ -42,6 +42,7 @@ type validateFlags struct {
 	baseline         string
 	writeBaseline    string
 	reportIgnored    bool
+	verbose          bool
 
 	given func(flag string) bool // by a flag or the environment
 }
@@ -88,6 +89,7 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	flags.StringVar(&f.baseline, "baseline", "", "don't report the findings in `FILE`, which --write-baseline wrote")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the findings to `FILE`, and report what is left: nothing but what is unresolved")
 	flags.BoolVar(&f.reportIgnored, "report-ignored", false, "report what annotations, comments, the configuration and a baseline ignore too")
+	flags.BoolVar(&f.verbose, "verbose", false, "list each thing that is unresolved in the text report, also where many have one cause")
 	return c
 }
 
@@ -401,7 +403,7 @@ func (v *validation) lines() func(file string, line int) (string, bool) {
 // write writes the report in its format; failed is why there is none.
 func (v *validation) write(failed error) error {
 	if v.flags.format == formatText {
-		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Duration: time.Since(v.start)})
+		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Verbose: v.flags.verbose, Duration: time.Since(v.start)})
 	}
 	o := finding.MachineOptions{
 		Rules: v.rules, Version: version(), Prefix: fromCheckout(v.dir),

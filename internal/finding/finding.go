@@ -88,6 +88,10 @@ type Unresolved struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
+	// Question and Cause are the parts of Reason where others have the same cause: what people
+	// read tells it once. Both are "" elsewhere.
+	Question string `json:"-"`
+	Cause    string `json:"-"`
 }
 
 // Summary counts what was looked at and found.

@@ -52,7 +52,10 @@ func TestWriteText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `.: info: advice [c-rule]
+	want := `y.yaml: unresolved: encrypted [a-rule]
+z.yaml:1: unresolved: not known [a-rule]
+.: info: advice [c-rule]
+b.yaml:3:5: warning: odd (cluster prod) [b-rule]
 a.yaml:2:3: error: wrong �[31mvalue [a-rule]
   2 | 	x: �[31m1
     | 	 ^
@@ -60,9 +63,6 @@ a.yaml:2:3: error: wrong �[31mvalue [a-rule]
 a.yaml:10:2: error: later [a-rule]
   10 | ` + strings.Repeat("y", 160) + `
      |  ^
-b.yaml:3:5: warning: odd (cluster prod) [b-rule]
-y.yaml: unresolved: encrypted [a-rule]
-z.yaml:1: unresolved: not known [a-rule]
 3 files, 1 document, 0 Kustomizations and 2 HelmReleases checked: 2 errors, 1 warning, 1 info, 2 unresolved (1.23 s)
 `
 	if b.String() != want {

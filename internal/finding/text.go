@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -16,6 +17,8 @@ type TextOptions struct {
 	Color bool
 	// Source gives the source lines; nil prints none.
 	Source Lines
+	// Verbose tells each unresolved question, also those that many share a cause with.
+	Verbose bool
 	// Duration is what the validation took; 0 leaves it out.
 	Duration time.Duration
 }
@@ -28,24 +31,29 @@ const (
 	reset  = "\x1b[0m"
 )
 
-// WriteText writes a report for people, as compilers do: each finding as
-// file:line:column: severity: message [rule] with the source line, a caret and
-// the hint; then what is unresolved; then one line of summary.
+// WriteText writes a report for people, as compilers do: what is unresolved; then each finding
+// as file:line:column: severity: message [rule] with the source line, a caret and the hint, file
+// by file, and files with errors last; then one line of summary.
 func WriteText(w io.Writer, r Report, opts TextOptions) error {
 	r = r.withoutOnlyCluster()
 	t := text{Writer: bufio.NewWriter(w), opts: opts}
-	for _, f := range r.Findings {
+	t.unresolved(r.Unresolved)
+	for _, f := range worstLast(r.Findings) {
 		t.finding(f)
-	}
-	for _, u := range r.Unresolved {
-		at := printable(u.File)
-		if u.Line > 0 {
-			at = fmt.Sprintf("%s:%d", at, u.Line)
-		}
-		t.printf("%s: %s %s [%s]\n", t.in(bold, at), t.in(cyan, "unresolved:"), printable(u.Reason), u.Rule)
 	}
 	t.summary(r)
 	return t.Flush()
+}
+
+// worstLast puts the files with the worst findings at the end, where people look first.
+func worstLast(findings []Finding) []Finding {
+	worst := map[string]int{}
+	for _, f := range findings {
+		worst[f.File] = max(worst[f.File], f.Severity.rank())
+	}
+	return slices.SortedStableFunc(slices.Values(findings), func(a, b Finding) int {
+		return cmp.Compare(worst[a.File], worst[b.File])
+	})
 }
 
 type text struct {

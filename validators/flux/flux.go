@@ -146,7 +146,7 @@ func (q *questions) report(p *rule.Pass) {
 		if n := len(one.others); n > 0 {
 			reason += fmt.Sprintf(" (and %d more)", n)
 		}
-		p.Unresolved(one.place.file, one.place.line, reason+": "+why)
+		p.UnresolvedFor(one.place.file, one.place.line, reason, why)
 	}
 }
 

@@ -99,6 +99,15 @@ func (p *Pass) Unresolved(file string, line int, reason string) {
 		finding.Unresolved{Rule: p.rule.ID, File: file, Line: line, Reason: reason})
 }
 
+// UnresolvedFor is Unresolved of a question whose cause others share. The reason is both.
+func (p *Pass) UnresolvedFor(file string, line int, question, cause string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Unresolved = append(p.report.Unresolved, finding.Unresolved{
+		Rule: p.rule.ID, File: file, Line: line, Reason: question + ": " + cause, Question: question, Cause: cause,
+	})
+}
+
 // Checked tells that the rule judged a file that holds neither objects nor a
 // kustomization, such as a helmfile: a repository in which nothing was judged is
 // an error to the user.

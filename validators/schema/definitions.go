@@ -85,5 +85,5 @@ func (g *gap) String() string {
 	if n := len(g.objects); n != 1 {
 		objects = fmt.Sprintf("%d objects", n)
 	}
-	return fmt.Sprintf("no schema for %s (%s): %s", g.kind, objects, g.why)
+	return fmt.Sprintf("no schema for %s (%s)", g.kind, objects)
 }

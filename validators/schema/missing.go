@@ -76,7 +76,7 @@ spec:
 			}
 		}
 		for _, g := range gaps {
-			p.Unresolved(g.file, g.line, g.String())
+			p.UnresolvedFor(g.file, g.line, g.String(), g.why)
 		}
 	},
 }

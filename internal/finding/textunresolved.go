@@ -1,0 +1,77 @@
+package finding
+
+import "fmt"
+
+// How many unresolved questions people are told one by one: of one cause, and of one rule.
+const (
+	mostOfCause = 3
+	mostOfRule  = 10
+)
+
+// unresolved tells what is unresolved. Many questions of one cause become a line; of many of one
+// rule the first are told.
+func (t text) unresolved(all []Unresolved) {
+	if t.opts.Verbose {
+		for _, u := range all {
+			t.question(u)
+		}
+		return
+	}
+	shown, left := condense(all)
+	for _, u := range shown {
+		t.question(u)
+	}
+	for _, l := range left {
+		t.printf("%s %d more [%s]\n", t.in(cyan, "unresolved:"), l.count, l.rule)
+	}
+	if len(shown) < len(all) {
+		t.printf("  hint: --verbose lists all %d unresolved\n", len(all))
+	}
+}
+
+func (t text) question(u Unresolved) {
+	at := printable(u.File)
+	if u.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, u.Line)
+	}
+	t.printf("%s: %s %s [%s]\n", t.in(bold, at), t.in(cyan, "unresolved:"), printable(u.Reason), u.Rule)
+}
+
+// leftOut counts the questions of a rule that are not told.
+type leftOut struct {
+	rule  string
+	count int
+}
+
+// condense makes one question of many of the same rule and cause, at the place of the first, and
+// leaves out what is too much of one rule.
+func condense(all []Unresolved) (shown []Unresolved, left []leftOut) {
+	type cause struct{ rule, text string }
+	of := func(u Unresolved) cause { return cause{u.Rule, u.Cause} }
+	same := map[cause]int{}
+	for _, u := range all {
+		if u.Cause != "" {
+			same[of(u)]++
+		}
+	}
+	told, lines, at := map[cause]bool{}, map[string]int{}, map[string]int{}
+	for _, u := range all {
+		if n := same[of(u)]; n > mostOfCause {
+			if told[of(u)] {
+				continue
+			}
+			told[of(u)] = true
+			u.Reason = fmt.Sprintf("%s, and %d more like it: %s", u.Question, n-1, u.Cause)
+		}
+		if lines[u.Rule]++; lines[u.Rule] <= mostOfRule {
+			shown = append(shown, u)
+			continue
+		}
+		if lines[u.Rule] == mostOfRule+1 {
+			at[u.Rule] = len(left)
+			left = append(left, leftOut{rule: u.Rule})
+		}
+		left[at[u.Rule]].count++
+	}
+	return shown, left
+}
