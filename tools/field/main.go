@@ -1,6 +1,7 @@
 // Command field compares what Fleetwright makes of real repositories with what kustomize and
 // Flux's own libraries make of them: object for object, for each Kustomization of each
-// cluster. It prints a report, and exits with 1 where there is a difference.
+// cluster. A source whose URL is the remote of another checkout in the folder has its files. It
+// prints a report, and exits with 1 where there is a difference.
 //
 // The repositories are trusted: kustomize runs on a copy of each. It finds no git on its
 // PATH, and a proxy that doesn't answer; what Fleetwright would not fetch is not built.
@@ -12,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -54,34 +56,50 @@ func fail(err error) {
 
 // run reports on each folder in a folder, and says whether anything differs.
 func run(ctx context.Context, out io.Writer, repos string, build oracle.Build) (different bool, err error) {
-	entries, err := os.ReadDir(repos)
+	dirs, err := folders(repos)
+	if err != nil {
+		return false, err
+	}
+	others, err := findSiblings(ctx, dirs)
 	if err != nil {
 		return false, err
 	}
 	reported := 0
-	for _, entry := range entries {
-		dir, err := filepath.EvalSymlinks(filepath.Join(repos, entry.Name()))
+	for _, name := range slices.Sorted(maps.Keys(dirs)) {
+		r, err := compare(ctx, dirs[name], others, build)
 		if err != nil {
-			return false, err
-		}
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() || strings.HasPrefix(entry.Name(), ".") {
-			continue
-		}
-		r, err := compare(ctx, dir, build)
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", entry.Name(), err)
+			return false, fmt.Errorf("%s: %w", name, err)
 		}
 		if r == nil {
 			continue // nothing to build
 		}
 		reported++
-		r.write(out, strings.ReplaceAll(entry.Name(), "+", "/"))
+		r.write(out, strings.ReplaceAll(name, "+", "/"))
 		different = different || r.differences > 0
 	}
 	if reported == 0 {
 		return false, fmt.Errorf("%q holds no folder with a Kustomization or kustomization", repos)
 	}
 	return different, nil
+}
+
+// folders are those in a folder, by their names there; links to folders count.
+func folders(in string) (map[string]string, error) {
+	entries, err := os.ReadDir(in)
+	if err != nil {
+		return nil, err
+	}
+	dirs := map[string]string{}
+	for _, entry := range entries {
+		dir, err := filepath.EvalSymlinks(filepath.Join(in, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			dirs[entry.Name()] = dir
+		}
+	}
+	return dirs, nil
 }
 
 // result of one repository.
@@ -97,7 +115,7 @@ type clusterResult struct {
 	verdicts []oracle.Verdict
 }
 
-func compare(ctx context.Context, dir string, build oracle.Build) (*result, error) {
+func compare(ctx context.Context, dir string, others *siblings, build oracle.Build) (*result, error) {
 	start := time.Now()
 	repo, err := repository.Load(dir, repository.Options{})
 	if err != nil {
@@ -109,7 +127,7 @@ func compare(ctx context.Context, dir string, build oracle.Build) (*result, erro
 			return nil, nil
 		}
 	}
-	fleet, err := reconcile.Reconcile(ctx, repo, opts)
+	clusters, err := others.reconcileWith(ctx, repo, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +142,7 @@ func compare(ctx context.Context, dir string, build oracle.Build) (*result, erro
 		return nil, err
 	}
 	comparer := oracle.Comparer{Repository: repo, Artifact: artifact, Scratch: scratch, Build: build}
-	for _, cluster := range fleet.Clusters {
+	for _, cluster := range clusters {
 		verdicts, err := comparer.Compare(ctx, cluster)
 		if err != nil {
 			return nil, err

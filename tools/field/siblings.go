@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// siblings are the checkouts in a folder, by the address of their remote, and at GitHub by the
+// name OWNER+NAME of their folder. The files of a GitRepository are those of the checkout at its
+// URL, at its reference.
+type siblings struct {
+	byAddress map[string]string
+	loaded    map[[2]string]*repository.Repository
+}
+
+// findSiblings finds the checkouts among folders, which are given by name.
+func findSiblings(ctx context.Context, dirs map[string]string) (*siblings, error) {
+	s := &siblings{byAddress: map[string]string{}, loaded: map[[2]string]*repository.Repository{}}
+	for name, dir := range dirs {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+			continue
+		}
+		if owner, short, ok := strings.Cut(name, "+"); ok {
+			s.byAddress[reconcile.RepositoryAddress("https://github.com/"+owner+"/"+short)] = dir
+		}
+		out, err := exec.CommandContext(ctx, "git", "-C", dir, "remote", "get-url", "origin").Output()
+		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+			continue // it has no remote
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.byAddress[reconcile.RepositoryAddress(strings.TrimSpace(string(out)))] = dir
+	}
+	return s, nil
+}
+
+// of are the sources of a cluster that are at hand.
+func (s *siblings) of(ctx context.Context, cluster *reconcile.Cluster) (map[string]*repository.Repository, error) {
+	found := map[string]*repository.Repository{}
+	for _, k := range cluster.Kustomizations {
+		if k.Repo != nil || k.Spec.SourceRef.Kind != "GitRepository" {
+			continue
+		}
+		namespace := cmp.Or(k.Spec.SourceRef.Namespace, k.Namespace)
+		id := reconcile.Identity{Group: "source.toolkit.fluxcd.io", Kind: "GitRepository", Namespace: namespace, Name: k.Spec.SourceRef.Name}
+		for _, o := range cluster.Find(id) {
+			repo, err := s.load(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			if repo != nil {
+				found[namespace+"/"+o.Name] = repo
+			}
+		}
+	}
+	return found, nil
+}
+
+// load loads the files of a GitRepository; nil where they are not at hand.
+func (s *siblings) load(ctx context.Context, source *reconcile.Object) (*repository.Repository, error) {
+	text := func(path ...string) string {
+		value, _, _ := unstructured.NestedString(source.Value, append([]string{"spec"}, path...)...)
+		return value
+	}
+	dir, ok := s.byAddress[reconcile.RepositoryAddress(text("url"))]
+	if !ok || text("ref", "semver") != "" || text("ref", "name") != "" {
+		return nil, nil
+	}
+	revision := cmp.Or(text("ref", "commit"), text("ref", "tag"))
+	if revision == "" {
+		revision = "origin/" + cmp.Or(text("ref", "branch"), "master")
+	}
+	at := [2]string{dir, revision}
+	if repo := s.loaded[at]; repo != nil {
+		return repo, nil
+	}
+	files, err := gitrepo.ReadRevision(ctx, dir, revision)
+	if errors.Is(err, gitrepo.ErrNoRevision) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.loaded[at], err = repository.FromFiles(maps.All(files), repository.Options{Name: filepath.Base(dir) + "@" + revision})
+	return s.loaded[at], err
+}
+
+// mostRounds bounds how deep sources may stand behind sources.
+const mostRounds = 8
+
+// reconcileWith computes the clusters of a repository, each with the checkouts of its own sources:
+// clusters may follow one source at several branches.
+func (s *siblings) reconcileWith(ctx context.Context, repo *repository.Repository, opts reconcile.Options) ([]*reconcile.Cluster, error) {
+	fleet, err := reconcile.Reconcile(ctx, repo, opts)
+	if err != nil {
+		return nil, err
+	}
+	clusters := fleet.Clusters
+	for i, cluster := range clusters {
+		sources := map[string]*repository.Repository{}
+		for range mostRounds {
+			found, err := s.of(ctx, cluster)
+			if err != nil {
+				return nil, err
+			}
+			known := len(sources)
+			if maps.Copy(sources, found); len(sources) == known {
+				break
+			}
+			name := cluster.Name
+			fleet, err := reconcile.Reconcile(ctx, repo, reconcile.Options{Roots: []string{cluster.Root.Path}, Sources: sources})
+			if err != nil {
+				return nil, err
+			}
+			cluster = fleet.Clusters[0]
+			cluster.Name = name
+		}
+		clusters[i] = cluster
+	}
+	return clusters, nil
+}
