@@ -12,7 +12,7 @@ import (
 
 // action is what is read of action.yml.
 type action struct {
-	Inputs map[string]struct{ Default string }
+	Inputs map[string]struct{ Description, Default string }
 	Runs   struct {
 		Using string
 		Steps []struct {
@@ -22,12 +22,8 @@ type action struct {
 	}
 }
 
-// TestAction runs the shell steps of the GitHub Action as a runner does: inputs and paths
-// come in by the environment.
-func TestAction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the command")
-	}
+func readAction(t *testing.T) (a action, root string) {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -36,14 +32,66 @@ func TestAction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a action
 	if err := yaml.Unmarshal(text, &a); err != nil {
 		t.Fatal(err)
 	}
+	return a, root
+}
+
+// Every input is described, comes to a script that reads it, becomes the flag of its name, and
+// stands in the documentation.
+func TestActionInputs(t *testing.T) {
+	a, root := readAction(t)
+	docs, err := os.ReadFile(filepath.Join(root, "docs", "validate.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := newValidate(streams{env: func(string) string { return "" }}).Flags()
+	for name, input := range a.Inputs {
+		if input.Description == "" {
+			t.Errorf("%s: no description", name)
+		}
+		if !strings.Contains(string(docs), "\n| `"+name+"` |") {
+			t.Errorf("%s: docs/validate.md has no line about it", name)
+		}
+		used := false
+		for _, step := range a.Runs.Steps {
+			for variable, value := range step.Env {
+				if value != "${{ inputs."+name+" }}" {
+					continue
+				}
+				used = strings.Contains(step.Run, `"$`+variable+`"`)
+				if flags.Lookup(name) != nil && !strings.Contains(step.Run, "add --"+name+` "$`+variable+`"`) {
+					t.Errorf("%s: the flag --%s does not get it", name, name)
+				}
+			}
+		}
+		if !used {
+			t.Errorf("%s: no step reads it", name)
+		}
+	}
+	if len(a.Inputs) < 10 {
+		t.Errorf("only %d inputs are read", len(a.Inputs))
+	}
+}
+
+// TestAction runs the shell steps of the GitHub Action as a runner does: inputs and paths
+// come in by the environment.
+func TestAction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the command")
+	}
+	a, root := readAction(t)
 	temp := t.TempDir()
 	good, bad := filepath.Join(temp, "good"), filepath.Join(temp, "bad; touch pwned")
 	writeFiles(t, good, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n")
 	writeFiles(t, bad, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: 1}\n")
+
+	definition := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.example.com}\n"
+	writeFiles(t, filepath.Join(temp, "schemas"), "foo.yaml", definition)
+	writeFiles(t, filepath.Join(temp, "more schemas"), "foo.yaml", definition)
+	writeFiles(t, filepath.Join(temp, "charts", "a"), "Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n")
+	writeFiles(t, temp, "baseline.json", `{"version": 1, "findings": []}`)
 
 	for _, c := range []struct {
 		name   string
@@ -55,6 +103,12 @@ func TestAction(t *testing.T) {
 		{"clean", map[string]string{"path": good}, 0, "", false},
 		{"findings", map[string]string{"path": bad, "sarif-file": filepath.Join(temp, "out.sarif")}, 1, "::error file=a.yaml,line=4,", true},
 		{"other rules", map[string]string{"path": bad, "rules": "bootstrap-*"}, 0, "", false},
+		{"all inputs", map[string]string{
+			"path": good, "fail-on": "info", "fail-on-unresolved": "true", "rules": "schema-*", "profile": "audit", "config": "none",
+			"root": ".", "schemas": filepath.Join(temp, "schemas") + "\n" + filepath.Join(temp, "more schemas") + "\n",
+			"charts": filepath.Join(temp, "charts"), "baseline": filepath.Join(temp, "baseline.json"),
+			"source": "flux-system/flux-system=" + good + "\n", "cluster": "nowhere",
+		}, 2, "there is no cluster \"nowhere\"", false},
 		{"wrong input", map[string]string{"path": good, "fail-on": "$(touch pwned)"}, 2, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
