@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -17,6 +18,30 @@ func Find(id string) (rule.Rule, bool) {
 		}
 	}
 	return rule.Rule{}, false
+}
+
+// List writes a line for each rule, with its severity and what is wrong.
+func List(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range All() {
+		_, _ = fmt.Fprintf(t, "%s\t%s\t%s%s\n", r.ID, r.Severity, r.Title, inProfile(r)) // Flush reports the first error
+	}
+	return t.Flush()
+}
+
+// Index is the page that leads to the rules' pages in docs/rules.
+func Index() string {
+	var b strings.Builder
+	b.WriteString("# Rules\n\n`fleetwright explain RULE` prints the same pages; `fleetwright explain` lists the rules.\n")
+	domain := ""
+	for _, r := range All() {
+		if d, _, _ := strings.Cut(r.ID, "-"); d != domain {
+			domain = d
+			fmt.Fprintf(&b, "\n## %s\n\n| Rule | Severity | Finds |\n|---|---|---|\n", domain)
+		}
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s%s |\n", r.ID, r.ID, r.Severity, strings.ReplaceAll(r.Title, "|", "\\|"), inProfile(r))
+	}
+	return b.String()
 }
 
 // Explain writes what a rule is about: why it matters, bad and good examples,
@@ -58,6 +83,14 @@ func profileOf(r rule.Rule, format string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, "It is off unless --profile "+r.Profile+" asks for it.")
+}
+
+// inProfile names the profile of a rule in a list; "" for one that is always on.
+func inProfile(r rule.Rule) string {
+	if r.Profile == "" {
+		return ""
+	}
+	return " (profile " + r.Profile + ")"
 }
 
 // pages is where the rules' pages are published.

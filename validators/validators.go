@@ -202,8 +202,8 @@ type Options struct {
 	// Reconciled, if not nil, is given the clusters once the rules have run, unless none of
 	// them has looked at them. Its error is that of the run.
 	Reconciled func(*reconcile.Fleet) error
-	// Progress, if not nil, is told each time that a rule has run. It may be
-	// called at the same time from several goroutines.
+	// Progress, if not nil, is told how many rules will run, and each time that one has. It
+	// may be called at the same time from several goroutines.
 	Progress func(done, total int)
 }
 

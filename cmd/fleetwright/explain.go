@@ -8,13 +8,18 @@ import (
 
 func newExplain(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain RULE",
+		Use:   "explain [RULE]",
 		Short: "Say why a rule exists, with bad and good examples",
-		Args:  cobra.ExactArgs(1),
+		Long: `Say why a rule exists, with bad and good examples and what mends it. Without RULE, list
+the rules.`,
+		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return ruleIDs(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return validators.List(s.out)
+			}
 			r, ok := validators.Find(args[0])
 			if !ok {
 				err := &validators.UnknownRule{ID: args[0]}

@@ -38,8 +38,8 @@ type RunOptions struct {
 	// Reconciled, if not nil, is given the clusters once the rules have run, unless none of
 	// them has looked at them. Its error is that of the run.
 	Reconciled func(*reconcile.Fleet) error
-	// Progress, if not nil, is told each time that a rule has run. It may be
-	// called at the same time from several goroutines.
+	// Progress, if not nil, is told how many rules will run, and each time that one has. It
+	// may be called at the same time from several goroutines.
 	Progress func(done, total int)
 }
 
@@ -63,6 +63,15 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	failed := make([]error, len(rules), len(rules)+2)
 	var done atomic.Int64
 	var wg sync.WaitGroup
+	total := len(rules)
+	for i := range rules {
+		if rules[i].Ignoring != nil {
+			total-- // it runs when the others have
+		}
+	}
+	if o.Progress != nil {
+		o.Progress(0, total)
+	}
 	for i := range rules {
 		passes[i] = NewPass(ctx, &rules[i], repo, o.Cluster, &shared)
 		if rules[i].Ignoring != nil {
@@ -71,7 +80,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 		wg.Go(func() {
 			failed[i] = guarded(&rules[i], func() { rules[i].Run(passes[i]) })
 			if n := int(done.Add(1)); o.Progress != nil {
-				o.Progress(n, len(rules))
+				o.Progress(n, total)
 			}
 		})
 	}
