@@ -70,7 +70,8 @@ func Open(dirs ...string) (*Library, error) {
 
 // Find returns the chart of a name whose version is the given one, or the highest that is in
 // a range of versions; "" is the highest that is no pre-release. It returns nil where there
-// is none. An error is why a chart that is there cannot be loaded.
+// is no chart of that name. An error is an *OtherVersionError, or why a chart that is there
+// cannot be loaded.
 func (l *Library) Find(name, version string) (*Chart, error) {
 	if l == nil || len(l.dirs) == 0 {
 		return nil, nil
@@ -80,11 +81,44 @@ func (l *Library) Find(name, version string) (*Chart, error) {
 		return nil, l.err
 	}
 	b := pick(l.books[name], version)
+	if b == nil && len(l.books[name]) > 0 {
+		return nil, &OtherVersionError{Name: name, Want: version, Have: versions(l.books[name])}
+	}
 	if b == nil {
 		return nil, nil
 	}
 	b.once.Do(func() { b.chart, b.err = b.load(l, 0) })
 	return b.chart, b.err
+}
+
+// OtherVersionError is a chart that is at hand in other versions only, the highest first.
+type OtherVersionError struct {
+	Name, Want string
+	Have       []string
+}
+
+func (e *OtherVersionError) Error() string {
+	const most = 3
+	have := strings.Join(e.Have[:min(len(e.Have), most)], ", ")
+	if more := len(e.Have) - most; more > 0 {
+		have += fmt.Sprintf(" and %d more", more)
+	}
+	want := "a version of it that is no pre-release"
+	if e.Want != "" {
+		want = "version " + e.Want
+	}
+	return fmt.Sprintf("the chart %s is at hand in version %s, and not in %s", e.Name, have, want)
+}
+
+// versions are those of some books, each once.
+func versions(books []*book) []string {
+	var all []string
+	for _, b := range books {
+		if !slices.Contains(all, b.version) {
+			all = append(all, b.version)
+		}
+	}
+	return all
 }
 
 // dependency is one that a chart declares and doesn't hold, nil where it is not at hand.

@@ -236,6 +236,8 @@ func (release *Release) load(r *releases, w *walker) {
 	chart, err := r.chartOf(w, release)
 	if limit := (*charts.LimitError)(nil); errors.As(err, &limit) {
 		release.Unknown, release.limited = "its chart is not loaded: "+limit.Error(), true
+	} else if other := (*charts.OtherVersionError)(nil); errors.As(err, &other) {
+		release.Unknown = "it is not rendered, and so not checked: " + other.Error()
 	} else if err != nil {
 		release.Failure = &ReleaseFailure{Message: err.Error()}
 	}
@@ -337,11 +339,30 @@ func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Optio
 	r.mu.Unlock()
 	one.once.Do(func() {
 		one.chart, one.err = charts.Folder{Repo: from.repo, Base: from.base, Library: r.library}.Load(at, o)
-		if errors.Is(one.err, fs.ErrNotExist) && from.repo.Exists(path.Join(from.base, cleanPath(at), "Chart.yaml")) {
-			one.err = nil // a .sourceignore leaves it out, or the source's own spec.ignore may not
-		}
 	})
+	if file := path.Join(from.base, cleanPath(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.repo.Exists(file) {
+		if w.ignoresItself(key) {
+			return nil, nil
+		}
+		by := cmp.Or(from.repo.LeftOutBy(file), "source-controller")
+		return nil, fmt.Errorf("Flux doesn't see the chart at %q: %s leaves it out of the source", at, by)
+	}
 	return one.chart, one.err
+}
+
+// ignoresItself says whether a source may say by itself what its artifact leaves out, in the
+// place of source-controller's defaults and of .sourceignore files.
+func (w *walker) ignoresItself(key sourceKey) bool {
+	if o := w.find(Identity{sourceGroup, key.kind, key.namespace, key.name}); o != nil {
+		return o.Field("spec", "ignore") != nil
+	}
+	root := w.cluster.Root.Object
+	if root == nil {
+		return true
+	}
+	value, err := root.Value()
+	text, _ := json.Marshal(value)
+	return err != nil || strings.Contains(string(text), "ignore")
 }
 
 // renderWave renders some releases side by side, unless too much was spent on others.

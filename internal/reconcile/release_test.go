@@ -142,7 +142,9 @@ func TestCharts(t *testing.T) {
 		{"a range", repository("1.1.x"), "greeter 1.1.5"},
 		{"the newest", repository("*"), "greeter 1.2.0"},
 		{"any pre-release", repository(">=1.2.1-0"), "greeter 1.3.0-rc.1"},
-		{"another version", repository("1.2.1"), ""},
+		{"another version", repository("1.2.1"), "the chart greeter is at hand in version 1.3.0-rc.1, 1.2.0, 1.1.5 and 1 more, and not in version 1.2.1"},
+		{"an ignored folder", strings.ReplaceAll(ownChart, "/greeter", "/hidden"), "Flux doesn't see the chart at \"./charts/hidden\": charts/.sourceignore leaves it out of the source"},
+		{"a file that is no pattern's", strings.ReplaceAll(ownChart, "/greeter", "/seen"), "seen 0.5.0"},
 		{"a chart that is not there", strings.ReplaceAll(repository("1.1.0"), "greeter", "other"), ""},
 		{"a version that is not known", repository("${VERSION}"), ""},
 		{"a tag", ref("OCIRepository", "tagged"), "greeter 1.2.0"},
@@ -152,16 +154,22 @@ func TestCharts(t *testing.T) {
 		{"a HelmChart that is none", ref("HelmChart", "none"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cluster := reconciled(t, release(c.spec)+greeter("charts/greeter", "0.5.0"), shelf)
+			cluster := reconciled(t, release(c.spec)+greeter("charts/greeter", "0.5.0")+greeter("charts/hidden", "0.5.0")+
+				strings.ReplaceAll(greeter("charts/seen", "0.5.0"), "name: greeter", "name: seen")+"-- charts/.sourceignore --\nhidden/\n", shelf)
 			if len(cluster.Releases) != 1 {
 				t.Fatalf("%d releases", len(cluster.Releases))
 			}
 			r := cluster.Releases[0]
 			got := r.Chart
-			if r.Failure != nil {
+			switch {
+			case r.Failure != nil && c.want == "failed":
 				got = "failed"
+			case r.Failure != nil:
+				got = r.Failure.String()
+			case r.Unknown != "":
+				got = strings.TrimPrefix(r.Unknown, "it is not rendered, and so not checked: ")
 			}
-			if got != c.want || (c.want != "" && c.want != "failed") != (len(r.Objects) > 0) || r.Unknown != "" {
+			if got != c.want || (r.Chart != "") != (len(r.Objects) > 0) {
 				t.Errorf("got %q with %d objects, want %q: %v %s", got, len(r.Objects), c.want, r.Failure, r.Unknown)
 			}
 		})

@@ -110,3 +110,26 @@ func (i *ignore) bare(hidden map[string]bool) map[string]bool {
 	}
 	return bare
 }
+
+// sourceIgnore is the name of the files that say what an artifact leaves out.
+const sourceIgnore = ".sourceignore"
+
+// LeftOutBy returns the path of the .sourceignore that leaves a file out of what Flux sees, the
+// nearest one that does; "" where none does by itself.
+func (r *Repository) LeftOutBy(file string) string {
+	if !r.hidden[file] {
+		return ""
+	}
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		name := path.Join(dir, sourceIgnore)
+		if data, err := r.ReadFile(name); err == nil {
+			one := newIgnore()
+			if one.add(dir, data); len(one.patterns) > one.control && one.matches(file) {
+				return name
+			}
+		}
+		if dir == "." {
+			return ""
+		}
+	}
+}

@@ -49,7 +49,7 @@ spec:
 			for _, r := range c.Releases {
 				switch {
 				case r.Failure != nil:
-					p.ReportBuilt(r.Object, finding.Finding{Message: failure(r)}, "kind")
+					p.ReportBuilt(r.Object, finding.Finding{Message: failure(r)}, placeOf(r)...)
 				case r.Unknown != "":
 					open.add(r.Object, r.Unknown)
 				case r.Chart == "":
@@ -60,6 +60,17 @@ spec:
 		open.report(p)
 		missing(p, absent)
 	},
+}
+
+// placeOf is the field that a failure is about: the chart's where that cannot be loaded.
+func placeOf(r *reconcile.Release) []any {
+	switch {
+	case r.Chart != "":
+		return []any{"kind"}
+	case r.Object.Field("spec", "chartRef") != nil:
+		return []any{"spec", "chartRef", "name"}
+	}
+	return []any{"spec", "chart", "spec", "chart"}
 }
 
 func failure(r *reconcile.Release) string {
