@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapi "k8s.io/kube-openapi/pkg/validation/errors"
 )
@@ -20,6 +21,8 @@ type describer struct {
 	// secret says that no value may be told, literal that ${VAR} is a value like
 	// others.
 	secret, literal bool
+	// structure is that of the object, nil where it isn't known.
+	structure *structural.Structural
 }
 
 // quotedPath is how the validator names the field in errors about allOf, anyOf,
@@ -47,6 +50,9 @@ func (d describer) problem(err error) Problem {
 	}
 	if failed != nil {
 		message, hint = d.explain(failed, value)
+		if unit := d.unitHint(path, value); unit != "" {
+			hint = unit
+		}
 	}
 	p := Problem{Kind: Invalid, Path: full, Message: name + " " + message, Hint: hint,
 		Required: failed != nil && failed.Code() == openapi.RequiredFailCode,
@@ -191,6 +197,9 @@ func (d describer) wrongType(e *openapi.Validation, value any) (message, hint st
 		return fmt.Sprintf("%smust be a %s", d.quoted(value), want), ""
 	}
 	message = fmt.Sprintf("must be %s, not %s", typeNames(want), typeOf(value))
+	if text, isText := value.(string); isText && !d.secret && strings.HasPrefix(want, "int") {
+		hint = bareHint(text)
+	}
 	if want == "string" {
 		switch value.(type) {
 		case bool, int64, float64, uint64:
@@ -202,6 +211,36 @@ func (d describer) wrongType(e *openapi.Validation, value any) (message, hint st
 		}
 	}
 	return message, hint
+}
+
+// unitHint says how to write a duration that lacks its unit; "" for anything else.
+func (d describer) unitHint(path []any, value any) string {
+	node := nodeAt(d.structure, path)
+	if node == nil || node.ValueValidation == nil || node.ValueValidation.Pattern == "" || d.secret {
+		return ""
+	}
+	number := fmt.Sprint(value)
+	if _, err := strconv.ParseFloat(number, 64); err != nil || len(number) > 20 {
+		return ""
+	}
+	pattern, err := regexp.Compile(node.ValueValidation.Pattern)
+	if err != nil || pattern.MatchString(number) || !pattern.MatchString(number+"s") || !pattern.MatchString(number+"m") {
+		return ""
+	}
+	return fmt.Sprintf("a duration has a unit: %ss for seconds, %sm for minutes", number, number)
+}
+
+// bareHint says how to write a text where a number is wanted; "" where it is none.
+func bareHint(text string) string {
+	number, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil || text != strings.TrimSpace(text):
+		return ""
+	case len(text) > 1 && strings.Trim(text, "01234567") == "" && text[0] == '0':
+		octal, _ := strconv.ParseInt(text, 8, 64)
+		return fmt.Sprintf("write it without quotes: %d; %s without them is octal, and means %d", number, text, octal)
+	}
+	return fmt.Sprintf("write it without quotes: %d", number)
 }
 
 func (d describer) notAllowed(e *openapi.Validation, value any) (message, hint string) {

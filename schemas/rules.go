@@ -45,16 +45,18 @@ func (b *Budget) Overstrained() bool { return b != nil && b.effort.Load() > runE
 // findings have no such hint.
 const mostNames = 1_000_000
 
-// suggest names the field that was meant, or those that there are.
-func (b *Budget) suggest(name string, fields func() []string) string {
+// suggest names the field that was meant, or those that there are, as a hint; meant is "" where
+// none comes near.
+func (b *Budget) suggest(name string, fields func() []string) (hint, meant string) {
 	if b != nil && b.names.Load() > mostNames {
-		return ""
+		return "", ""
 	}
 	names := fields()
 	if b != nil {
 		b.names.Add(int64(len(names)))
 	}
-	return suggest(name, names)
+	meant, _ = Nearest(name, names)
+	return suggest(name, names), meant
 }
 
 // Exhausted says whether the rules cost more than is allowed.

@@ -52,6 +52,8 @@ type Problem struct {
 	OnlyApply bool
 	// blocking says that the API server looks no further.
 	blocking bool
+	// meant is the field that an unknown one was meant to be, "" where none comes near.
+	meant string
 }
 
 // Field spells a path as kubectl does: spec.containers[0].image.
@@ -174,9 +176,18 @@ func copyValue(value any) any {
 	return value
 }
 
-// sorted sorts problems by field and leaves out repetitions.
+// sorted sorts problems by field and leaves out repetitions, and required fields that are
+// misspelt: the unknown field tells.
 func sorted(problems []Problem) []Problem {
-	problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.Kind == "" })
+	misspelt := map[string]bool{}
+	for _, p := range problems {
+		if p.meant != "" {
+			misspelt[Field(append(slices.Clone(p.Path[:len(p.Path)-1]), p.meant))] = true
+		}
+	}
+	problems = slices.DeleteFunc(problems, func(p Problem) bool {
+		return p.Kind == "" || p.Required && len(misspelt) > 0 && misspelt[Field(p.Path)]
+	})
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(Field(a.Path), Field(b.Path)), cmp.Compare(a.Message, b.Message))
 	})
@@ -193,7 +204,7 @@ func (s *Schema) problems(object, clean map[string]any, at []any, o Options) []P
 	opts := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	pruned := pruning.PruneWithOptions(clean, s.structure, root, opts)
 	defaulting.PruneNonNullableNullsWithoutDefaults(clean, s.structure)
-	describe := describer{object: object, at: at, literal: o.Literal, secret: s.GVK.Group == "" && s.GVK.Kind == "Secret"}
+	describe := describer{object: object, at: at, literal: o.Literal, secret: s.GVK.Group == "" && s.GVK.Kind == "Secret", structure: s.structure}
 	var found []Problem
 	if s.embedded {
 		err, unknown := objectmeta.CoerceWithOptions(nil, clean, s.structure, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
@@ -248,7 +259,7 @@ func (s *Schema) unknown(at, path []any, o Options) Problem {
 		in = "at the top of " + s.GVK.Kind
 	}
 	p.Message = fmt.Sprintf("unknown field %q %s", name, in)
-	p.Hint = o.Budget.suggest(name, func() []string { return fieldsAt(s.structure, path[:len(path)-1], s.meta != nil) })
+	p.Hint, p.meant = o.Budget.suggest(name, func() []string { return fieldsAt(s.structure, path[:len(path)-1], s.meta != nil) })
 	return p
 }
 

@@ -51,6 +51,19 @@ func TestValidate(t *testing.T) {
 			`unknown field: specs: unknown field "specs" at the top of HelmRelease (did you mean "spec"?)`}},
 		{"required", release + "spec: {chartRef: {kind: OCIRepository, name: a}}\n", []string{
 			"invalid: spec.interval: spec.interval is required"}},
+		{"a misspelt required field is told once", release + "spec:\n  intervall: 1h\n" + ref, []string{
+			`unknown field: spec.intervall: unknown field "intervall" in spec (did you mean "interval"?)`}},
+		{"another one is required too", release + "spec:\n  zzz: 1h\n" + ref, []string{
+			"invalid: spec.interval: spec.interval is required",
+			`unknown field: spec.zzz: unknown field "zzz" in spec (fields there are chart, chartRef, commonMetadata, dependsOn, driftDetection, healthCheckExprs, install, interval, kubeConfig, maxHistory, persistentClient, postRenderStrategy, postRenderers, releaseName, rollback, serviceAccountName, storageNamespace, suspend, targetNamespace, test and 6 more)`}},
+		{"a number for a duration", release + "spec:\n  interval: 10\n" + ref, []string{
+			`invalid: spec.interval: spec.interval must be a string, not an integer (a duration has a unit: 10s for seconds, 10m for minutes)`}},
+		{"a duration without a unit", release + "spec:\n  interval: \"10\"\n" + ref, []string{
+			`invalid: spec.interval: spec.interval is "10", must match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$' (a duration has a unit: 10s for seconds, 10m for minutes)`}},
+		{"a text for a number", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: \"80\"}]}\n", []string{
+			`invalid: spec.ports[0].port: spec.ports[0].port must be an integer, not a string (write it without quotes: 80)`}},
+		{"a text with a zero in front for a number", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: \"0755\"}]}\n", []string{
+			`invalid: spec.ports[0].port: spec.ports[0].port must be an integer, not a string (write it without quotes: 755; 0755 without them is octal, and means 493)`}},
 		{"null is no value", release + "spec:\n  interval: null\n" + ref, []string{
 			"invalid: spec.interval: spec.interval is required"}},
 		{"enum", release + "spec:\n  interval: 1h\n  chartRef: {kind: ocirepository, name: a}\n", []string{
@@ -81,8 +94,7 @@ func TestValidate(t *testing.T) {
 		{"the operator's kinds in an alert", "apiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Alert\nmetadata: {name: a}\nspec: {providerRef: {name: a}, eventSources: [{kind: FluxInstance, name: a}, {kind: Deployment, name: a}]}\n", []string{
 			`invalid: spec.eventSources[1].kind: spec.eventSources[1].kind is "Deployment", must be one of Bucket, GitRepository, Kustomization, HelmRelease, HelmChart, HelmRepository, ImageRepository, ImagePolicy, ImageUpdateAutomation, OCIRepository, ArtifactGenerator, ExternalArtifact, FluxInstance, ResourceSet, ResourceSetInputProvider`}},
 		{"list index", "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: a}\nrules: [{verbs: [get], resources: [pods], apiGroups: ['']}, {verb: [get]}]\n", []string{
-			`unknown field: rules[1].verb: unknown field "verb" in rules[1] (did you mean "verbs"?)`,
-			"invalid: rules[1].verbs: rules[1].verbs is required"}},
+			`unknown field: rules[1].verb: unknown field "verb" in rules[1] (did you mean "verbs"?)`}},
 		{"CRD of a CRD", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.b.c}\nspec: {group: b.c, scope: Namespaced, names: {plural: as, kind: A}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {anyOf: [{type: string}]}}}}}]}\n", nil},
 		{"kustomization in any case", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nconfigMapgenerator: [{name: a, literals: [a=b]}]\nresources: [a]\n", nil},
 		{"kustomization", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresource: [a]\nnamespace: 5\npatches: {a: b}\nimages: [{name: a, newtag: b, digests: c}]\n", []string{

@@ -177,6 +177,9 @@ func move(n *yaml.Node, change func(*yaml.Node)) {
 // place is where something stands in a patch.
 func (p patch) place(path []any, key bool) place {
 	at := place{file: p.file}
+	if n := len(path); key && p.node.Kind == yaml.SequenceNode && n == 2 {
+		path, key = []any{path[0], "path"}, false // an operation names the field there
+	}
 	if key {
 		at.line, at.column = repository.KeyPosition(p.node, path...)
 	} else {

@@ -178,7 +178,11 @@ func (w *world) mentionedByCharts() map[string]bool {
 func (w *world) namespaceMissing(p *rule.Pass, open *questions, d destination) {
 	id := reconcile.Identity{Kind: "Namespace", Name: d.namespace}
 	at := w.locate(d.of, d.namespace, d.path...)
-	if why := w.doubt(id); why != "" {
+	why := w.doubt(id)
+	if why == "" && w.guessed() && !w.near(id) {
+		why = "what syncs the cluster's root is not in the repository, and may make it"
+	}
+	if why != "" {
 		open.add(at, fmt.Sprintf("whether there is namespace %s, which %s goes to", d.namespace, d.of), why)
 		return
 	}

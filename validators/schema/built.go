@@ -107,6 +107,9 @@ func (w work) built(o *reconcile.Object) checked {
 			l.file, l.line, l.column = o.KeyPosition(p.Path...)
 		} else {
 			l.file, l.line, l.column = o.Position(p.Path...)
+			if file, line, _ := placeInSource(o, p); file == l.file && line == l.line {
+				l.Hint = asWritten(o.Source, p)
+			}
 			if file, line, column, ok := o.PatchPosition(p.Path...); ok && (p.Rule || p.Required) && !own(p) {
 				l.file, l.line, l.column = file, line, column
 			}

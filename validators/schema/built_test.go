@@ -48,6 +48,7 @@ func TestBuiltObjects(t *testing.T) {
 		{"a value that a patch mends", cluster("prod", "./apps", "  patches: [{target: {kind: ConfigMap}, patch: '- {op: replace, path: /data/b, value: x}'}]\n") + config + badMap, ""},
 		{"a misspelt kind of a group that is known", cluster("prod", "./apps", "") + "-- apps/a.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelaese\nmetadata: {name: a}\n", "schema-invalid apps/a.yaml:2:7 prod"},
 		{"a value that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: ConfigMap}, patch: '- {op: add, path: /dta, value: x}'}]\n") + config + strings.Replace(badMap, "b: 1", "b: x", 1), "schema-unknown-field clusters/prod/apps.yaml:9:48 prod"},
+		{"an operation that adds a field", cluster("prod", "./apps", "  patches:\n    - target: {kind: ConfigMap}\n      patch: |\n        - op: add\n          path: /dta\n          value: x\n") + config + strings.Replace(badMap, "b: 1", "b: x", 1), "schema-unknown-field clusters/prod/apps.yaml:13:17 prod"},
 		{"a rule that a patch breaks", cluster("prod", "./apps", "  patches: [{target: {kind: HelmRelease}, patch: '- {op: remove, path: /spec/chartRef}'}]\n") + strings.Replace(release, "${INTERVAL}", "1h", 1), "schema-cel-violation clusters/prod/apps.yaml:9:50 prod"},
 		{"a definition that a patch changes", cluster("prod", "./apps", "  patches: [{target: {kind: CustomResourceDefinition}, patch: '- {op: replace, path: /spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size/type, value: string}'}]\n") + config + foo + "metadata: {name: a}\n---\n" + fooDefinition, ""},
 		{"a kustomization", cluster("prod", "./apps", "") + "-- apps/kustomization.yaml --\nresources: [a.yaml]\nname-prefix: x\n" + config + badMap, "schema-invalid apps/a.yaml:4:11 prod schema-unknown-field apps/kustomization.yaml:2:1 "},
@@ -67,5 +68,17 @@ func TestBuiltObjects(t *testing.T) {
 				t.Errorf("got %q, want %q", text, c.want)
 			}
 		})
+	}
+}
+
+// TestHintsAreAsWritten: a value is to be quoted as it stands, not as the number that it is read
+// as.
+func TestHintsAreAsWritten(t *testing.T) {
+	for written, want := range map[string]string{"1.10": `quote it: "1.10"`, "0755": `quote it: "0755"`, "1e3": `quote it: "1e3"`, "0x1F": `quote it: "0x1F"`} {
+		files := cluster("prod", "./apps", "") + "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata:\n  b: " + written + "\n"
+		found, _ := ruletest.Run(t, Invalid, files)
+		if len(found) != 1 || found[0].Hint != want {
+			t.Errorf("%s: got %v, want the hint %s", written, found, want)
+		}
 	}
 }

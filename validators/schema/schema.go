@@ -333,6 +333,7 @@ func locate(o *repository.Object, p schemas.Problem) located {
 		l.line, l.column = o.KeyPosition(p.Path...)
 	} else {
 		l.line, l.column = o.Position(p.Path...)
+		l.Hint = asWritten(o, p)
 	}
 	return l
 }
