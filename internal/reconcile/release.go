@@ -345,7 +345,7 @@ func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Optio
 			return nil, nil
 		}
 		by := cmp.Or(from.repo.LeftOutBy(file), "source-controller")
-		return nil, fmt.Errorf("Flux doesn't see the chart at %q: %s leaves it out of the source", at, by)
+		return nil, fmt.Errorf("there is no chart at %q for Flux: %s leaves it out of the source", at, by)
 	}
 	return one.chart, one.err
 }
