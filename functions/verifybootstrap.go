@@ -44,6 +44,9 @@ func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options
 	for _, r := range report.Releases {
 		lines = append(lines, list.release(r)...)
 	}
+	for _, f := range report.Flux {
+		lines = append(lines, list.flux(f)...)
+	}
 	list.keepForValidation()
 	if len(lines) == 0 {
 		return nil
@@ -132,6 +135,30 @@ func (l *resourceList) release(r bootstrap.ReleaseReport) []string {
 		one.Tags = map[string]string{"rule": d.Rule}
 		one.Message = fmt.Sprintf("%s: %s drifts from HelmRelease %s/%s: %s is %s, but %s in Git [%s]", place, name,
 			r.Object.Namespace, r.Object.Name, d.Field, valueText(d.Bootstrap.Value), valueText(d.Git.Value), d.Rule)
+		l.results = append(l.results, &one)
+		lines = append(lines, one.Message)
+	}
+	return lines
+}
+
+// flux records the verdict on what installs Flux and returns the lines of its error.
+func (l *resourceList) flux(f bootstrap.FluxReport) []string {
+	place := fmt.Sprintf("%s:%d", f.File, f.Line)
+	result := &framework.Result{Severity: framework.Error, File: &framework.File{Path: f.File}}
+	if f.Verdict == bootstrap.Unresolved {
+		result.Severity, result.Message = framework.Info, fmt.Sprintf("%s: %s: unresolved: %s", place, f.Installs, f.Reason)
+		l.results = append(l.results, result)
+	}
+	if f.Verdict != bootstrap.Drift {
+		return nil
+	}
+	var lines []string
+	for _, d := range f.Differences {
+		one := *result
+		one.Field = &framework.Field{Path: d.Field, CurrentValue: valueText(d.Bootstrap.Value), ProposedValue: valueText(d.Git.Value)}
+		one.Tags = map[string]string{"rule": d.Rule}
+		one.Message = fmt.Sprintf("%s: %s drifts from %s: %s is %s, but %s in Git [%s]", place, f.Installs, f.Git,
+			d.Field, valueText(d.Bootstrap.Value), valueText(d.Git.Value), d.Rule)
 		l.results = append(l.results, &one)
 		lines = append(lines, one.Message)
 	}

@@ -40,6 +40,7 @@ func All() []rule.Rule {
 		audit.RetryInterval,
 		audit.Timeout,
 		bootstrap.ChartDrift,
+		bootstrap.FluxDrift,
 		bootstrap.HelmReleaseMissing,
 		bootstrap.IdentityDrift,
 		bootstrap.IntendedStale,

@@ -82,7 +82,7 @@ or is missing, 2 when a bootstrap file can't be read.`,
 }
 
 func runVerify(ctx context.Context, s streams, dir, format string) error {
-	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}, Order: []bootstrap.OrderProblem{}, Stale: []bootstrap.Declaration{}}
+	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}, Order: []bootstrap.OrderProblem{}, Flux: []bootstrap.FluxReport{}, Stale: []bootstrap.Declaration{}}
 	go reconcile.Warm()
 	repo, err := loadRepository(dir)
 	if err == nil {
@@ -100,7 +100,8 @@ func runVerify(ctx context.Context, s streams, dir, format string) error {
 		return nothingFound(err)
 	}
 	refused := slices.ContainsFunc(report.Order, func(o bootstrap.OrderProblem) bool { return o.Refused })
-	if report.Summary.Drift+report.Summary.Missing > 0 || refused {
+	fluxDrifts := slices.ContainsFunc(report.Flux, func(f bootstrap.FluxReport) bool { return f.Verdict == bootstrap.Drift })
+	if report.Summary.Drift+report.Summary.Missing > 0 || refused || fluxDrifts {
 		return found()
 	}
 	return unreadable(report)

@@ -26,6 +26,8 @@ type interest struct {
 	data    map[string]bool
 	// of are the charts of the sources of a name.
 	of map[string][]string
+	// flux says that what defines Flux matters too.
+	flux bool
 
 	mu    sync.Mutex
 	known map[string]bool // by folder
@@ -45,6 +47,9 @@ func newInterest(repo *repository.Repository, files []bootstrapFile) *interest {
 	}
 	slices.Sort(x.names)
 	x.names = slices.Compact(x.names)
+	if x.flux = mayInstallFlux(repo, files); x.flux {
+		x.charts[instanceChart] = true
+	}
 	for _, o := range repo.ByKind(sourceGroup, "OCIRepository") {
 		url, _ := o.Text("spec", "url")
 		x.of[o.Name] = append(x.of[o.Name], chartName(url))
@@ -165,6 +170,9 @@ func (x *interest) folder(dir string, seen map[string]bool) bool {
 	if s.NamePrefix+s.NameSuffix != "" || len(s.Generators)+len(s.Transformers)+len(s.Replacements) > 0 {
 		return true
 	}
+	if _, ok := fluxKustomization(k); ok && x.flux {
+		return true
+	}
 	for _, g := range s.ConfigMapGenerator {
 		if x.data[g.Name] {
 			return true
@@ -214,7 +222,11 @@ func (x *interest) object(o *repository.Object) bool {
 	case helmGroup:
 		return x.release(o)
 	case sourceGroup:
-		return variable || x.sources[o.Name]
+		url, _ := o.Text("spec", "url")
+		return variable || x.sources[o.Name] || x.flux && isFluxURL(url)
+	case "apps":
+		part, _ := o.Text("metadata", "labels", "app.kubernetes.io/part-of")
+		return x.flux && part == "flux"
 	case "":
 		return (o.Kind == "ConfigMap" || o.Kind == "Secret") && (variable || x.data[o.Name])
 	}

@@ -30,6 +30,9 @@ type Report struct {
 	Refusals []Refusal `json:"refusals"`
 	// Order is what is wrong with the order of the releases; it is no part of their verdicts.
 	Order []OrderProblem `json:"order"`
+	// Flux says of each way in which the repository installs Flux whether Git says the same; it
+	// is counted apart from the releases.
+	Flux []FluxReport `json:"flux"`
 	// Stale are declarations of differences that are none.
 	Stale   []Declaration `json:"stale"`
 	Summary Summary       `json:"summary"`

@@ -44,10 +44,11 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 		}
 		start = end
 	}
+	r.writeFlux(&out, opts)
 	for _, d := range r.Stale {
 		fmt.Fprintf(&out, "%s:%d: %s\n  hint: remove it from the annotation %s\n", printable(d.File), d.Line, printable(d.Message), IntendedAnnotation)
 	}
-	out.WriteString(r.Summary.String() + "\n")
+	out.WriteString(r.summary() + "\n")
 	_, err := io.WriteString(w, out.String())
 	return err
 }
@@ -60,11 +61,7 @@ func writeReleases(out *strings.Builder, releases []ReleaseReport, opts TextOpti
 		version = max(version, width(dash(r.Version)))
 	}
 	for _, r := range releases {
-		symbol := symbols[r.Verdict]
-		if opts.Color {
-			symbol = colours[r.Verdict] + symbol + "\x1b[0m"
-		}
-		fmt.Fprintf(out, "  %s %s  %s  %s   %s\n", symbol, padded(dash(r.Release), name),
+		fmt.Fprintf(out, "  %s %s  %s  %s   %s\n", r.Verdict.symbol(opts), padded(dash(r.Release), name),
 			padded(dash(r.Namespace), namespace), padded(dash(r.Version), version), printable(r.said()))
 		writeDifferences(out, r.Differences)
 		if hint := r.Hint(); hint != "" {
@@ -73,22 +70,58 @@ func writeReleases(out *strings.Builder, releases []ReleaseReport, opts TextOpti
 	}
 }
 
-// said is the verdict in words.
-func (r ReleaseReport) said() string {
-	switch r.Verdict {
-	case Agrees:
-		return "as " + r.HelmRelease
-	case Drift:
-		return "drifts from " + r.HelmRelease
-	case Intended:
-		if r.Reason != "" {
-			return "differs from " + r.HelmRelease + ": " + r.Reason
-		}
-		return "differs on purpose from " + r.HelmRelease
-	case Missing:
-		return "missing: " + r.Reason
+// symbol marks a verdict, in its colour where that is asked for.
+func (v Verdict) symbol(opts TextOptions) string {
+	if opts.Color {
+		return colours[v] + symbols[v] + "\x1b[0m"
 	}
-	return "unresolved: " + r.Reason
+	return symbols[v]
+}
+
+// writeFlux prints how what installs Flux compares with Git.
+func (r *Report) writeFlux(out *strings.Builder, opts TextOptions) {
+	for _, f := range r.Flux {
+		fmt.Fprintf(out, "%s\n  %s %s  %s   %s\n", printable(f.File), f.Verdict.symbol(opts), printable(f.Installs),
+			printable(dash(f.Version)), printable(inWords(f.Verdict, f.Git, f.Reason)))
+		writeDifferences(out, f.Differences)
+		if hint := f.Hint(); hint != "" {
+			fmt.Fprintf(out, "      hint: %s\n", printable(hint))
+		}
+	}
+}
+
+// summary is the last line: the releases, and what installs Flux.
+func (r *Report) summary() string {
+	if len(r.Flux) == 0 {
+		return r.Summary.String()
+	}
+	var flux Summary
+	for _, f := range r.Flux {
+		flux.count(f.Verdict)
+	}
+	_, verdicts, _ := strings.Cut(flux.String(), ": ")
+	return r.Summary.String() + "; Flux: " + verdicts
+}
+
+// said is the verdict in words.
+func (r ReleaseReport) said() string { return inWords(r.Verdict, r.HelmRelease, r.Reason) }
+
+// inWords is a verdict in words: git is the other side's place, "" where there is none.
+func inWords(v Verdict, git, reason string) string {
+	switch v {
+	case Agrees:
+		return "as " + git
+	case Drift:
+		return "drifts from " + git
+	case Intended:
+		if reason != "" {
+			return "differs from " + git + ": " + reason
+		}
+		return "differs on purpose from " + git
+	case Missing:
+		return "missing: " + reason
+	}
+	return "unresolved: " + reason
 }
 
 func writeDifferences(out *strings.Builder, differences []Difference) {

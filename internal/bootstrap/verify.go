@@ -24,9 +24,10 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list
 // The fleet is what Flux would apply from the repository; nil computes it.
 func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) (*Report, error) {
 	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{},
-		Refusals: []Refusal{}, Order: []OrderProblem{}, Stale: []Declaration{}}
+		Refusals: []Refusal{}, Order: []OrderProblem{}, Flux: []FluxReport{}, Stale: []Declaration{}}
 	files, err := readAll(ctx, repo)
-	if err != nil {
+	nothing := errors.Is(err, ErrNoBootstrap)
+	if err != nil && !(nothing && mayInstallFlux(repo, nil)) {
 		return nil, err
 	}
 	c, err := gitOf(ctx, repo, files, fleet)
@@ -34,13 +35,16 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 		return nil, err
 	}
 	var declarations staleness
+	var alone []*release // of the chart that makes a FluxInstance, which no HelmRelease takes over
 	for _, file := range files {
 		report.Summary.Files++
 		report.refuse(file.releases)
 		taken := map[*release]*helmRelease{}
 		for _, r := range file.releases {
 			judged := c.judge(file.engine, r)
-			taken[r] = judged.helmRelease
+			if taken[r] = judged.helmRelease; taken[r] == nil && r.skipped == nil && chartName(r.chart.value) == instanceChart {
+				alone = append(alone, r)
+			}
 			declarations.add(judged)
 			report.Summary.count(judged.Verdict)
 			report.Releases = append(report.Releases, judged)
@@ -49,6 +53,10 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+	}
+	report.Flux = append(report.Flux, c.verifyFlux(ctx, files, alone)...)
+	if nothing && len(report.Flux) == 0 {
+		return nil, ErrNoBootstrap
 	}
 	report.Stale = append(report.Stale, declarations.stale()...)
 	slices.SortStableFunc(report.Releases, func(a, b ReleaseReport) int {

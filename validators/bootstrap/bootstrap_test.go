@@ -12,7 +12,7 @@ import (
 func all() []rule.Rule {
 	return []rule.Rule{bootstrap.VersionDrift, bootstrap.ChartDrift, bootstrap.ValuesDrift,
 		bootstrap.IdentityDrift, bootstrap.HelmReleaseMissing, bootstrap.Order, bootstrap.Overlay, bootstrap.Substitution,
-		bootstrap.TemplatePath, bootstrap.ValuesFrom, bootstrap.IntendedStale}
+		bootstrap.TemplatePath, bootstrap.ValuesFrom, bootstrap.IntendedStale, bootstrap.FluxDrift}
 }
 
 func TestExamples(t *testing.T) {

@@ -1,0 +1,93 @@
+package bootstrap
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// FluxDrift is bootstrap-flux-drift.
+var FluxDrift = rule.Rule{
+	ID:       bootstrap.RuleFluxDrift,
+	Title:    "the bootstrap installs another Flux than Git says",
+	Severity: finding.Error,
+	Why: `A bootstrap that installs Flux itself, by its manifests (github.com/fluxcd/flux2/manifests/install?ref=…,
+gotk-components.yaml) or by a FluxInstance, says a second time which Flux the cluster runs. What the cluster applies then
+says it for good: a FluxInstance, the chart flux-instance, the manifests or the source that they come from. Where both
+differ, Flux replaces itself as soon as it runs, with another version, other components, or a sync from elsewhere.
+
+Of manifests that are not in the repository the version counts, of a FluxInstance its whole spec, with the defaults of the
+operator. A range in Git that the bootstrap's version is in is unresolved.`,
+	Fix: `Bump both, or install the FluxInstance that is in Git, so that it stands there once.`,
+	Bad: []rule.Example{
+		{Files: fluxInstalled("v2.9.4 # <-- here") + fluxRuns("2.9.5")},
+		{Files: fluxRuns("2.9.5") + strings.NewReplacer("clusters/eu/flux.yaml", "bootstrap/flux.yaml",
+			"url: https://example.com/fleet.git", "url: https://example.com/other.git # <-- here").Replace(fluxRuns("2.9.5"))},
+	},
+	Good: []rule.Example{
+		{Files: fluxInstalled("v2.9.5") + fluxRuns("2.9.5")},
+		{Files: fluxInstalled("v2.9.4") + fluxRuns("2.9.x")},
+	},
+	Run: func(p *rule.Pass) {
+		c := comparison.Of(p)
+		if c.err != nil || c.report == nil {
+			return // the others tell why
+		}
+		for _, f := range c.report.Flux {
+			if p.Cluster != "" && f.Cluster != "" && f.Cluster != p.Cluster {
+				continue
+			}
+			p.Checked(f.File)
+			for _, d := range f.Differences {
+				p.Report(fluxFinding(p, f, d))
+			}
+			if f.Verdict == bootstrap.Unresolved {
+				p.Unresolved(f.File, f.Line, f.Installs+": "+f.Reason)
+			}
+		}
+	},
+}
+
+func fluxFinding(p *rule.Pass, f bootstrap.FluxReport, d bootstrap.Difference) finding.Finding {
+	out := finding.Finding{File: d.Bootstrap.File, Line: d.Bootstrap.Line, Cluster: f.Cluster, Hint: f.HintFor(d)}
+	if out.File == "" {
+		out.File, out.Line = f.File, f.Line
+	}
+	out.Declared = finding.Place{File: f.File, Line: f.Line}
+	out.Column = column(p.Repo, out.File, out.Line, d.Bootstrap.Value)
+	out.Message = fmt.Sprintf("%s: %s is %s in the bootstrap and %s in Git (%s)", f.Installs, d.Field, d.Bootstrap.Text(),
+		d.Git.Text(), at(d.Git, f.Git))
+	return out
+}
+
+// fluxInstalled is a bootstrap that applies Flux's manifests of a version.
+func fluxInstalled(version string) string {
+	return `-- bootstrap/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - github.com/fluxcd/flux2/manifests/install?ref=` + version + "\n"
+}
+
+// fluxRuns is a cluster whose FluxInstance has a version.
+func fluxRuns(version string) string {
+	return `-- clusters/eu/flux.yaml --
+apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata:
+  name: flux
+  namespace: flux-system
+spec:
+  distribution:
+    version: "` + version + `"
+    registry: ghcr.io/fluxcd
+  sync:
+    kind: GitRepository
+    url: https://example.com/fleet.git
+    ref: refs/heads/main
+    path: clusters/eu
+`
+}
