@@ -16,7 +16,8 @@ import (
 // charts are the releases of what is no helmfile: the helmCharts of
 // kustomizations, which Flux doesn't build, and the HelmCharts of K3s and RKE2.
 //
-// They count also where Flux is told to ignore the file.
+// They count also where Flux is told to ignore the file, but not in an example's or a test's
+// folder.
 func (r *reader) charts() []*release {
 	var out []*release
 	var configs []*repository.Object
@@ -31,7 +32,7 @@ func (r *reader) charts() []*release {
 		}
 	}
 	for _, f := range r.repo.Files() {
-		if !repository.IsKustomization(f.Path) || len(f.Documents) == 0 || r.repo.Use(f.Path) == repository.Chart {
+		if !repository.IsKustomization(f.Path) || len(f.Documents) == 0 || r.repo.Use(f.Path) == repository.Chart || r.isAside(f.Path) {
 			continue
 		}
 		for _, chart := range items(f.Documents[0].Node, "helmCharts") {
@@ -47,7 +48,7 @@ func (r *reader) charts() []*release {
 func (r *reader) objects() iter.Seq[*repository.Object] {
 	return func(yield func(*repository.Object) bool) {
 		for _, f := range r.repo.Files() {
-			if r.repo.Use(f.Path) == repository.Chart {
+			if r.repo.Use(f.Path) == repository.Chart || r.isAside(f.Path) {
 				continue
 			}
 			for _, d := range f.Documents {
@@ -59,6 +60,26 @@ func (r *reader) objects() iter.Seq[*repository.Object] {
 			}
 		}
 	}
+}
+
+// aside are names of folders that show how something is used, or try it.
+var aside = []string{"example", "examples", "sample", "samples", "test", "tests", "testdata", "e2e", "doc", "docs"}
+
+// isAside says whether a file is in a folder that belongs to no cluster: an example's or a
+// test's by its name, without a Kustomization of Flux in or for it.
+func (r *reader) isAside(file string) bool {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if !slices.Contains(aside, strings.ToLower(path.Base(dir))) {
+			continue
+		}
+		if !slices.ContainsFunc(r.repo.ByKind(kustomizeGroup, "Kustomization"), func(o *repository.Object) bool {
+			at, _ := o.Text("spec", "path")
+			return strings.HasPrefix(o.File(), dir+"/") || strings.HasPrefix(folderOf(at)+"/", dir+"/")
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // newChart is a release at a node, not yet evaluated, and the evaluation of its

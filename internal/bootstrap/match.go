@@ -31,7 +31,7 @@ func bootstrapCluster(paths []string, file string) string {
 }
 
 // counterpart finds the HelmRelease that takes a release over: the one whose
-// file the release reads, else the one of the same name and namespace, else one
+// file the release reads, where Flux applies it, else the one of the same name and namespace, else one
 // of the same chart whose name or namespace differs; those that the release's cluster applies
 // before those that another does, or none. Of several, those of the same cluster count, then those nearest in the
 // folder tree, then one that agrees. It says why when the choice would be a guess.
@@ -39,11 +39,13 @@ func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
 	reads := func(h *helmRelease) bool { return r.reads[h.file] }
 	own := func(h *helmRelease) bool { return (r.cluster == "" || h.in(r.cluster)) && r.sameIdentity(h) }
 	similar := func(h *helmRelease) bool { return g.similar(r, h) }
+	// A cluster that the repository doesn't name applies it.
+	elsewhere := func(h *helmRelease) bool { return reads(h) && len(g.unreachedFolders(h)) > 0 }
 	for _, each := range []struct {
 		among []*helmRelease
 		fits  func(*helmRelease) bool
 	}{
-		{g.releases, reads}, {g.releases, own}, {g.orphans, reads}, {g.releases, r.sameIdentity},
+		{g.releases, reads}, {g.orphans, elsewhere}, {g.releases, own}, {g.orphans, reads}, {g.releases, r.sameIdentity},
 		{g.orphans, r.sameIdentity}, {g.releases, similar}, {g.orphans, similar},
 	} {
 		candidates := filter(each.among, each.fits)

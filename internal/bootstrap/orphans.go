@@ -30,8 +30,9 @@ func (g *git) adopted(orphans []*helmRelease) []*helmRelease {
 	return all
 }
 
-// foldersOf are the folders from which the file of a HelmRelease is reached.
-func (g *git) foldersOf(h *helmRelease) []string {
+// unreachedFolders are those of the Kustomizations that no cluster leads to, and that apply the
+// folder with the file of a HelmRelease.
+func (g *git) unreachedFolders(h *helmRelease) []string {
 	var folders []string
 	for _, o := range g.fleet.Unreached {
 		at, _ := o.Text("spec", "path")
@@ -40,7 +41,12 @@ func (g *git) foldersOf(h *helmRelease) []string {
 			folders = append(folders, path.Dir(o.File()))
 		}
 	}
-	if len(folders) > 0 {
+	return folders
+}
+
+// foldersOf are the folders from which the file of a HelmRelease is reached.
+func (g *git) foldersOf(h *helmRelease) []string {
+	if folders := g.unreachedFolders(h); len(folders) > 0 {
 		return folders
 	}
 	if top, ok := g.topFolder(h.file); ok {

@@ -94,11 +94,11 @@ var bootstrapMutants = []mutant{
 	},
 	{
 		name: "Flux-of-another-version", example: "homelab", rule: "bootstrap-flux-drift",
-		edits: []edit{add("bootstrap/flux/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- «»github.com/fluxcd/flux2/manifests/install?ref=v2.2.2\n")},
+		edits: []edit{add("bootstrap/flux/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- github.com/fluxcd/flux2/manifests/install?ref=«»v2.2.2\n")},
 	},
 	{
 		name: "Flux-of-another-version-on-one-cluster", example: "acme", rule: "bootstrap-flux-drift",
-		edits: []edit{add("bootstrap/staging/flux/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- «»https://github.com/fluxcd/flux2/releases/download/v2.2.2/install.yaml\n")},
+		edits: []edit{add("bootstrap/staging/flux/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- https://github.com/fluxcd/flux2/releases/download/«»v2.2.2/install.yaml\n")},
 	},
 	{
 		name: "declared-and-mended", example: "homelab", rule: "bootstrap-intended-stale",
