@@ -1,9 +1,11 @@
 package bootstrap_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
@@ -83,6 +85,12 @@ func TestUnresolved(t *testing.T) {
 	_, unresolved := ruletest.Run(t, bootstrap.HelmReleaseMissing, repo)
 	if len(unresolved) != 1 || unresolved[0].Line != 9 || !strings.Contains(unresolved[0].Reason, `"nobody"`) {
 		t.Errorf("got %+v", unresolved)
+	}
+	const refused = "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, versions: 1.0.0}\n  - {name: b, namespace: a, chart: oci://ghcr.io/charts/app, verify: many}\n"
+	if _, unresolved = ruletest.Run(t, bootstrap.HelmReleaseMissing, refused); !slices.ContainsFunc(unresolved, func(u finding.Unresolved) bool {
+		return u.Line == 2 && strings.Contains(u.Reason, "helmfile stops: ") && strings.Contains(u.Reason, "versions")
+	}) {
+		t.Errorf("a refusal is told as %+v", unresolved)
 	}
 	if found, unresolved := ruletest.Run(t, bootstrap.ValuesDrift, "-- a.yaml --\na: 1\n"); len(found)+len(unresolved) > 0 {
 		t.Errorf("a repository without a bootstrap has %v, %v", found, unresolved)

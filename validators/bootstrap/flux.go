@@ -36,13 +36,14 @@ operator. A range in Git that the bootstrap's version is in is unresolved.`,
 		if c.err != nil || c.report == nil {
 			return // the others tell why
 		}
+		in := &sources{repo: p.Repo}
 		for _, f := range c.report.Flux {
 			if p.Cluster != "" && f.Cluster != "" && f.Cluster != p.Cluster {
 				continue
 			}
 			p.Checked(f.File)
 			for _, d := range f.Differences {
-				p.Report(fluxFinding(p, f, d))
+				p.Report(fluxFinding(in, f, d))
 			}
 			if f.Verdict == bootstrap.Unresolved {
 				p.Unresolved(f.File, f.Line, f.Installs+": "+f.Reason)
@@ -51,13 +52,13 @@ operator. A range in Git that the bootstrap's version is in is unresolved.`,
 	},
 }
 
-func fluxFinding(p *rule.Pass, f bootstrap.FluxReport, d bootstrap.Difference) finding.Finding {
+func fluxFinding(in *sources, f bootstrap.FluxReport, d bootstrap.Difference) finding.Finding {
 	out := finding.Finding{File: d.Bootstrap.File, Line: d.Bootstrap.Line, Cluster: f.Cluster, Hint: f.HintFor(d)}
 	if out.File == "" {
 		out.File, out.Line = f.File, f.Line
 	}
 	out.Declared = finding.Place{File: f.File, Line: f.Line}
-	out.Column = column(p.Repo, out.File, out.Line, d.Bootstrap.Value)
+	out.Column = in.column(out.File, out.Line, d.Bootstrap.Value)
 	out.Message = fmt.Sprintf("%s: %s is %s in the bootstrap and %s in Git (%s)", f.Installs, d.Field, d.Bootstrap.Text(),
 		d.Git.Text(), at(d.Git, f.Git))
 	return out

@@ -21,6 +21,7 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 	Good: []rule.Example{{Files: generated + cilium("replicas: 1")}},
 	Run: func(p *rule.Pass) {
 		in := &sources{repo: p.Repo}
+		refusals(p)
 		for _, r := range releases(p) {
 			p.Checked(r.File)
 			switch {
@@ -38,4 +39,16 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 			}
 		}
 	},
+}
+
+// refusals tells once of each helmfile that helmfile itself stops at: what the releases of the
+// file would be is judged all the same.
+func refusals(p *rule.Pass) {
+	c := comparison.Of(p)
+	if c.err != nil || c.report == nil {
+		return
+	}
+	for _, r := range c.report.Refusals {
+		p.Unresolved(r.File, r.Line, "helmfile stops: "+r.Reason)
+	}
 }
