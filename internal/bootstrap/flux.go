@@ -141,9 +141,9 @@ func (g *git) unappliedFlux(install fluxInstall) []fluxDefinition {
 func (g *git) fluxInstalls(e *engine, releases []*release) []fluxInstall {
 	var all []fluxInstall
 	add := func(d fluxDefinition, clusters []*reconcile.Cluster) {
-		if d.place.file != "" && !g.appliedAnywhere(d.place.file) && len(clusters) > 0 {
+		if d.file != "" && !g.appliedAnywhere(d.file) && len(clusters) > 0 {
 			all = append(all, fluxInstall{d, e, d.sync != nil || d.spec != nil && !d.fromChart, clusters,
-				bootstrapCluster(g.repo.Paths(), d.place.file)})
+				bootstrapCluster(g.repo.Paths(), d.file)})
 		}
 	}
 	for _, k := range g.repo.Kustomizes() {

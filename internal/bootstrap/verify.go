@@ -27,7 +27,7 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 		Refusals: []Refusal{}, Order: []OrderProblem{}, Flux: []FluxReport{}, Stale: []Declaration{}}
 	files, err := readAll(ctx, repo)
 	nothing := errors.Is(err, ErrNoBootstrap)
-	if err != nil && !(nothing && mayInstallFlux(repo, nil)) {
+	if err != nil && (!nothing || !mayInstallFlux(repo, nil)) {
 		return nil, err
 	}
 	c, err := gitOf(ctx, repo, files, fleet)
