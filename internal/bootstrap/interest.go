@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -30,7 +32,7 @@ type interest struct {
 	flux bool
 
 	mu    sync.Mutex
-	known map[string]bool // by folder
+	known map[string]bool // by folder; true of one that is being looked at
 }
 
 func newInterest(repo *repository.Repository, files []bootstrapFile) *interest {
@@ -120,6 +122,9 @@ var substituteName = regexp.MustCompile(`name["']?:\s*["']?([^\s"',}\]]+)`)
 // variables adds all names in the files that mention substituteFrom: a patch may hold it.
 func (x *interest) variables() {
 	for _, f := range x.repo.Files() {
+		if f.Err == nil && !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return mentions(d.Node, "substituteFrom", 0) }) {
+			continue
+		}
 		data, err := x.repo.ReadFile(f.Path)
 		if err != nil || !strings.Contains(string(data), "substituteFrom") {
 			continue
@@ -130,35 +135,57 @@ func (x *interest) variables() {
 	}
 }
 
+// mentions says whether a key or text below a node has a word in it.
+func mentions(n *yaml.Node, word string, depth int) bool {
+	if n == nil || depth > maxValueDepth {
+		return n != nil
+	}
+	return n.Kind == yaml.ScalarNode && strings.Contains(n.Value, word) ||
+		slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return mentions(child, word, depth+1) })
+}
+
 // in says whether a Kustomization matters.
 func (x *interest) in(k *reconcile.Kustomization) bool {
 	if k.Spec.NamePrefix+k.Spec.NameSuffix != "" || k.Spec.KubeConfig != nil || strings.Contains(k.Spec.Path, "${") {
 		return true
 	}
-	seen := map[string]bool{}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for _, component := range k.Spec.Components {
-		if at, ok := repository.Join(k.Dir, component); ok && x.folder(at, seen) {
+		if at, ok := repository.Join(k.Dir, component); ok && x.folder(at) {
 			return true
 		}
 	}
+	return x.folder(k.Dir)
+}
+
+// wanted says whether a resource of a kustomization matters, a file or a folder.
+func (x *interest) wanted(at string) bool {
 	x.mu.Lock()
-	known, done := x.known[k.Dir]
-	x.mu.Unlock()
-	if !done {
-		known = x.folder(k.Dir, map[string]bool{})
-		x.mu.Lock()
-		x.known[k.Dir] = known
-		x.mu.Unlock()
+	defer x.mu.Unlock()
+	if f, ok := x.repo.File(at); ok {
+		return x.file(f)
 	}
+	if _, ok := x.repo.ReadDir(at); ok {
+		return x.folder(at)
+	}
+	return true // whatever it is, the build says what is wrong with it
+}
+
+// folder says whether what a folder's kustomization leads to matters. A folder that leads to
+// itself does.
+func (x *interest) folder(dir string) bool {
+	known, done := x.known[dir]
+	if done {
+		return known
+	}
+	x.known[dir] = true
+	known = x.look(dir)
+	x.known[dir] = known
 	return known
 }
 
-// folder says whether what a folder's kustomization leads to matters.
-func (x *interest) folder(dir string, seen map[string]bool) bool {
-	if seen[dir] || len(seen) > 1000 {
-		return false
-	}
-	seen[dir] = true
+func (x *interest) look(dir string) bool {
 	k, ok := x.repo.KustomizeAt(dir)
 	if !ok {
 		return x.plainFolder(dir)
@@ -191,16 +218,27 @@ func (x *interest) folder(dir string, seen map[string]bool) bool {
 		if f, isFile := x.repo.File(at); isFile {
 			return x.file(f)
 		}
-		return x.folder(at, seen)
+		return x.folder(at)
 	})
 }
 
 // plainFolder says whether a file below a folder without a kustomization matters, as Flux lists
 // them.
 func (x *interest) plainFolder(dir string) bool {
-	return slices.ContainsFunc(x.repo.Files(), func(f *repository.File) bool {
-		return (dir == "." || strings.HasPrefix(f.Path, dir+"/")) && x.file(f)
-	})
+	files := x.repo.Files()
+	from := 0
+	if dir != "." {
+		from, _ = slices.BinarySearchFunc(files, dir+"/", func(f *repository.File, at string) int { return strings.Compare(f.Path, at) })
+	}
+	for _, f := range files[from:] {
+		if dir != "." && !strings.HasPrefix(f.Path, dir+"/") {
+			break
+		}
+		if x.file(f) {
+			return true
+		}
+	}
+	return false
 }
 
 // file says whether an object of a file matters.
@@ -221,6 +259,8 @@ func (x *interest) object(o *repository.Object) bool {
 	switch o.Group() {
 	case helmGroup:
 		return x.release(o)
+	case kustomizeGroup:
+		return x.kustomization(o)
 	case sourceGroup:
 		url, _ := o.Text("spec", "url")
 		return variable || x.sources[o.Name] || x.flux && isFluxURL(url)
@@ -230,5 +270,24 @@ func (x *interest) object(o *repository.Object) bool {
 	case "":
 		return (o.Kind == "ConfigMap" || o.Kind == "Secret") && (variable || x.data[o.Name])
 	}
-	return strings.HasSuffix(o.Group(), ".fluxcd.io") || o.Group() == "fluxcd.controlplane.io"
+	return strings.HasSuffix(o.Group(), ".fluxcd.io") || o.Group() == operatorGroup
+}
+
+// kustomization says whether what a Flux Kustomization applies matters, as far as its document
+// tells: what a patch may change of it is asked of the built one.
+func (x *interest) kustomization(o *repository.Object) bool {
+	at, ok := o.Text("spec", "path")
+	if from, _ := o.Text("spec", "sourceRef", "kind"); !ok || strings.Contains(at, "${") || from != "GitRepository" && from != "" {
+		return true
+	}
+	for _, field := range []string{"namePrefix", "nameSuffix", "kubeConfig", "components"} {
+		if o.Lookup("spec", field) != nil {
+			return true
+		}
+	}
+	dir := folderOf(at)
+	if _, there := x.repo.ReadDir(dir); !there {
+		return true
+	}
+	return x.folder(dir)
 }

@@ -69,7 +69,8 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 func gitOf(ctx context.Context, repo *repository.Repository, files []bootstrapFile, fleet *reconcile.Fleet) (*git, error) {
 	if fleet == nil {
 		var err error
-		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: newInterest(repo, files).in}); err != nil {
+		x := newInterest(repo, files)
+		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: x.in, Wanted: x.wanted}); err != nil {
 			return nil, err
 		}
 	}

@@ -49,7 +49,13 @@ type result struct {
 func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
 	loaded, _ := f.builds.LoadOrStore(keyOf(dir, spec), &shared{})
 	s := loaded.(*shared)
-	s.once.Do(func() { s.built = f.buildFolder(ctx, dir, spec) })
+	s.once.Do(func() {
+		s.built = f.buildFolder(ctx, dir, spec)
+		if f.wanted != nil && s.built.failure != nil {
+			// A patch may be about what was left out, and what fails shall fail for its own reason.
+			s.built = f.whole().buildFolder(ctx, dir, spec)
+		}
+	})
 	return s.built
 }
 

@@ -39,6 +39,8 @@ type files struct {
 	repo *repository.Repository
 	// base is the folder that the source holds, "." for all of the repository.
 	base string
+	// wanted says of a file or folder whether what it holds is asked for; nil asks for all.
+	wanted func(at string) bool
 	// real are the paths in the validated repository of files that were copied from there.
 	real map[string]string
 	read sync.Map // path → *content
@@ -108,7 +110,8 @@ func (f *files) load(file string, c *content) {
 		}
 	}
 	dir := path.Dir(file)
-	if c.gaps = slices.Concat(sanitize(f.repo, dir, file, &k), omit(f.repo, dir, file, &k)); len(c.gaps) > 0 {
+	c.gaps = slices.Concat(sanitize(f.repo, dir, file, &k), omit(f.repo, dir, file, &k))
+	if pruned := f.prune(dir, &k); pruned || len(c.gaps) > 0 {
 		c.data, c.err = yaml.Marshal(k)
 	}
 }

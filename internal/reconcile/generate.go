@@ -41,6 +41,7 @@ func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file s
 		if k.Resources = resources; len(resources) == 0 {
 			k.Namespace = "_placeholder"
 		}
+		v.prune(dir, k)
 	}
 	if err := v.add(dir, k, spec); err != nil {
 		return file, nil, err

@@ -25,6 +25,10 @@ type Options struct {
 	// charts of HelmReleases alone; nil builds and renders all. What is left out stays unknown.
 	// It is asked by several goroutines.
 	Only func(k *Kustomization) bool
+	// Wanted says of a file or folder among the resources of kustomizations whether what it holds
+	// is asked for: what isn't is left out, as long as the rest builds without it. Nil asks for
+	// all. It is asked by several goroutines.
+	Wanted func(at string) bool
 }
 
 // Reconcile computes what Flux would apply from a repository to each of its clusters. What
@@ -39,7 +43,7 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 		}
 	}
 	total := newBudget(repo)
-	own := &files{repo: repo, base: ".", budget: total}
+	own := &files{repo: repo, base: ".", budget: total, wanted: opts.Wanted}
 	mapped := map[string]*files{}
 	for _, name := range keys(opts.Sources) {
 		total.own += newBudget(opts.Sources[name]).own

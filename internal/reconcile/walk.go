@@ -45,7 +45,7 @@ func (w *walker) start(root Root) {
 	w.index = map[Identity][]*Object{}
 	w.artifacts = map[sourceKey]*files{}
 	if root.Base != "." {
-		w.own = &files{repo: w.own.repo, base: root.Base, budget: w.own.budget}
+		w.own = &files{repo: w.own.repo, base: root.Base, budget: w.own.budget, wanted: w.own.wanted}
 	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.namespace, Name: root.name, Spec: root.spec}
 	if root.Object != nil && root.Object.Kind == kindKs {

@@ -1,0 +1,33 @@
+package reconcile
+
+import (
+	"path"
+	"slices"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// prune takes the resources out of a kustomization of a folder that nobody asks for, and says
+// whether there were any. Its last one stays: kustomize refuses an empty kustomization.
+func (f *files) prune(dir string, k *types.Kustomization) bool {
+	if f.wanted == nil {
+		return false
+	}
+	kept := slices.DeleteFunc(slices.Clone(k.Resources), func(ref string) bool {
+		at, ok := repository.Join(dir, ref)
+		return ok && path.Clean(at) != dir && !f.wanted(at)
+	})
+	if len(kept) == 0 && len(k.Resources) > 0 {
+		kept = k.Resources[:1]
+	}
+	pruned := len(kept) < len(k.Resources)
+	k.Resources = kept
+	return pruned
+}
+
+// whole are the files with nothing taken out.
+func (f *files) whole() *files {
+	return &files{repo: f.repo, base: f.base, real: f.real, budget: f.budget}
+}
