@@ -21,6 +21,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/ownership"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
+	"github.com/fleetwright/fleetwright/validators/sops"
 	"github.com/fleetwright/fleetwright/validators/source"
 	"github.com/fleetwright/fleetwright/validators/tenant"
 )
@@ -80,6 +81,17 @@ func All() []rule.Rule {
 		schema.Missing,
 		schema.UnknownField,
 		schema.Violation,
+		sops.DecryptionMissing,
+		sops.GeneratorPlaintext,
+		sops.Hardcoded,
+		sops.Partial,
+		sops.Plaintext,
+		sops.PrivateKey,
+		sops.RecipientMissing,
+		sops.RecipientStale,
+		sops.RuleMissing,
+		sops.RuleUnused,
+		sops.Undecryptable,
 		source.HelmRepositoryOCI,
 		source.Insecure,
 		source.MutableRef,

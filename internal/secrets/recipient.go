@@ -1,4 +1,5 @@
-// Package secrets is the only importer of age: what is a key, and whose.
+// Package secrets is the only importer of age: what is a key, and whose; and what SOPS
+// encrypts for whom.
 package secrets
 
 import (
@@ -17,4 +18,16 @@ func IsRecipient(s string) bool {
 	}
 	_, _, err := plugin.ParseRecipient(s)
 	return err == nil
+}
+
+// RecipientOf is the public key of a private key of age: X25519 or hybrid
+// post-quantum. A key with a mistyped letter is none.
+func RecipientOf(identity string) (recipient string, ok bool) {
+	if id, err := age.ParseX25519Identity(identity); err == nil {
+		return id.Recipient().String(), true
+	}
+	if id, err := age.ParseHybridIdentity(identity); err == nil {
+		return id.Recipient().String(), true
+	}
+	return "", false
 }

@@ -1,0 +1,285 @@
+package secrets
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// ConfigName is the file that tells SOPS who can decrypt which files. SOPS takes
+// the nearest one: of the folder of the file that it encrypts, or of the first
+// folder above that has one.
+const ConfigName = ".sops.yaml"
+
+// Config is a .sops.yaml.
+type Config struct {
+	// File is its path in the repository.
+	File string
+	// Rules in their order, the first that matches a file's path counting.
+	Rules []CreationRule
+	// Err says why SOPS refuses the file, nil where it doesn't.
+	Err *ConfigError
+}
+
+// ConfigError is what is wrong with a .sops.yaml, and where.
+type ConfigError struct {
+	Line, Column int
+	Message      string
+}
+
+func (e *ConfigError) Error() string { return e.Message }
+
+// CreationRule says who can decrypt the files whose paths match.
+type CreationRule struct {
+	// PathRegex is "" for all files.
+	PathRegex    string
+	Line, Column int
+	// Recipients of all key groups.
+	Recipients []Recipient
+
+	regex *regexp.Regexp
+}
+
+// Recipient is a key that data keys are encrypted to.
+type Recipient struct {
+	// Service is the name of the metadata's field: age, pgp, kms, gcp_kms, azure_kv,
+	// hc_vault or hckms. ID is the public key, fingerprint or address.
+	Service, ID  string
+	Line, Column int
+}
+
+// Same says whether two recipients are one key.
+func (r Recipient) Same(other Recipient) bool {
+	if r.Service != other.Service {
+		return false
+	}
+	a, b := normal(r), normal(other)
+	if r.Service == "pgp" || r.Service == "azure_kv" {
+		// A fingerprint may be a short one, and an Azure key without its version.
+		return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+	}
+	return a == b
+}
+
+func normal(r Recipient) string {
+	id := strings.TrimSpace(r.ID)
+	switch r.Service {
+	case "pgp":
+		return strings.ToUpper(strings.ReplaceAll(id, " ", ""))
+	case "kms":
+		id, _, _ = strings.Cut(id, "+") // the role to take
+		return id
+	case "azure_kv", "hc_vault":
+		return strings.TrimRight(id, "/")
+	}
+	return id
+}
+
+// Matches says whether the rule is for a file, whose path is from the folder of the
+// .sops.yaml.
+func (r CreationRule) Matches(file string) bool { return r.regex == nil || r.regex.MatchString(file) }
+
+// For is the rule of a file, whose path is from the repository's root, nil where none
+// matches.
+func (c *Config) For(file string) *CreationRule {
+	if dir := path.Dir(c.File); dir != "." {
+		file = strings.TrimPrefix(file, dir+"/")
+	}
+	for i := range c.Rules {
+		if c.Rules[i].Matches(file) {
+			return &c.Rules[i]
+		}
+	}
+	return nil
+}
+
+// ConfigFor is the .sops.yaml that SOPS takes for a file, nil where there is none.
+func ConfigFor(configs map[string]*Config, file string) *Config {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if c := configs[dir]; c != nil {
+			return c
+		}
+		if dir == "." || dir == "/" {
+			return nil
+		}
+	}
+}
+
+// Configs reads all files .sops.yaml of a repository, by their folders. One without creation
+// rules counts as none, but hides those above it.
+func Configs(repo *repository.Repository) map[string]*Config {
+	configs := map[string]*Config{}
+	for _, f := range repo.Files() {
+		if path.Base(f.Path) != ConfigName {
+			continue
+		}
+		c := &Config{File: f.Path}
+		if f.Err == nil && len(f.Documents) > 0 {
+			c.read(f.Documents[0].Node)
+		}
+		configs[path.Dir(f.Path)] = c
+	}
+	return configs
+}
+
+// read reads the rules as SOPS does.
+// Source: github.com/getsops/sops/v3 v3.13 config, creationRule and keyGroup.
+func (c *Config) read(root *yaml.Node) {
+	rules := repository.Lookup(root, "creation_rules")
+	if rules == nil || rules.Kind != yaml.SequenceNode {
+		return
+	}
+	for i := range rules.Content {
+		n := repository.Lookup(rules, i)
+		if n == nil || n.Kind != yaml.MappingNode {
+			continue
+		}
+		r := CreationRule{Line: n.Line, Column: n.Column, PathRegex: text(n, "path_regex"), Recipients: ruleRecipients(n)}
+		if r.PathRegex != "" {
+			regex, err := regexp.Compile(r.PathRegex)
+			if err != nil {
+				at := repository.Lookup(n, "path_regex")
+				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("sops refuses the path_regex: %v", err)}
+				return
+			}
+			r.regex = regex
+		}
+		c.Rules = append(c.Rules, r)
+	}
+}
+
+// Fields of a rule and of a key group, and the services that they are of.
+var (
+	ruleFields = map[string]string{
+		"age": "age", "pgp": "pgp", "kms": "kms", "gcp_kms": "gcp_kms", "azure_keyvault": "azure_kv", "hc_vault_transit_uri": "hc_vault", "hckms": "hckms",
+	}
+	groupFields = map[string]string{
+		"age": "age", "pgp": "pgp", "kms": "kms", "gcp_kms": "gcp_kms", "azure_keyvault": "azure_kv", "hc_vault": "hc_vault", "hckms": "hckms",
+	}
+)
+
+// ruleRecipients are those of the key groups, or where there are none, those of the rule.
+func ruleRecipients(rule *yaml.Node) []Recipient {
+	groups := repository.Lookup(rule, "key_groups")
+	if groups == nil || len(groups.Content) == 0 {
+		return recipientsIn(rule, ruleFields)
+	}
+	var all []Recipient
+	for i := range groups.Content {
+		all = append(all, groupRecipients(repository.Lookup(groups, i), 0)...)
+	}
+	return all
+}
+
+// mostMerged is how deep key groups may be merged.
+const mostMerged = 10
+
+func groupRecipients(group *yaml.Node, depth int) []Recipient {
+	if group == nil || depth > mostMerged {
+		return nil
+	}
+	all := recipientsIn(group, groupFields)
+	if merged := repository.Lookup(group, "merge"); merged != nil {
+		for i := range merged.Content {
+			all = append(all, groupRecipients(repository.Lookup(merged, i), depth+1)...)
+		}
+	}
+	return all
+}
+
+func recipientsIn(n *yaml.Node, fields map[string]string) []Recipient {
+	var all []Recipient
+	for field, service := range fields {
+		value := repository.Lookup(n, field)
+		if value == nil {
+			continue
+		}
+		if value.Kind == yaml.ScalarNode {
+			all = append(all, split(service, value)...)
+			continue
+		}
+		for i := range value.Content {
+			all = append(all, member(service, repository.Lookup(value, i))...)
+		}
+	}
+	sortRecipients(all)
+	return all
+}
+
+// member is a recipient in a list: a text, or the fields of a key.
+func member(service string, n *yaml.Node) []Recipient {
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		return split(service, n)
+	}
+	id := ""
+	switch service {
+	case "age":
+		id = text(n, "recipient")
+	case "pgp":
+		id = text(n, "fp")
+	case "kms":
+		id = text(n, "arn")
+	case "gcp_kms":
+		id = text(n, "resource_id")
+	case "hckms":
+		id = text(n, "key_id")
+	case "azure_kv":
+		if id = first(n, "vaultUrl", "vault_url"); id != "" {
+			id = strings.TrimRight(id, "/") + "/keys/" + first(n, "key", "name") + "/" + text(n, "version")
+		}
+	case "hc_vault":
+		if id = text(n, "vault_address"); id != "" {
+			id = strings.TrimRight(id, "/") + "/v1/" + text(n, "engine_path") + "/keys/" + text(n, "key_name")
+		}
+	}
+	if id == "" {
+		return nil
+	}
+	return []Recipient{{service, strings.TrimSuffix(id, "/"), n.Line, n.Column}}
+}
+
+// split reads recipients with commas between them.
+func split(service string, n *yaml.Node) []Recipient {
+	var all []Recipient
+	for id := range strings.SplitSeq(n.Value, ",") {
+		if id = strings.TrimSpace(id); id != "" {
+			all = append(all, Recipient{service, id, n.Line, n.Column})
+		}
+	}
+	return all
+}
+
+func text(n *yaml.Node, field string) string {
+	value := repository.Lookup(n, field)
+	if value == nil || value.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return value.Value
+}
+
+func first(n *yaml.Node, fields ...string) string {
+	for _, field := range fields {
+		if value := text(n, field); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+func sortRecipients(all []Recipient) {
+	slices.SortStableFunc(all, func(a, b Recipient) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+}

@@ -1,0 +1,110 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Metadata is what SOPS writes into a file that it encrypts.
+type Metadata struct {
+	// Groups of recipients, one where the file has no key groups.
+	Groups [][]Recipient
+	// Threshold is how many of the groups are needed: all where it is 0.
+	Threshold int
+	// Which values are encrypted, as SOPS names the fields: one of them at most is set.
+	EncryptedRegex, UnencryptedRegex, EncryptedSuffix, UnencryptedSuffix string
+	// Line and Column of the key "sops".
+	Line, Column int
+}
+
+// Recipients of all groups.
+func (m *Metadata) Recipients() []Recipient {
+	var all []Recipient
+	for _, g := range m.Groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// fileFields of the metadata, which are named as the services are.
+var fileFields = map[string]string{"age": "age", "pgp": "pgp", "kms": "kms", "gcp_kms": "gcp_kms", "azure_kv": "azure_kv", "hc_vault": "hc_vault", "hckms": "hckms"}
+
+// MetadataOf reads the metadata of an encrypted document.
+// Source: github.com/getsops/sops/v3 v3.13 stores, metadata.
+func MetadataOf(d *repository.Document) (*Metadata, bool) {
+	n := repository.Lookup(d.Node, "sops")
+	if !d.Encrypted || n == nil {
+		return nil, false
+	}
+	m := &Metadata{
+		EncryptedRegex: text(n, "encrypted_regex"), UnencryptedRegex: text(n, "unencrypted_regex"),
+		EncryptedSuffix: text(n, "encrypted_suffix"), UnencryptedSuffix: text(n, "unencrypted_suffix"),
+	}
+	m.Line, m.Column = d.KeyPosition("sops")
+	if threshold := repository.Lookup(n, "shamir_threshold"); threshold != nil {
+		_ = threshold.Decode(&m.Threshold) // SOPS refuses another; all groups are needed then
+	}
+	groups := repository.Lookup(n, "key_groups")
+	if groups == nil || len(groups.Content) == 0 {
+		m.Groups = [][]Recipient{recipientsIn(n, fileFields)}
+		return m, true
+	}
+	for i := range groups.Content {
+		m.Groups = append(m.Groups, recipientsIn(repository.Lookup(groups, i), fileFields))
+	}
+	return m, true
+}
+
+// Opens says whether a holder of some age keys, given as recipients, can decrypt. It is not
+// known of a file that is encrypted to other services, too: their keys may be at hand.
+func (m *Metadata) Opens(keys []string) (opens, known bool) {
+	opened, others := 0, false
+	for _, group := range m.Groups {
+		found := false
+		for _, r := range group {
+			others = others || r.Service != "age"
+			for _, key := range keys {
+				found = found || r.Service == "age" && r.ID == key
+			}
+		}
+		if found {
+			opened++
+		}
+	}
+	needed := m.Threshold
+	if needed <= 0 || needed > len(m.Groups) {
+		needed = len(m.Groups)
+	}
+	return opened >= needed, opened >= needed || !others
+}
+
+// IsCiphertext says whether a value is one that SOPS encrypted.
+func IsCiphertext(value string) bool {
+	return strings.HasPrefix(value, "ENC[") && strings.HasSuffix(strings.TrimSpace(value), "]")
+}
+
+// IsEncrypted says whether a file is one that SOPS encrypted, in any of its formats.
+func IsEncrypted(data []byte) bool {
+	if !bytes.Contains(data, []byte("sops")) || !bytes.Contains(data, []byte("ENC[AES256_GCM,")) {
+		return false
+	}
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimRight(line, " \r\n")
+		switch {
+		case bytes.HasPrefix(line, []byte("sops_mac=")), bytes.Equal(line, []byte("[sops]")), bytes.Equal(line, []byte("sops:")):
+			return true
+		}
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && bytes.Contains(data, []byte(`"sops"`))
+}
+
+// LeavesClear says whether the file's suffixes leave a value under a key as it is: a choice
+// that the key itself tells of.
+func (m *Metadata) LeavesClear(key string) bool {
+	if m.UnencryptedSuffix != "" && strings.HasSuffix(key, m.UnencryptedSuffix) {
+		return true
+	}
+	return m.EncryptedSuffix != "" && !strings.HasSuffix(key, m.EncryptedSuffix)
+}

@@ -1,0 +1,278 @@
+package sops
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// DecryptionMissing is the rule sops-decryption-missing.
+var DecryptionMissing = rule.Rule{
+	ID:       "sops-decryption-missing",
+	Title:    "a Kustomization that applies encrypted values as they are",
+	Severity: finding.Error,
+	Why: `kustomize-controller decrypts only where the Kustomization has spec.decryption; it is not inherited from the one that
+brings it. Without it a Secret whose stringData is encrypted becomes Ready, with the ciphertext as the value: the
+workload gets "ENC[AES256_GCM,…" for a password. A Secret whose data is encrypted is refused by the API server.`,
+	Fix: `Add spec.decryption with provider sops and, unless the controller has a key of its own, the secretRef of the key.`,
+	Bad: []rule.Example{{Files: `-- clusters/home/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec: # <-- here
+  interval: 1h
+  path: ./apps
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+` + gotkSync + namespaceApps + encryptedSecret}},
+	Good: []rule.Example{{Files: `-- clusters/home/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./apps
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+  decryption:
+    provider: sops
+    secretRef:
+      name: sops-age
+` + gotkSync + namespaceApps + encryptedSecret}},
+	Run: func(p *rule.Pass) {
+		for _, c := range p.Clusters() {
+			for _, k := range c.Kustomizations {
+				if k.Spec.Decryption != nil || k.Spec.Suspend {
+					continue
+				}
+				what, file, line := ciphertextOf(k)
+				if what == "" {
+					continue
+				}
+				message := fmt.Sprintf("Kustomization %s has no spec.decryption and applies %s, which SOPS encrypted (%s:%d)", named(k), what, file, line)
+				f := finding.Finding{Message: message, Hint: "add decryption: {provider: sops, secretRef: {name: …}}"}
+				if k.Object != nil {
+					p.ReportBuilt(k.Object, withKey(k.Object, f, "spec"), "spec")
+					continue
+				}
+				f.File, f.Line, f.Column = file, line, 1
+				p.ReportIn(c.Name, f)
+			}
+		}
+	},
+}
+
+// withKey places a finding at the key of a field.
+func withKey(o *reconcile.Object, f finding.Finding, path ...any) finding.Finding {
+	f.File, f.Line, f.Column = o.KeyPosition(path...)
+	return f
+}
+
+// ciphertextOf is what of a Kustomization is encrypted, and where the first of it stands: an
+// object, or a file that a generator reads.
+func ciphertextOf(k *reconcile.Kustomization) (what, file string, line int) {
+	for _, o := range k.Objects {
+		if o.Encrypted && o.HelmRelease == nil {
+			return o.String(), o.File, o.Line
+		}
+	}
+	if k.Repo == nil {
+		return "", "", 0
+	}
+	for _, at := range k.Files {
+		if !repository.IsKustomization(at) {
+			continue
+		}
+		f, ok := k.Repo.File(k.Repo.Local(at))
+		if !ok {
+			continue
+		}
+		for _, d := range f.Documents {
+			if n, input := encryptedInput(k.Repo, d); n != nil {
+				return "what is generated of " + input, at, n.Line
+			}
+		}
+	}
+	return "", "", 0
+}
+
+// encryptedInput is the entry of a generator that reads an encrypted file.
+func encryptedInput(repo *repository.Repository, d *repository.Document) (at *yaml.Node, file string) {
+	for _, field := range []string{"secretGenerator", "configMapGenerator"} {
+		list := repository.Lookup(d.Node, field)
+		for i := 0; list != nil && i < len(list.Content); i++ {
+			for _, inputs := range []string{"files", "envs"} {
+				entries := repository.Lookup(list, i, inputs)
+				for j := 0; entries != nil && j < len(entries.Content); j++ {
+					entry := repository.Lookup(entries, j)
+					if entry == nil || entry.Kind != yaml.ScalarNode {
+						continue
+					}
+					_, name, found := strings.Cut(entry.Value, "=")
+					if !found {
+						name = entry.Value
+					}
+					input, ok := repository.Join(path.Dir(d.File.Path), name)
+					if !ok || !repo.Exists(input) {
+						continue
+					}
+					if data, err := repo.ReadFile(input); err == nil && secrets.IsEncrypted(data) {
+						return entry, input
+					}
+				}
+			}
+		}
+	}
+	return nil, ""
+}
+
+// Undecryptable is the rule sops-undecryptable.
+var Undecryptable = rule.Rule{
+	ID:       "sops-undecryptable",
+	Title:    "an encrypted file that a cluster applies and cannot decrypt",
+	Severity: finding.Error,
+	Why: `kustomize-controller decrypts with the keys in the Secret of spec.decryption. Where the file is not encrypted to any
+of them, nothing of the Kustomization is applied any more.
+
+The public keys of the clusters and tenants are those of the specification's Encryption. A repository without one
+doesn't say which key a cluster has, and isn't judged.`,
+	Fix: `Add the cluster's public key to the rule of .sops.yaml that is for the file, then run "sops updatekeys FILE" with a
+key that can decrypt it.`,
+	Bad: []rule.Example{{Files: decryptingApps + gotkSync + namespaceApps + `-- fleet/encryption.yaml --
+apiVersion: fleetwright.dev/v1alpha1
+kind: Encryption
+metadata:
+  name: encryption
+  annotations:
+    config.kubernetes.io/local-config: "true"
+spec:
+  recipients:
+    clusters:
+      home:
+        age: [age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm]
+-- apps/secret.sops.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  namespace: apps
+stringData:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+sops: # <-- here
+` + sopsBlock[len("sops:\n"):]}},
+	Good: []rule.Example{{Files: decryptingApps + gotkSync + namespaceApps + encryptedSecret + `-- fleet/encryption.yaml --
+apiVersion: fleetwright.dev/v1alpha1
+kind: Encryption
+metadata:
+  name: encryption
+  annotations:
+    config.kubernetes.io/local-config: "true"
+spec:
+  recipients:
+    clusters:
+      home:
+        age: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]
+`}},
+	Run: func(p *rule.Pass) {
+		keys := knownKeys(p.Repo)
+		if keys == nil {
+			return
+		}
+		for _, c := range p.Clusters() {
+			for _, k := range c.Kustomizations {
+				holder, held := keys.of(k)
+				if len(held) == 0 || k.Spec.Suspend {
+					continue
+				}
+				for _, o := range k.Objects {
+					if !o.Encrypted || o.Source == nil {
+						continue
+					}
+					meta, ok := secrets.MetadataOf(o.Source.Document)
+					if !ok {
+						continue
+					}
+					if opens, known := meta.Opens(held); !opens && known {
+						p.ReportBuilt(o, finding.Finding{File: o.File, Line: meta.Line, Column: meta.Column,
+							Message: fmt.Sprintf("%s cannot decrypt %s, which Kustomization %s applies there: none of its keys is a recipient", holder, o, named(k)),
+							Hint:    fmt.Sprintf("add its key to the rule of %s that is for the file, then sops updatekeys %s", secrets.ConfigName, o.File)})
+					}
+				}
+			}
+		}
+	},
+}
+
+// decryptingApps is a Kustomization with decryption, for examples.
+const decryptingApps = `-- clusters/home/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./apps
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+  decryption:
+    provider: sops
+    secretRef:
+      name: sops-age
+`
+
+// gotkSync is the sync of a cluster, and namespaceApps a namespace for its objects, for
+// examples.
+const (
+	gotkSync = `-- clusters/home/flux-system/gotk-sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: flux-system
+  namespace: flux-system
+spec:
+  interval: 1m
+  ref:
+    branch: main
+  secretRef:
+    name: flux-system
+  url: ssh://git@github.com/example/fleet
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: flux-system
+  namespace: flux-system
+spec:
+  interval: 10m
+  path: ./clusters/home
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+`
+	namespaceApps = `-- apps/namespace.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: apps
+`
+)

@@ -1,0 +1,167 @@
+package sops
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Hardcoded is the rule secret-hardcoded.
+var Hardcoded = rule.Rule{
+	ID:       "secret-hardcoded",
+	Title:    "a password or token among settings",
+	Severity: finding.Warning,
+	Why: `The values of a HelmRelease, the variables of a Kustomization and a ConfigMap are not meant for secrets: they stand
+in Git in clear, in etcd without the protection that Secrets have, and in the output of "helm get values" and of every
+"kubectl get" that somebody may run.
+
+Reported are credentials of a known form wherever they stand (an error), and values that look random under names such as
+password, token or apiKey. Names of existing Secrets, references (${VAR}, {{ … }}, op://…), placeholders and words are
+not.`,
+	Fix: `Put the value into an encrypted Secret: spec.valuesFrom of a HelmRelease, postBuild.substituteFrom of a
+Kustomization, or the chart's own field for an existing Secret. What was pushed once is known: make a new value.`,
+	Bad: []rule.Example{{Files: `-- apps/release.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: grafana
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: grafana
+  values:
+    adminUser: admin
+    adminPassword: kX9-vbQ2mZ7pL # <-- here
+    env:
+      - name: SMTP_PASSWORD
+        value: Zq4tR8wY1nB6 # <-- here
+`}},
+	Good: []rule.Example{{Files: `-- apps/release.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: grafana
+  namespace: apps
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: grafana
+  values:
+    admin:
+      existingSecret: grafana-admin
+      passwordKey: admin-password
+    smtpPassword: ${SMTP_PASSWORD}
+  valuesFrom:
+    - kind: Secret
+      name: grafana-values
+-- apps/source.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: grafana
+  namespace: apps
+spec:
+  interval: 1h
+  url: oci://ghcr.io/grafana/helm-charts/grafana
+  ref:
+    tag: 10.0.0
+`}},
+	Run: func(p *rule.Pass) {
+		real := reached.Of(p)
+		for _, f := range p.Repo.Files() {
+			if !real.real(f.Path) || p.Repo.Use(f.Path) == repository.Chart {
+				continue
+			}
+			for _, d := range f.Documents {
+				if d.Encrypted {
+					continue
+				}
+				for _, o := range d.Objects {
+					settings(p, o)
+				}
+			}
+		}
+	},
+}
+
+// settings looks through those fields of an object that hold settings.
+func settings(p *rule.Pass, o *repository.Object) {
+	s := scanner{pass: p, object: o}
+	switch {
+	case o.Group() == helmGroup && o.Kind == "HelmRelease":
+		s.scan("", o.Lookup("spec", "values"), 0)
+	case o.Group() == kustomizeGroup && o.Kind == "Kustomization":
+		s.scan("", o.Lookup("spec", "postBuild", "substitute"), 0)
+	case o.APIVersion == "v1" && o.Kind == "ConfigMap":
+		s.scan("", o.Lookup("data"), 0)
+	}
+}
+
+// scanner looks for secrets in an object's fields.
+type scanner struct {
+	pass   *rule.Pass
+	object *repository.Object
+}
+
+// mostScanned is how deep settings are looked through.
+const mostScanned = 40
+
+// scan looks at a value under a field, and below it.
+func (s scanner) scan(field string, n *yaml.Node, depth int) {
+	if n == nil || depth > mostScanned {
+		return
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		variable := scalar(n, "name")
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i].Value, n.Content[i+1]
+			if key == "value" && variable != "" {
+				key = variable // the name and value of a container's environment
+			}
+			s.scan(key, value, depth+1)
+		}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			s.scan(field, item, depth+1)
+		}
+	case yaml.ScalarNode:
+		s.value(field, n)
+	}
+}
+
+func scalar(n *yaml.Node, field string) string {
+	if v := repository.Lookup(n, field); v != nil && v.Kind == yaml.ScalarNode {
+		return v.Value
+	}
+	return ""
+}
+
+// value judges one value.
+func (s scanner) value(field string, n *yaml.Node) {
+	if n.Tag != "!!str" {
+		return
+	}
+	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column,
+		Hint: "put it into an encrypted Secret, and make a new one: this one is known"}
+	where := fmt.Sprintf("%s of %s", field, s.object)
+	switch {
+	case tokenIn(n.Value) != "":
+		f.Severity, f.Message = finding.Error, fmt.Sprintf("%s holds %s", where, tokenIn(n.Value))
+	case strings.Contains(n.Value, "\n"):
+		return // a file of its own, in which names mean anything
+	case looksSecret(field, n.Value), hasPassword(n.Value):
+		f.Message = where + " looks like a secret in clear"
+	default:
+		return
+	}
+	s.pass.Report(f)
+}

@@ -1,0 +1,249 @@
+package sops
+
+import (
+	"encoding/base64"
+	"math"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/fleetwright/fleetwright/internal/secrets"
+)
+
+// tokens are the formats of credentials that can't be taken for anything else, and what they
+// are called. Each holds enough random text that a text of that form is no accident.
+// Source: the vendors' documents on the formats of their tokens.
+var tokens = []struct {
+	name   string
+	prefix string // that the text holds, so that most texts are done with soon
+	form   *regexp.Regexp
+}{
+	{"a GitHub token", "gh", regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`)},
+	{"a GitHub token", "github_pat_", regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b`)},
+	{"a GitLab token", "glpat-", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}\b`)},
+	{"an AWS access key", "AKIA", regexp.MustCompile(`\bAKIA[A-Z0-9]{16}\b`)},
+	{"a Slack token", "xox", regexp.MustCompile(`\bxox[baprs]-[0-9]{8,}-[A-Za-z0-9-]{20,}\b`)},
+	{"a Slack webhook", "hooks.slack.com/", regexp.MustCompile(`hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}`)},
+	{"a Discord webhook", "/api/webhooks/", regexp.MustCompile(`discord(app)?\.com/api/webhooks/[0-9]{15,}/[A-Za-z0-9_-]{50,}`)},
+	{"a Google API key", "AIza", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}\b`)},
+	{"a Stripe key", "k_live_", regexp.MustCompile(`\b[sr]k_live_[A-Za-z0-9]{24,}\b`)},
+	{"a Telegram bot's token", ":AA", regexp.MustCompile(`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b`)},
+	{"a Tailscale key", "tskey-", regexp.MustCompile(`\btskey-(auth|api|client)-[A-Za-z0-9]{8,}-[A-Za-z0-9]{20,}\b`)},
+	{"a Doppler token", "dp.st.", regexp.MustCompile(`\bdp\.st\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}\b`)},
+	{"a HashiCorp Vault token", "hvs.", regexp.MustCompile(`\bhvs\.[A-Za-z0-9_-]{24,}\b`)},
+}
+
+// tokenIn names the credential in a text, "" where it holds none of a known form.
+func tokenIn(text string) string {
+	for _, t := range tokens {
+		if !strings.Contains(text, t.prefix) {
+			continue
+		}
+		if found := t.form.FindString(text); found != "" && entropy(found) > 3 {
+			return t.name
+		}
+	}
+	return ""
+}
+
+var (
+	ageKey  = regexp.MustCompile(`AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{50,}`)
+	pemKey  = regexp.MustCompile(`-----BEGIN ((?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?)-----\s*\n?([\sA-Za-z0-9+/=:,.()-]*?)-----END`)
+	pemLine = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
+)
+
+// privateKey is one that was found in a text.
+type privateKey struct {
+	kind string
+	// recipient is the public key of an age key.
+	recipient string
+	offset    int
+}
+
+// privateKeyIn finds a private key in a text. What only looks like one, such as an explanation
+// with dots in it, is none.
+func privateKeyIn(text string) (privateKey, bool) {
+	for _, at := range ageKey.FindAllStringIndex(text, -1) {
+		if recipient, ok := secrets.RecipientOf(text[at[0]:at[1]]); ok {
+			return privateKey{"an age private key", recipient, at[0]}, true
+		}
+	}
+	for _, at := range pemKey.FindAllStringSubmatchIndex(text, -1) {
+		if body := text[at[4]:at[5]]; pemLine.MatchString(body) && !strings.Contains(body, "...") {
+			return privateKey{"a private key (" + text[at[2]:at[3]] + ")", "", at[0]}, true
+		}
+	}
+	return privateKey{}, false
+}
+
+// placeholders stand for a value that is somewhere else.
+var placeholders = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]|^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
+
+// references are texts that something replaces before they are used.
+var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|\$[A-Z_][A-Z0-9_]*\b|<[^<>]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^!|^ENC\[|^vault:|^secretref:|^age1[0-9a-z]{50,}$`)
+
+// isPlaceholder says whether a value is no secret, since it stands for another.
+func isPlaceholder(value string) bool {
+	value = strings.TrimSpace(value)
+	return value == "" || placeholders.MatchString(value) || references.MatchString(value)
+}
+
+// publicKeys of a Secret hold what everybody may know.
+var publicKeys = map[string]bool{
+	"username": true, "user": true, "login": true, "email": true, "mail": true, "url": true, "uri": true, "host": true, "hostname": true, "port": true,
+	"type": true, "name": true, "namespace": true, "ca.crt": true, "tls.crt": true, "ca.pem": true, "cert.pem": true, "known_hosts": true, "knownhosts": true,
+	"region": true, "bucket": true, "endpoint": true, "database": true, "dbname": true, "address": true, "server": true, "insecure": true, "project": true,
+	"enableoci": true, "githubappid": true, "githubappinstallationid": true, "githubappinstallationowner": true, "githubappbaseurl": true, "identity.pub": true,
+	"domain": true, "issuer": true, "client-id": true, "client_id": true, "clientid": true, "tenantid": true, "tenant_id": true, "subscriptionid": true,
+	"mode": true, "scheme": true, "protocol": true, "version": true, "proxy": true, "timezone": true, "tz": true, "puid": true, "pgid": true,
+}
+
+var publicSuffixes = []string{
+	"_user", "_username", "-username", "_host", "_port", "_url", "_uri", "_region", "_bucket", "_endpoint", "_name", "_email", "_domain", "_database", "_db", "_client_id", ".pub", ".crt", "_id",
+	"-user", "-host", "-port", "-url", "-name", "-email", "-domain", "-id",
+}
+
+// isPublic says whether what stands under a key of a Secret is not secret.
+func isPublic(key, value string) bool {
+	lower := strings.ToLower(key)
+	value = strings.TrimSpace(value)
+	for _, prefix := range []string{"-----BEGIN CERTIFICATE", "-----BEGIN PUBLIC KEY", "ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "age1"} {
+		if strings.HasPrefix(value, prefix) {
+			return true
+		}
+	}
+	if publicKeys[lower] || publicKeys[path.Base(lower)] {
+		return !hasPassword(value)
+	}
+	for _, suffix := range publicSuffixes {
+		if strings.HasSuffix(lower, suffix) {
+			return !hasPassword(value) && tokenIn(value) == ""
+		}
+	}
+	return isPlain(value)
+}
+
+// isPlain says whether a value can't be a secret, whatever its key: a number, a truth, an
+// address, a short word.
+func isPlain(value string) bool {
+	if len(value) < 4 && !strings.ContainsAny(value, "0123456789") {
+		return true
+	}
+	switch strings.ToLower(value) {
+	case "true", "false", "yes", "no", "on", "off", "null", "info", "debug":
+		return true
+	}
+	return false
+}
+
+// hasPassword says whether a URL holds a password.
+func hasPassword(value string) bool {
+	if !strings.Contains(value, "://") || !strings.Contains(value, "@") {
+		return false
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.User == nil {
+		return false
+	}
+	password, set := u.User.Password()
+	return set && !isPlaceholder(password)
+}
+
+// secretNames are the ends of the names of fields that hold secrets.
+var secretNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|webhook[-_]?url)$`)
+
+// otherNames are those of fields that only speak of a secret.
+var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config)`)
+
+// looksSecret says whether what stands under a field is most likely a secret in clear.
+func looksSecret(field, value string) bool {
+	value = strings.TrimSpace(value)
+	if isPlaceholder(value) || isPlain(value) || len(value) < 6 || len(value) > 4096 {
+		return false
+	}
+	match := secretNames.FindStringSubmatchIndex(field)
+	if match == nil {
+		return false
+	}
+	if before := field[:match[4]]; otherNames.MatchString(before) {
+		return false
+	}
+	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !hasPassword(value) {
+		return false
+	}
+	if passwords.MatchString(field) {
+		return !speaking.MatchString(value) // a weak one is one, too
+	}
+	return len(value) >= 8 && isRandom(value)
+}
+
+var (
+	passwords = regexp.MustCompile(`(?i)(password|passwd|passphrase)$`)
+	// speaking end the names of Secrets and of their keys.
+	speaking = regexp.MustCompile(`(?i)(^|[-_.])(password|passwd|secrets?|credentials?|creds|auth|token|key|keys|pass)$`)
+)
+
+// isRandom says whether a text looks as if it were not made of words: names such as
+// postgres-credentials are.
+func isRandom(value string) bool {
+	var digits, upper, lower, other int
+	for _, r := range value {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsUpper(r):
+			upper++
+		case unicode.IsLower(r):
+			lower++
+		default:
+			other++
+		}
+	}
+	if digits == len(value) {
+		return len(value) >= 12 // else a number, a port, a date
+	}
+	kinds := 0
+	for _, n := range []int{digits, upper, lower} {
+		if n > 0 {
+			kinds++
+		}
+	}
+	if other > 0 && kinds >= 2 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:") != "" {
+		kinds++ // a mark that names don't have
+	}
+	words := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./:", r) })
+	if len(words) > 1 && upper == 0 {
+		longest := 0
+		for _, w := range words {
+			longest = max(longest, len(w))
+		}
+		if longest < 16 {
+			return false // a name, an address
+		}
+	}
+	return kinds >= 2 && entropy(value) > 2.8
+}
+
+// entropy is Shannon's, in bits for each character.
+func entropy(text string) float64 {
+	counts := map[rune]float64{}
+	for _, r := range text {
+		counts[r]++
+	}
+	bits, n := 0.0, float64(len([]rune(text)))
+	for _, c := range counts {
+		bits -= c / n * math.Log2(c/n)
+	}
+	return bits
+}
+
+// decoded is a value of a Secret's data in clear.
+func decoded(value string) string {
+	plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
+	if err != nil {
+		return value
+	}
+	return string(plain)
+}

@@ -1,0 +1,110 @@
+package sops
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// PrivateKey is the rule sops-private-key.
+var PrivateKey = rule.Rule{
+	ID:       "sops-private-key",
+	Title:    "a private key in clear",
+	Severity: finding.Error,
+	Why: `Whoever reads the repository can decrypt everything that is encrypted to an age key that lies in it, and be who a
+deploy key or a certificate's key says. git keeps it in its history when the file is deleted.
+
+Judged are all files of text up to 1 MB, whatever their names, outside of folders of examples and tests. An age key must
+be a whole one, with its checksum right; where it opens something that is encrypted in the repository, it counts in
+examples, too.`,
+	Fix: `Take the key out of the repository, keep it in a password manager or give it to the cluster by hand, and make a new
+one: remove the old one from .sops.yaml, then "sops updatekeys" and "sops rotate" every file that it could read.`,
+	Bad: []rule.Example{{Files: "-- age.agekey --\n# public key: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm\n" +
+		"AGE-SECRET-KEY-" + "184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU # <-- here\n" +
+		"-- apps/namespace.yaml --\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: apps\n"}},
+	Good: []rule.Example{{Files: `-- README.md --
+Put the key (AGE-SECRET-KEY-1...) into your password manager.
+-- apps/namespace.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: apps
+`}},
+	Run: func(p *rule.Pass) {
+		real, opened, read := reached.Of(p), opening(p), 0
+		for _, file := range p.Repo.Paths() {
+			size, _ := p.Repo.Size(file)
+			if size > mostKeyFile || size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
+				continue
+			}
+			if read += int(size); read > mostKeyFiles {
+				p.Unresolved(file, 0, fmt.Sprintf("whether a private key stands in this file or one of those behind it: the repository has more than %d MB of text", mostKeyFiles>>20))
+				return
+			}
+			data, err := p.Repo.ReadFile(file)
+			if err != nil || !bytes.Contains(data, []byte("PRIVATE KEY")) && !bytes.Contains(data, []byte("AGE-SECRET-KEY-")) || secrets.IsEncrypted(data) {
+				continue
+			}
+			key, ok := privateKeyIn(string(data))
+			if !ok || !real.real(file) && !opened[key.recipient] || inSecret(p.Repo, file) {
+				continue
+			}
+			f := finding.Finding{File: file, Message: key.kind + " in clear", Hint: "take it out of the repository, and make a new one: this one is known"}
+			if known, ok := p.Repo.File(file); !ok || !known.FromItems {
+				before := data[:key.offset]
+				f.Line, f.Column = bytes.Count(before, []byte("\n"))+1, key.offset-bytes.LastIndexByte(before, '\n')
+			}
+			p.Report(f)
+		}
+	},
+}
+
+// opening are the age recipients of what is encrypted outside of examples: their keys are real
+// wherever they stand.
+func opening(p *rule.Pass) map[string]bool {
+	opening := map[string]bool{}
+	for _, e := range ciphertexts.Of(p) {
+		if isExample(e.File.Path) {
+			continue
+		}
+		for _, r := range e.meta.Recipients() {
+			if r.Service == "age" {
+				opening[r.ID] = true
+			}
+		}
+	}
+	return opening
+}
+
+// inSecret says whether a file has Secrets in clear, whose keys sops-plaintext-secret tells of.
+func inSecret(repo *repository.Repository, file string) bool {
+	f, ok := repo.File(file)
+	if !ok {
+		return false
+	}
+	for _, d := range f.Documents {
+		if slices.ContainsFunc(d.Objects, isSecret) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	mostKeyFile  = 1 << 20
+	leastKeyFile = 60
+	mostKeyFiles = 64 << 20 // all together
+)
+
+// binaryNames end the names of files that hold no text.
+var binaryNames = map[string]bool{
+	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".ico": true, ".webp": true, ".pdf": true, ".zip": true, ".gz": true, ".tgz": true,
+	".woff": true, ".woff2": true, ".ttf": true, ".mp4": true, ".lock": true, ".sum": true,
+}

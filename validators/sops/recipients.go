@@ -1,0 +1,213 @@
+package sops
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// RecipientMissing is the rule sops-recipient-missing.
+var RecipientMissing = rule.Rule{
+	ID:       "sops-recipient-missing",
+	Title:    "an encrypted file that a key of its rule cannot decrypt",
+	Severity: finding.Warning,
+	Why: `.sops.yaml says who can decrypt the files that are encrypted from now on. A key that was added to it later opens
+nothing that was encrypted before: the new colleague can't edit the file, and a new cluster can't apply it.`,
+	Fix: `Run "sops updatekeys FILE" with a key that can decrypt the file.`,
+	Bad: []rule.Example{{Files: `-- .sops.yaml --
+creation_rules:
+  - path_regex: \.sops\.yaml$
+    age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p,age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
+` + `-- apps/secret.sops.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  namespace: apps
+stringData:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+sops: # <-- here
+` + sopsBlock[len("sops:\n"):]}},
+	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
+	Run: func(p *rule.Pass) {
+		eachRuled(p, func(e encrypted, c *secrets.Config, r *secrets.CreationRule) {
+			for _, missing := range without(r.Recipients, e.meta.Recipients()) {
+				p.Report(finding.Finding{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column,
+					Message: fmt.Sprintf("%s %s, which line %d of %s names, cannot decrypt this file", missing.Service, missing.ID, missing.Line, c.File),
+					Hint:    fmt.Sprintf("with a key that can: sops updatekeys %s", e.File.Path)})
+			}
+		})
+	},
+}
+
+// RecipientStale is the rule sops-recipient-stale.
+var RecipientStale = rule.Rule{
+	ID:       "sops-recipient-stale",
+	Title:    "an encrypted file that a key can decrypt which its rule no longer names",
+	Severity: finding.Warning,
+	Why: `Somebody was taken out of .sops.yaml, and the file is still encrypted to that key: with the repository at hand, the
+key opens it.
+
+Who could read the file once may have kept what it holds, so that a removed key calls for a new value, too.`,
+	Fix: `Run "sops updatekeys FILE", then "sops rotate --in-place FILE" for a new data key, and make new values of what the
+removed key could read.`,
+	Bad: []rule.Example{{Files: `-- .sops.yaml --
+creation_rules:
+  - path_regex: \.sops\.yaml$
+    age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+-- apps/secret.sops.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  namespace: apps
+stringData:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+sops:
+  age:
+    - recipient: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+      enc: x
+    - recipient: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm # <-- here
+      enc: x
+  lastmodified: "2026-01-01T00:00:00Z"
+  mac: ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
+  encrypted_regex: ^(data|stringData)$
+  version: 3.13.3
+`}},
+	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
+	Run: func(p *rule.Pass) {
+		eachRuled(p, func(e encrypted, c *secrets.Config, r *secrets.CreationRule) {
+			for _, stale := range without(e.meta.Recipients(), r.Recipients) {
+				p.Report(finding.Finding{File: e.File.Path, Line: stale.Line, Column: stale.Column,
+					Message: fmt.Sprintf("%s %s can decrypt this file, and the rule at line %d of %s doesn't name it", stale.Service, stale.ID, r.Line, c.File),
+					Hint:    fmt.Sprintf("sops updatekeys %s; then sops rotate --in-place %s, since the removed key knows the data key", e.File.Path, e.File.Path)})
+			}
+		})
+	},
+}
+
+// RuleMissing is the rule sops-rule-missing.
+var RuleMissing = rule.Rule{
+	ID:       "sops-rule-missing",
+	Title:    "an encrypted file that no rule of .sops.yaml is for",
+	Severity: finding.Warning,
+	Why: `SOPS takes the first rule whose path_regex matches the file's path from the folder of the nearest .sops.yaml.
+Where none does, "sops updatekeys" refuses the file: who is added to the rules or taken out of them is so for all files
+but this one. Most often the file was renamed, or a .sops.yaml in a folder hides that of the root.`,
+	Fix: `Add a rule, or rename the file so that one matches.`,
+	Bad: []rule.Example{{Files: sopsConfig + `-- apps/secret.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  namespace: apps
+stringData:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+sops: # <-- here
+` + sopsBlock[len("sops:\n"):]}},
+	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
+	Run: func(p *rule.Pass) {
+		all := configs.Of(p)
+		for _, c := range all {
+			if c.Err != nil {
+				p.Report(finding.Finding{File: c.File, Line: c.Err.Line, Column: c.Err.Column, Message: c.Err.Message})
+			}
+		}
+		told, real := map[string]bool{}, reached.Of(p)
+		for _, e := range ciphertexts.Of(p) {
+			c := secrets.ConfigFor(all, e.File.Path)
+			if c == nil || !real.real(e.File.Path) || c.Err != nil || len(c.Rules) == 0 || c.For(e.File.Path) != nil || told[e.File.Path] {
+				continue
+			}
+			told[e.File.Path] = true
+			p.Report(finding.Finding{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column,
+				Message: fmt.Sprintf("no rule of %s is for this file", c.File), Hint: fmt.Sprintf("add a rule whose path_regex matches %q", e.File.Path)})
+		}
+	},
+}
+
+// RuleUnused is the rule sops-rule-unused.
+var RuleUnused = rule.Rule{
+	ID:       "sops-rule-unused",
+	Title:    "a rule of .sops.yaml that no file can reach",
+	Severity: finding.Info,
+	Why: `SOPS takes the first rule that matches. One that stands below a rule for all files, or below one with the same
+path_regex, is never taken: its keys can decrypt nothing, though the file says that they can.`,
+	Fix: `Move the rule up, above the one that takes its files, or remove it.`,
+	Bad: []rule.Example{{Files: `-- .sops.yaml --
+creation_rules:
+  - age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+  - path_regex: \.sops\.yaml$ # <-- here
+    age: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
+` + encryptedSecret}},
+	Good: []rule.Example{{Files: `-- .sops.yaml --
+creation_rules:
+  - path_regex: \.sops\.yaml$
+    age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+  - age: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
+` + encryptedSecret}},
+	Run: func(p *rule.Pass) {
+		for _, c := range configs.Of(p) {
+			for i, r := range c.Rules {
+				by := slices.IndexFunc(c.Rules[:i], func(earlier secrets.CreationRule) bool {
+					return earlier.PathRegex == "" || earlier.PathRegex == r.PathRegex
+				})
+				if by >= 0 {
+					p.Report(finding.Finding{File: c.File, Line: r.Line, Column: r.Column,
+						Message: fmt.Sprintf("no file reaches this rule: the one at line %d takes them all", c.Rules[by].Line)})
+				}
+			}
+		}
+	},
+}
+
+// eachRuled gives the encrypted documents with the rule that is for each of them, the first
+// document of each file, since SOPS gives all of a file the same keys.
+func eachRuled(p *rule.Pass, check func(encrypted, *secrets.Config, *secrets.CreationRule)) {
+	all := configs.Of(p)
+	told, real := map[string]bool{}, reached.Of(p)
+	for _, e := range ciphertexts.Of(p) {
+		c := secrets.ConfigFor(all, e.File.Path)
+		if c == nil || !real.real(e.File.Path) || told[e.File.Path] {
+			continue
+		}
+		told[e.File.Path] = true
+		if r := c.For(e.File.Path); r != nil && len(r.Recipients) > 0 {
+			check(e, c, r)
+		}
+	}
+}
+
+// without are the recipients that are not among others.
+func without(all, others []secrets.Recipient) []secrets.Recipient {
+	var left []secrets.Recipient
+	for _, r := range all {
+		if !slices.ContainsFunc(others, r.Same) && !slices.ContainsFunc(left, r.Same) {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// sopsConfig and encryptedSecret are of the examples: a .sops.yaml and a file that is as it
+// says.
+const (
+	sopsConfig = `-- .sops.yaml --
+creation_rules:
+  - path_regex: \.sops\.yaml$
+    encrypted_regex: ^(data|stringData)$
+    age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+`
+	encryptedSecret = `-- apps/secret.sops.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  namespace: apps
+stringData:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+` + sopsBlock
+)

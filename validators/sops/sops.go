@@ -1,0 +1,108 @@
+// Package sops holds the rules about secrets: that none stands in Git in clear, that
+// who should read an encrypted one can, and that nobody else does.
+package sops
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+const (
+	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
+	helmGroup      = "helm.toolkit.fluxcd.io"
+)
+
+// configs are the files .sops.yaml of the repository, by their folders.
+var configs = rule.Analysis[map[string]*secrets.Config]{
+	Name: "sops-configs",
+	Run: func(_ context.Context, repo *repository.Repository) map[string]*secrets.Config {
+		return secrets.Configs(repo)
+	},
+}
+
+// encrypted is a document that SOPS encrypted.
+type encrypted struct {
+	*repository.Document
+	meta *secrets.Metadata
+}
+
+// ciphertexts are the documents that SOPS encrypted, in the order of their files.
+var ciphertexts = rule.Analysis[[]encrypted]{
+	Name: "sops-ciphertexts",
+	Run: func(_ context.Context, repo *repository.Repository) []encrypted {
+		var all []encrypted
+		for _, f := range repo.Files() {
+			for _, d := range f.Documents {
+				if meta, ok := secrets.MetadataOf(d); ok {
+					all = append(all, encrypted{d, meta})
+				}
+			}
+		}
+		return all
+	},
+}
+
+// applied are the files that the clusters' builds read, and whether there is a cluster.
+type applied struct {
+	clusters bool
+	files    map[string]bool
+}
+
+// reached are the files that the clusters read.
+var reached = rule.Analysis[applied]{
+	Name: "sops-reached",
+	RunPass: func(p *rule.Pass) applied {
+		a := applied{files: map[string]bool{}}
+		for _, c := range p.Fleet().Clusters {
+			a.clusters = true
+			for _, k := range c.Kustomizations {
+				if k.Repo != p.Repo {
+					continue
+				}
+				for _, file := range k.Files {
+					a.files[file] = true
+				}
+			}
+		}
+		return a
+	},
+}
+
+// real says whether what a file holds is meant: what a cluster reads is, and what is neither
+// an example nor for a test.
+func (a applied) real(file string) bool { return a.files[file] || !isExample(file) }
+
+// exampleFolders hold what nobody deploys.
+var exampleFolders = map[string]bool{
+	"example": true, "examples": true, "sample": true, "samples": true, "fixtures": true,
+	"docs": true, "doc": true, "documentation": true, "template": true, "templates": true, "archive": true, "archived": true, "node_modules": true, "vendor": true,
+	"e2e": true, "demo": true, "hack": true, ".github": true, ".archive": true, "_archive": true,
+}
+
+// isExample says whether a file's path names it an example.
+func isExample(file string) bool {
+	for dir := range strings.SplitSeq(path.Dir(file), "/") {
+		if dir = strings.ToLower(dir); exampleFolders[dir] || strings.HasPrefix(dir, "test") {
+			return true
+		}
+	}
+	base := strings.ToLower(path.Base(file))
+	for _, word := range []string{"example", "sample", "template", ".tmpl", ".tpl", ".j2", ".tftpl", "_test."} {
+		if strings.Contains(base, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSecret says whether an object is a Secret of Kubernetes.
+func isSecret(o *repository.Object) bool { return o.APIVersion == "v1" && o.Kind == "Secret" }
+
+// named gives the name of a Kustomization as messages do.
+func named(k *reconcile.Kustomization) string { return k.Namespace + "/" + k.Name }
