@@ -82,7 +82,7 @@ func privateKeyIn(text string) (privateKey, bool) {
 var placeholders = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]|^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
 
 // references are texts that something replaces before they are used.
-var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|\$[A-Z_][A-Z0-9_]*\b|<[^<>]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^!|^ENC\[|^vault:|^secretref:|^age1[0-9a-z]{50,}$`)
+var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|\$[A-Z_][A-Z0-9_]*\b|<[^<>]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^!|^ENC\[|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
 
 // isPlaceholder says whether a value is no secret, since it stands for another.
 func isPlaceholder(value string) bool {

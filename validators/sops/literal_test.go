@@ -1,0 +1,105 @@
+package sops
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLooksSecret(t *testing.T) {
+	for _, c := range []struct {
+		field, value string
+		want         bool
+	}{
+		{"password", "hunter2", true},
+		{"adminPassword", "prom-operator", true},
+		{"MYSQL_ROOT_PASSWORD", "S3cr3t-V4lue", true},
+		{"secretKey", "q8Zr2LwX9bN4vTk1", true},
+		{"apiKey", "9f86d081884c7d659a2feaa0c55ad015", true},
+		{"client_secret", "Zt7-kLq9mWx2Rb4", true},
+		{"token", "k3sT0k3nValue99", true},
+
+		{"password", "", false},
+		{"password", "changeme", false},
+		{"password", "${DB_PASSWORD}", false},
+		{"password", "$DB_PASSWORD", false},
+		{"password", "{{ .Values.password }}", false},
+		{"password", "op://vault/item/password", false},
+		{"password", "<your password>", false},
+		{"password", "db-password", false},
+		{"password", "ENC[AES256_GCM,data:x]", false},
+		{"passwordKey", "admin-password", false},
+		{"existingSecret", "grafana-admin-4f9K2", false},
+		{"secretName", "grafana-4f9K2x", false},
+		{"passwordSecretRef", "grafana-4f9K2x", false},
+		{"token", "true", false},
+		{"token", "/var/run/secrets/token", false},
+		{"secret", "postgres-credentials", false},
+		{"secret", "grafana-env-secret", false},
+		{"apiKey", "os.environ/OPENCODE_API_KEY", false},
+		{"automountServiceAccountToken", "false", false},
+		{"secretKey", "RCON_PASSWORD", false},
+		{"max_token", "4096", false},
+		{"webhook_url", "https://example.com/hook", false},
+		{"name", "q8Zr2LwX9bN4vTk1", false},
+	} {
+		if got := looksSecret(c.field, c.value); got != c.want {
+			t.Errorf("%s: %s gives %v", c.field, c.value, got)
+		}
+	}
+}
+
+func TestTokenIn(t *testing.T) {
+	random := "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF4hJ6"
+	for text, want := range map[string]string{
+		"a ghp" + "_" + random + " b": "a GitHub token",
+		"glpat" + "-" + random[:20]:   "a GitLab token",
+		"AKIA" + "IOSFODNN7QXAMPLE":   "an AWS access key",
+		"https://hooks.slack" + ".com/services/T0AB12CD3/B0AB12CD3/" + random[:24]: "a Slack webhook",
+		"ghp" + "_" + strings.Repeat("x", 36):                                      "",
+		"AKIA" + strings.Repeat("X", 16):                                           "",
+		"a word":                                                                   "",
+	} {
+		if got := tokenIn(text); got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestPrivateKeyIn(t *testing.T) {
+	body := strings.Repeat("MIIEowIBAAKCAQEAx7Zr9", 4)
+	begin, end := "-----BEGIN RSA PRIVATE"+" KEY-----\n", "\n-----END RSA PRIVATE"+" KEY-----\n"
+	for text, want := range map[string]string{
+		"# a key\n" + begin + body + end:                  "a private key (RSA PRIVATE KEY)",
+		begin + "...\n" + end:                             "",
+		begin + "MII...":                                  "",
+		"AGE-SECRET" + "-KEY-1" + strings.Repeat("Q", 58): "",
+	} {
+		key, ok := privateKeyIn(text)
+		if key.kind != want || ok != (want != "") {
+			t.Errorf("%q is %q, want %q", text, key.kind, want)
+		}
+	}
+}
+
+func TestIsPublic(t *testing.T) {
+	for _, c := range []struct {
+		key, value string
+		want       bool
+	}{
+		{"username", "app", true},
+		{"tls.crt", "-----BEGIN CERTIFICATE-----\nMII", true},
+		{"tls.key", "-----BEGIN EC PRIVATE" + " KEY-----\nMHc", false},
+		{"known_hosts", "github.com ssh-ed25519 AAAA", true},
+		{"url", "https://git.example.com", true},
+		{"url", "https://app:S3cr3t@git.example.com", false},
+		{"url", "postgres://app:${PASSWORD}@db/app", true},
+		{"AWS_ACCESS_KEY_ID", "AKIA" + "IOSFODNN7QXAMPLE", false},
+		{"DB_USER", "app", true},
+		{"password", "hunter2", false},
+		{"enabled", "true", true},
+	} {
+		if got := isPublic(c.key, c.value); got != c.want {
+			t.Errorf("%s: %s gives %v", c.key, c.value, got)
+		}
+	}
+}
