@@ -50,6 +50,8 @@ type Finding struct {
 	// Declared is where the thing is declared that the finding is about, if that
 	// isn't at File and Line: an ignore there counts too.
 	Declared Place `json:"-"`
+	// Secret says that what stands at Column must not be shown.
+	Secret bool `json:"-"`
 	// ObjectAt is where the object stands, if that isn't around Line: its
 	// annotation counts.
 	ObjectAt Place `json:"-"`

@@ -84,6 +84,22 @@ func TestWriteTextShowsTheColumnOfALongLine(t *testing.T) {
 	}
 }
 
+func TestWriteTextHidesSecrets(t *testing.T) {
+	for line, want := range map[string]string{
+		"  password: hunter2":                   "  1 |   password: <hidden>\n",
+		"  {token: hunter2, password: hunter2}": "",
+	} {
+		var b bytes.Buffer
+		r := NewReport([]Finding{{Rule: "a", Severity: Error, File: "f", Line: 1, Column: strings.LastIndex(line, "hunter2") + 1, Message: "m", Secret: true}}, nil, Summary{})
+		if err := WriteText(&b, r, TextOptions{Source: func(string, int) (string, bool) { return line, true }}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "hunter2") || !strings.Contains(b.String(), want) {
+			t.Errorf("%s is shown as\n%s", line, b.String())
+		}
+	}
+}
+
 func TestWriteTextInColor(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteText(&b, NewReport(nil, nil, Summary{Files: 1}), TextOptions{Color: true}); err != nil {

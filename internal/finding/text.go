@@ -111,6 +111,12 @@ func (t text) source(f Finding) {
 		return // it is in the rest of a long line
 	}
 	column := min(max(f.Column, 1), len(runes)+1)
+	if f.Secret {
+		if runes = runes[: column-1 : column-1]; strings.ContainsAny(string(runes), "{[") {
+			return // there may be others in front
+		}
+		runes = append(runes, []rune("<hidden>")...)
+	}
 	start := 0
 	if column > widest-20 {
 		start = column - widest/2

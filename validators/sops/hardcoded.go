@@ -150,7 +150,7 @@ func (s scanner) value(field string, n *yaml.Node) {
 	if n.Tag != "!!str" {
 		return
 	}
-	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column,
+	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column, Secret: true,
 		Hint: "put it into an encrypted Secret, and make a new one: this one is known"}
 	where := fmt.Sprintf("%s of %s", field, s.object)
 	switch {
