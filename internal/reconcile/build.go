@@ -163,7 +163,12 @@ func missing(repo *repository.Repository, v *view, dir, file string, k *types.Ku
 			} else if !filesToo && v.Exists(absolute(at)) {
 				f.Message = fmt.Sprintf("%s: %q is a file; a component is a folder", field, ref)
 			}
-			if own, ok := repo.KustomizeAt(dir); ok && own.File.Path == file && own.Document != nil {
+			own, ok := repo.KustomizeAt(dir)
+			known := ok && own.File.Path == file && own.Document != nil && own.Spec != nil
+			switch {
+			case field == "components" && (!known || i >= len(own.Spec.Components)):
+				f.component = ref // the Flux Kustomization's own
+			case known:
 				f.Line, f.Column = own.Document.Position(field, i)
 			}
 			return f

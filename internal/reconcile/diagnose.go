@@ -36,6 +36,9 @@ func (v *diagnosis) path(dir string) *Failure {
 	if v.hasKustomization(dir) {
 		return v.folder(dir)
 	}
+	if f := v.twiceIn(dir); f != nil {
+		return f
+	}
 	names, _ := v.repo.ReadDir(dir)
 	for _, name := range names {
 		at := path.Join(dir, name)
@@ -137,6 +140,36 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 				return failureAt(k, fmt.Sprintf("resources: %q holds %s, which %q holds too", ref, o, before), "resources", i)
 			}
 			first[o.id()] = ref
+		}
+	}
+	return nil
+}
+
+// twiceIn finds an object that two files of a folder without a kustomization hold, or one of them
+// twice: Flux lists them all.
+func (v *diagnosis) twiceIn(dir string) *Failure {
+	if !strings.Contains(v.message, "already registered id") {
+		return nil
+	}
+	first := map[resid.ResId]*repository.Object{}
+	for _, f := range v.repo.Files() {
+		if !contains(dir, f.Path) || v.repo.Use(f.Path) != repository.Plain || f.Excluded {
+			continue
+		}
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				id := resid.NewResIdWithNamespace(resid.NewGvk(o.Group(), o.Version(), o.Kind), o.Name, o.Namespace)
+				before := first[id]
+				if first[id] = o; before == nil {
+					continue
+				}
+				failure := &Failure{Reason: BuildFailed, File: f.Path, Message: fmt.Sprintf("%s is in %s too, and Flux takes all files of %s", o, before.File(), dir)}
+				if line, _ := before.Position(); line > 0 {
+					failure.Message = fmt.Sprintf("%s is at %s:%d too, and Flux takes all files of %s", o, before.File(), line, dir)
+				}
+				failure.Line, failure.Column = o.Position()
+				return failure
+			}
 		}
 	}
 	return nil

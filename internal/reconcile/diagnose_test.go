@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -61,6 +62,26 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 		if f == nil {
 			t.Errorf("%s: there is no failure", c.name)
 		} else if got := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestFailuresOfWhatFluxAdds: what no kustomization.yaml says is told where Flux has it from.
+func TestFailuresOfWhatFluxAdds(t *testing.T) {
+	component := strings.Replace(ks("apps", "./apps"), "path: ./apps", "components: [../part, ../prat], path: ./apps", 1)
+	config := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"
+	for _, c := range []struct{ name, files, want string }{
+		{"a component", "-- clusters/prod/apps.yaml --\n" + component + "-- apps/kustomization.yaml --\nresources: [a.yaml]\n-- apps/a.yaml --\n" + config +
+			"-- part/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
+			`clusters/prod/apps.yaml:4:57: components: "../prat" doesn't exist`},
+		{"an object in two files", "-- clusters/prod/apps.yaml --\n" + ks("apps", "./apps") + "-- apps/a.yaml --\n" + config + "-- apps/deep/b.yaml --\n---\n# again\n" + config,
+			"apps/deep/b.yaml:3:1: ConfigMap b/a is at apps/a.yaml:1 too, and Flux takes all files of apps"},
+	} {
+		k, _ := reconciled(t, c.files, "").Kustomization("flux-system", "apps")
+		if k.Failure == nil {
+			t.Errorf("%s: there is no failure", c.name)
+		} else if got := fmt.Sprintf("%s:%d:%d: %s", k.Failure.File, k.Failure.Line, k.Failure.Column, k.Failure.Message); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

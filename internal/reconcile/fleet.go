@@ -202,6 +202,9 @@ type Failure struct {
 	LeftOut string
 	// Malformed says that the file is no YAML, or has a key twice: whatever reads it fails.
 	Malformed bool
+
+	// component is an entry of the Flux Kustomization's spec.components that it is about.
+	component string
 }
 
 // Reason sorts failures.

@@ -149,6 +149,11 @@ func (k *Kustomization) build(ctx context.Context, from *files) {
 		return
 	}
 	failure := *k.built.failure // the build may be shared
+	if i := slices.Index(k.Spec.Components, failure.component); i >= 0 && failure.component != "" {
+		k.Failure = &failure
+		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "components", i)
+		return
+	}
 	if k.Failure = &failure; k.Failure.File == "" {
 		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
 		return

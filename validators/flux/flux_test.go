@@ -90,6 +90,10 @@ data:
 `, "flux-dependson-missing"},
 		{"a failure is told once", base + kustomization("infra", "") + apps("  dependsOn:\n    - name: a\n    - name: b\n    - name: c\n") +
 			"-- infra/kustomization.yaml --\nresources: [gone.yaml]\n", "flux-build-failed [flux-dependson-missing]"},
+		{"what only its variables stop is known", base + kustomization("infra", "  postBuild:\n    substitute: {A: b}\n") + "-- infra/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: \"${A:0:9}${\"}\n" +
+			apps(dependsOnInfra[:len(dependsOnInfra)-1]+"s\n"), "flux-build-failed flux-dependson-missing"},
+		{"a misspelt artifact", base + artifacts("web", "wep"), "flux-source-missing [flux-build-failed]"},
+		{"an artifact that nothing comes near", base + artifacts("web", "another"), "[flux-source-missing flux-build-failed]"},
 		{"a missing path is no reason to doubt sources twice", base + kustomization("infra", ""), "flux-path-missing"},
 		{"a child that depends on what waits for it", fluxSync + kustomization("parent", "  wait: true\n") + `-- parent/child.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -181,6 +185,29 @@ args = "--watch-configs-label-selector=owner!=helm"
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
+}
+
+// artifacts are an ArtifactGenerator and a Kustomization of an artifact.
+func artifacts(made, used string) string {
+	return `-- clusters/prod/artifacts.yaml --
+apiVersion: source.extensions.fluxcd.io/v1beta1
+kind: ArtifactGenerator
+metadata: {name: parts, namespace: flux-system}
+spec:
+  sources: [{alias: repo, kind: GitRepository, name: flux-system}]
+  artifacts:
+    - name: ` + made + `
+      copy: [{from: "@repo/apps/**", to: "@artifact/"}]
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: web, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./
+  prune: true
+  sourceRef: {kind: ExternalArtifact, name: ` + used + `}
+`
 }
 
 // checkWeb is a health check.

@@ -146,7 +146,7 @@ func (w *world) sourceDoubt(id reconcile.Identity) string {
 	if why := w.doubt(id); why != "" {
 		return why
 	}
-	if id.Kind == "ExternalArtifact" {
+	if _, misspelt := w.budget.nearest(id.Name, w.generatedArtifacts(id.Namespace)); id.Kind == "ExternalArtifact" && !misspelt {
 		return "the controller that makes it is not known"
 	}
 	if w.guessed() && id.Kind == "GitRepository" && !w.near(id) {
@@ -155,7 +155,24 @@ func (w *world) sourceDoubt(id reconcile.Identity) string {
 	return ""
 }
 
+// generatedArtifacts are the names of the artifacts that the ArtifactGenerators of a namespace
+// make.
+func (w *world) generatedArtifacts(namespace string) []string {
+	var names []string
+	for _, o := range w.applied {
+		if o.Kind == "ArtifactGenerator" && o.Namespace == namespace {
+			for _, a := range list(o.Value, "spec", "artifacts") {
+				names = append(names, text(a, "name"))
+			}
+		}
+	}
+	return names
+}
+
 func (w *world) sourceHint(id reconcile.Identity) string {
+	if near, ok := w.budget.nearest(id.Name, w.generatedArtifacts(id.Namespace)); ok && id.Kind == "ExternalArtifact" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
 	if hint := w.hint(id); hint != "" {
 		return hint
 	}

@@ -83,7 +83,7 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		if r.Found == nil {
 			missing = fmt.Sprintf("%s %s/%s, which may define it, is not in Git", r.Kind, k.Namespace, r.Name)
 		} else if !decided(r.Found) {
-			missing = fmt.Sprintf("what %s defines is not known", r.Found)
+			missing = fmt.Sprintf("%s may have more keys on the cluster than in Git: its annotation says that Flux doesn't replace it", r.Found)
 		}
 	}
 	names := slices.Sorted(maps.Keys(k.Variables))

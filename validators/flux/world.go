@@ -246,7 +246,7 @@ func (w *world) ownDoubt(id reconcile.Identity) string {
 			continue
 		}
 		switch {
-		case w.sourceless(k) && isSource(id):
+		case w.sourceless(k) && isSource(id), k.Repo == nil && sourceOf(k) == id:
 			continue // it brings nothing before another one brings its source
 		case w.sourceless(k):
 			return fmt.Sprintf("Kustomization %s, which may apply it, has no source", k)
@@ -275,10 +275,22 @@ func (w *world) sourceless(k *reconcile.Kustomization) bool {
 	return k.Parent != nil && k.Repo == nil && k.Spec.SourceRef.Kind != "ExternalArtifact" && !w.has(sourceOf(k))
 }
 
+// mayHold says whether a Kustomization that fails could apply an object once it is mended. Where
+// only variables fail its objects are known, but for names that variables are in.
+func mayHold(k *reconcile.Kustomization, id reconcile.Identity) bool {
+	f := k.Failure
+	if f == nil || f.Reason != reconcile.SubstitutionFailed || len(k.Gaps) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(k.Objects, func(o *reconcile.Object) bool {
+		return isKustomization(o) || o.Kind == id.Kind && unknown(o.Name+o.Namespace)
+	})
+}
+
 // mayBring says whether a Kustomization of which not all is known could apply an object: not
 // one that it would move to another namespace, and not where its service account may not.
 func (w *world) mayBring(k *reconcile.Kustomization, id reconcile.Identity) bool {
-	if k.Spec.KubeConfig != nil || k.Spec.TargetNamespace != "" && id.Namespace != "" && id.Namespace != k.Spec.TargetNamespace {
+	if !mayHold(k, id) || k.Spec.KubeConfig != nil || k.Spec.TargetNamespace != "" && id.Namespace != "" && id.Namespace != k.Spec.TargetNamespace {
 		return false
 	}
 	if k.Spec.ServiceAccountName == "" {

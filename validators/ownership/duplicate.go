@@ -125,7 +125,10 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	f := finding.Finding{Severity: finding.Warning, Hint: "leave it to one of them",
 		Message: fmt.Sprintf("%s is applied by %s", second, by)}
 	if first.File != second.File || first.Line != second.Line {
-		f.Message += fmt.Sprintf(", first at %s:%d", first.File, first.Line)
+		f.Message += ", first at " + first.File
+		if first.Line > 0 { // the items of a ResourceList have no lines
+			f.Message += fmt.Sprintf(":%d", first.Line)
+		}
 	}
 	if more := len(group) - 1; more > 0 {
 		objects := "1 more object"
