@@ -170,7 +170,8 @@ func (o *Object) Position(path ...any) (file string, line, column int) {
 	return o.File, line, column
 }
 
-// KeyPosition is Position of the key, or list item.
+// KeyPosition is Position of the key, or list item; of what an operation of a JSON patch sets, that
+// of the path that the operation names.
 func (o *Object) KeyPosition(path ...any) (file string, line, column int) {
 	if at, ok := o.patchOf(path, true); ok {
 		return at.file, at.line, at.column

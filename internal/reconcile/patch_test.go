@@ -111,7 +111,7 @@ func TestPositionsInPatches(t *testing.T) {
 	}{
 		{"ConfigMap", []any{"data", "a"}, "apps/patch.yaml:6:6", "apps/patch.yaml:6:3"},
 		{"ConfigMap", []any{"data", "b"}, "apps/base.yaml:6:6", "apps/base.yaml:6:3"},
-		{"ConfigMap", []any{"data", "c/d"}, "apps/kustomization.yaml:8:48", "apps/kustomization.yaml:8:41"},
+		{"ConfigMap", []any{"data", "c/d"}, "apps/kustomization.yaml:8:48", "apps/kustomization.yaml:8:29"},
 		{"ConfigMap", []any{"data", "flow"}, "apps/kustomization.yaml:10:10", "apps/kustomization.yaml:10:10"},
 		{"ConfigMap", []any{"data", "none"}, "apps/base.yaml:4:1", "apps/base.yaml:4:1"},
 		{"ConfigMap", []any{"data"}, "apps/base.yaml:4:1", "apps/base.yaml:4:1"},
