@@ -354,3 +354,27 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+func TestTabsArePointedAt(t *testing.T) {
+	for text, want := range map[string]string{
+		"a:\n\tb: c\n":                     "2:1: is not YAML: a tab indents it, where YAML wants spaces",
+		"a:\n  b: c\n\td: e\n":             "3:1: is not YAML: a tab indents it, where YAML wants spaces",
+		"a:\n  b: c\n  \td: e\n":           "3:3: is not YAML: a tab indents it, where YAML wants spaces",
+		"x: y\n---\na: b\n\tc: d\n":        "4:1: is not YAML: a tab indents it, where YAML wants spaces",
+		"a: b\nc: [\nd: |\n\te\n":          "4:1: is not YAML: a tab indents it, where YAML wants spaces",
+		"a: |\n  text\n  \tb: c\nd: [\n\n": "5:1: is not YAML: did not find expected node content",
+	} {
+		repo, err := FromFiles(maps.All(map[string][]byte{"a.yaml": []byte(text)}), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, ok := repo.File("a.yaml")
+		if !ok || f.Err == nil {
+			t.Errorf("%q: no error", text)
+			continue
+		}
+		if got := fmt.Sprintf("%d:%d: %s", f.Err.Line, f.Err.Column, f.Err.Message); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

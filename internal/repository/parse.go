@@ -151,6 +151,7 @@ func splitDocuments(data []byte) [][]byte {
 
 var (
 	lineInError   = regexp.MustCompile(`^yaml: line (\d+): `)
+	tabInError    = regexp.MustCompile(`tab character|character that cannot start any token`)
 	anchorInError = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
 )
 
@@ -162,6 +163,10 @@ func syntaxError(data []byte, err error, offset int) *Error {
 	if m := lineInError.FindStringSubmatch(text); m != nil {
 		if n, convErr := strconv.Atoi(m[1]); convErr == nil {
 			e.Line = n + offset
+			if line, column, ok := tabAt(data, n); ok && tabInError.MatchString(text) {
+				e.Line, e.Column = line+offset, column
+				text = m[0] + "a tab indents it, where YAML wants spaces"
+			}
 		}
 		text = text[len(m[0]):]
 	} else if m := anchorInError.FindStringSubmatch(text); m != nil {
@@ -177,6 +182,22 @@ func syntaxError(data []byte, err error, offset int) *Error {
 		e.Reason, e.Message = TooDeep, "is nested too deep to be parsed"
 	}
 	return e
+}
+
+// tabAt finds the tab in an indentation that the library stops at: in the line that it names, or
+// in the next one.
+func tabAt(data []byte, named int) (line, column int, ok bool) {
+	for text := range bytes.Lines(data) {
+		line++
+		indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+		if at := bytes.IndexByte(indent, '\t'); line >= named && at >= 0 && len(bytes.TrimSpace(text)) > 0 {
+			return line, at + 1, true
+		}
+		if line > named {
+			break
+		}
+	}
+	return 0, 0, false
 }
 
 // aliasAt finds the alias of that name in the text, where it is a whole one.

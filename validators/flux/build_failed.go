@@ -49,7 +49,7 @@ resources:
 				if f == nil || f.Reason == reconcile.PathMissing || k.Spec.Suspend {
 					continue
 				}
-				if f.Malformed && k.Repo == p.Repo {
+				if f.Malformed && (k.Repo == p.Repo || isUnreadable(p.Repo, f.File)) {
 					continue // schema-invalid tells
 				}
 				at := failurePlace(k)
@@ -64,6 +64,12 @@ resources:
 		})
 		open.report(p)
 	},
+}
+
+// isUnreadable says whether a file of the repository is no YAML; an artifact may hold it, too.
+func isUnreadable(repo *repository.Repository, file string) bool {
+	f, ok := repo.File(file)
+	return ok && f.Err != nil
 }
 
 // failurePlace is where a build failed: where no line of a file tells, at the file's

@@ -34,10 +34,12 @@ type reach struct {
 	// some builds not all files are given: what they apply may differ from what stands there.
 	known   map[*repository.Object]bool
 	lacking bool
+	// malformed are the files that make a build fail, since they are no YAML.
+	malformed map[string]bool
 }
 
 func reached(fleet *reconcile.Fleet) reach {
-	r := reach{all: len(fleet.Clusters) == 0, built: map[string]bool{}, failed: map[string]bool{}, known: map[*repository.Object]bool{}}
+	r := reach{all: len(fleet.Clusters) == 0, built: map[string]bool{}, failed: map[string]bool{}, known: map[*repository.Object]bool{}, malformed: map[string]bool{}}
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			files := r.built
@@ -49,6 +51,9 @@ func reached(fleet *reconcile.Fleet) reach {
 				r.failedDirs = append(r.failedDirs, k.Dir)
 			}
 			r.lacking = r.lacking || lacks
+			if f := k.Failure; f != nil && f.Malformed && !k.Spec.Suspend {
+				r.malformed[f.File] = true
+			}
 			for _, f := range k.Files {
 				files[f] = true
 			}

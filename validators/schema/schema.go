@@ -147,9 +147,9 @@ func (l *lack) String() string {
 // check validates everything that Flux would apply as it stands.
 func check(p *rule.Pass) []checked {
 	repo := p.Repo
-	all := unreadable(repo)
-	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
 	r := reached(p.Fleet())
+	all := unreadable(repo, r.malformed)
+	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
 	w.patches.any = w.patches.any || r.lacking
 	var jobs []func() checked
 	kinds := map[apischema.GroupVersionKind]bool{}
@@ -366,9 +366,9 @@ func checkKustomization(k *repository.Kustomize) checked {
 
 // unreadable are the files that Flux would read and that cannot be read. A file
 // above one of our limits is unresolved; one that is no YAML is invalid where
-// something refers to it, unresolved where nothing does, and no matter where it
-// is a template that nothing refers to.
-func unreadable(repo *repository.Repository) []checked {
+// something refers to it, or a build fails for it, unresolved where nothing does,
+// and no matter where it is a template that nothing refers to.
+func unreadable(repo *repository.Repository, failing map[string]bool) []checked {
 	var all []checked
 	for _, f := range repo.Files() {
 		if f.Err == nil || f.Excluded {
@@ -378,7 +378,7 @@ func unreadable(repo *repository.Repository) []checked {
 		if use == repository.Unlisted || use == repository.Chart || use == repository.Input {
 			continue
 		}
-		read := use != repository.Plain || underFluxPath(repo, f.Path)
+		read := use != repository.Plain || failing[f.Path] || underFluxPath(repo, f.Path)
 		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message}
 		switch {
 		case f.Err.Reason == repository.NotYAML && read:
