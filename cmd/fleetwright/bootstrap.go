@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
-	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
@@ -85,9 +85,13 @@ func runVerify(ctx context.Context, s streams, dir, format string) error {
 	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}, Order: []bootstrap.OrderProblem{}, Flux: []bootstrap.FluxReport{}, Stale: []bootstrap.Declaration{}}
 	go reconcile.Warm()
 	repo, err := loadRepository(dir)
+	var config functions.Validation
+	if err == nil {
+		config, err = (&validation{streams: s, flags: &validateFlags{}, dir: dir, repo: repo}).configurationFile()
+	}
 	if err == nil {
 		var made *bootstrap.Report
-		if made, err = bootstrap.Verify(ctx, repo, nil); err == nil {
+		if made, err = bootstrap.Verify(ctx, repo, nil, config.Ignore...); err == nil {
 			report = made
 		}
 	}
@@ -99,7 +103,7 @@ func runVerify(ctx context.Context, s streams, dir, format string) error {
 	if err != nil {
 		return nothingFound(err)
 	}
-	refused := slices.ContainsFunc(report.Order, func(o bootstrap.OrderProblem) bool { return o.Refused })
+	refused := slices.ContainsFunc(report.Order, func(o bootstrap.OrderProblem) bool { return o.Refused && !o.Ignored })
 	fluxDrifts := slices.ContainsFunc(report.Flux, func(f bootstrap.FluxReport) bool { return f.Verdict == bootstrap.Drift })
 	if report.Summary.Drift+report.Summary.Missing > 0 || refused || fluxDrifts {
 		return found()
@@ -118,8 +122,10 @@ func runFindings(ctx context.Context, s streams, dir, format string) error {
 		return err
 	}
 	v := &validation{streams: s, flags: &validateFlags{format: format}, dir: dir, repo: repo, rules: validators.Describe(rules)}
-	v.config.FailOn = finding.Error
-	if v.report, err = validators.Run(ctx, repo, validators.Options{Rules: rules}); err == nil && v.report.Empty() {
+	if v.config, err = v.configurationFile(); err != nil {
+		return err
+	}
+	if v.report, err = validators.Run(ctx, repo, validators.Options{Rules: rules, Ignore: v.config.Ignore}); err == nil && v.report.Empty() {
 		err = nothingFound(bootstrap.ErrNoBootstrap)
 	}
 	if err = errors.Join(err, v.write(err)); err == nil && v.report.Reaches(v.config.FailOn) {

@@ -265,8 +265,7 @@ func (g *git) judgeFlux(install fluxInstall, definitions []fluxDefinition) FluxR
 	open := false
 	for _, difference := range first.differences {
 		difference.Rule = RuleFluxDrift
-		difference.Reason = cmp.Or(g.ignoredAt(difference.Bootstrap.File, difference.Bootstrap.Line, RuleFluxDrift),
-			g.ignoredAt(install.file, install.line, RuleFluxDrift))
+		difference.Reason = g.ignored(RuleFluxDrift, "", place{difference.Bootstrap.File, difference.Bootstrap.Line}, install.place)
 		difference.Ignored = difference.Reason != ""
 		open = open || !difference.Ignored
 		out.Differences = append(out.Differences, difference)

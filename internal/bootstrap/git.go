@@ -36,7 +36,9 @@ type git struct {
 	placed   map[*reconcile.Object]*value
 	charts   map[*helmRelease]chart
 	comments map[string][]finding.Comment // that ignore rules, by file
-	hasFlux  bool
+	// selectors are what the configuration ignores.
+	selectors []finding.Selector
+	hasFlux   bool
 	// substitutes says that some Kustomization replaces variables: what no cluster applies
 	// may be meant for one.
 	substitutes bool

@@ -71,7 +71,27 @@ func (g *git) excuse(h *helmRelease, declared []*intended, r *release, d Differe
 	if r.skipped != nil {
 		return "the release is not installed"
 	}
-	return cmp.Or(h.ignores[d.Rule], g.ignoredAt(r.file, r.line, d.Rule), g.ignoredAt(d.Bootstrap.File, d.Bootstrap.Line, d.Rule))
+	return cmp.Or(h.ignores[d.Rule], g.ignored(d.Rule, "HelmRelease", place{d.Bootstrap.File, d.Bootstrap.Line}, place{r.file, r.line}))
+}
+
+// ignored is the reason for which a finding of a rule is ignored, "" for none: by a comment at
+// its place or where the thing is declared, or by the configuration. The kind is that of the
+// object that it is about.
+func (g *git) ignored(rule, kind string, at, declared place) string {
+	if at.file == "" {
+		at = declared
+	}
+	for _, p := range []place{declared, at} {
+		if reason := g.ignoredAt(p.file, p.line, rule); reason != "" {
+			return reason
+		}
+	}
+	for _, s := range g.selectors {
+		if s.MatchesRule(rule) && s.MatchesKind(kind) && s.MatchesPath(at.file) {
+			return cmp.Or(s.Reason, "the configuration ignores it")
+		}
+	}
+	return ""
 }
 
 // staleness gathers which declarations cover a difference of some release.

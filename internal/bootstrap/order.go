@@ -22,6 +22,8 @@ type OrderProblem struct {
 	// Refused says that helmfile stops there; otherwise the releases may be installed side by
 	// side, which may go well.
 	Refused bool `json:"refused"`
+	// Ignored says that a comment or the configuration ignores it.
+	Ignored bool `json:"ignored"`
 }
 
 // checkOrder checks the needs of the releases of a file, and that they follow what the HelmReleases

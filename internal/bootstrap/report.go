@@ -76,6 +76,9 @@ type ReleaseReport struct {
 	// Unreadable says that nothing can be told of the file, whose only entry this is.
 	Unreadable bool `json:"-"`
 
+	// Gone says that there is no HelmRelease and a file is missing, be that meant or not.
+	Gone bool `json:"-"`
+
 	helmRelease *helmRelease
 	declared    []*intended
 }

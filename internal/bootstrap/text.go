@@ -38,7 +38,7 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 		}
 		writeReleases(&out, r.Releases[start:end], opts)
 		for _, o := range r.Order {
-			if o.File == r.Releases[start].File {
+			if o.File == r.Releases[start].File && !o.Ignored {
 				fmt.Fprintf(&out, "  ! %s:%d: %s\n      hint: %s\n", printable(o.File), o.Line, printable(o.Message), printable(o.Hint))
 			}
 		}
@@ -114,6 +114,9 @@ func inWords(v Verdict, git, reason string) string {
 	case Drift:
 		return "drifts from " + git
 	case Intended:
+		if git == "" {
+			return reason
+		}
 		if reason != "" {
 			return "differs from " + git + ": " + reason
 		}

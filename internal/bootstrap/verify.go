@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -21,8 +22,9 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list
 // that takes it over. It executes and fetches nothing. The error is
 // [ErrNoBootstrap] where there is nothing to compare, or the context's.
 //
-// The fleet is what Flux would apply from the repository; nil computes it.
-func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) (*Report, error) {
+// The fleet is what Flux would apply from the repository; nil computes it. What the selectors
+// ignore is intended, as what comments and annotations ignore is.
+func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, ignore ...finding.Selector) (*Report, error) {
 	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{},
 		Refusals: []Refusal{}, Order: []OrderProblem{}, Flux: []FluxReport{}, Stale: []Declaration{}}
 	files, err := readAll(ctx, repo)
@@ -34,6 +36,7 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	if err != nil {
 		return nil, err
 	}
+	c.selectors = ignore
 	var declarations staleness
 	var alone []*release // of the chart that makes a FluxInstance, which no HelmRelease takes over
 	for _, file := range files {
@@ -49,7 +52,10 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 			report.Summary.count(judged.Verdict)
 			report.Releases = append(report.Releases, judged)
 		}
-		report.Order = append(report.Order, checkOrder(file.releases, taken)...)
+		for _, o := range checkOrder(file.releases, taken) {
+			o.Ignored = c.ignored(RuleOrder, "", place{o.File, o.Line}, place{o.File, o.Line}) != ""
+			report.Order = append(report.Order, o)
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -108,6 +114,11 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 		return out
 	case m == nil:
 		out.Verdict, out.Reason = c.without(r)
+		if out.Gone = out.Verdict == Missing; out.Gone {
+			if reason := c.ignored(RuleHelmReleaseMissing, "", r.place, r.place); reason != "" {
+				out.Verdict, out.Reason = Intended, out.Reason+"; meant: "+reason
+			}
+		}
 		return out
 	}
 	h := m.helmRelease

@@ -25,7 +25,7 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 		for _, r := range releases(p) {
 			p.Checked(r.File)
 			switch {
-			case r.Verdict == bootstrap.Missing:
+			case r.Gone:
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, r.Release),
 					Cluster: r.Cluster, Message: "release \"" + r.Release + "\": " + r.Reason,
 					Hint: "remove the release, or correct the path that it reads"})
