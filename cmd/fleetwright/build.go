@@ -36,7 +36,8 @@ Exit status 1 when a Kustomization cannot be built, or a chart not rendered; the
 are printed.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runBuild(c.Context(), s, s.repositoryFolder(args, graph.roots), cluster, format, graph)
+			dir, _ := s.repositoryFolder(args, graph.roots)
+			return runBuild(c.Context(), s, dir, cluster, format, graph)
 		},
 	}
 	format = formatYAML

@@ -39,7 +39,8 @@ Exit status 1 when something differs.`,
 			if from == "" {
 				return usage(c, errors.New("--from is missing: the revision to compare with, such as HEAD or main"))
 			}
-			return runDiff(c.Context(), s, s.repositoryFolder(args, graph.roots), from, to, format, graph)
+			dir, _ := s.repositoryFolder(args, graph.roots)
+			return runDiff(c.Context(), s, dir, from, to, format, graph)
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "the `REV` to compare with: a commit, branch, tag, or one such as HEAD~1")

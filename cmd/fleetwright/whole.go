@@ -14,29 +14,31 @@ import (
 // command line names, or the working directory. Where that is named by nobody, and lies in a Git
 // work tree from whose root Flux's paths lead into it, it is that root; standard error tells. Roots
 // and a configuration say what the folder is.
-func (s streams) repositoryFolder(args, roots []string) string {
+//
+// It returns the repository too where it had to load the folder.
+func (s streams) repositoryFolder(args, roots []string) (string, *repository.Repository) {
 	dir := folderArgument(args)
 	top, below, ok := gitrepo.Within(dir)
 	if !ok || below == "" || len(roots) > 0 || hasConfiguration(dir) {
-		return dir
+		return dir, nil
 	}
 	repo, err := repository.Load(dir, repository.Options{})
 	if err != nil {
-		return dir // who reads it tells why not
+		return dir, nil // who reads it tells why not
 	}
 	file, synced := syncedFrom(repo, below)
 	if file == "" {
-		return dir
+		return dir, repo
 	}
 	up := upFrom(below)
 	if len(args) > 0 {
 		up = filepath.ToSlash(filepath.Clean(filepath.Join(dir, filepath.FromSlash(up))))
-		_, _ = fmt.Fprintf(s.err, "note: %s is not the root of the repository: the path %q in %s leads into it from %s\n  hint: name that folder\n",
+		_, _ = fmt.Fprintf(s.err, "note: %s is not the root of the repository: the path %q in %q leads into it from %s\n  hint: name that folder\n",
 			dir, synced, path.Join(filepath.ToSlash(dir), file), up)
-		return dir
+		return dir, repo
 	}
-	_, _ = fmt.Fprintf(s.err, "note: the repository is %s (%s): the path %q in %s leads from there into this folder\n", up, top, synced, file)
-	return filepath.FromSlash(up)
+	_, _ = fmt.Fprintf(s.err, "note: the repository is %s (%s): the path %q in %q leads from there into this folder\n", up, top, synced, file)
+	return filepath.FromSlash(up), nil
 }
 
 // syncedFrom returns a path that Flux syncs, and the file that says so, which is a folder of a
