@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -48,7 +49,7 @@ func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
 		{g.releases, reads}, {g.orphans, elsewhere}, {g.releases, own}, {g.orphans, reads}, {g.releases, r.sameIdentity},
 		{g.orphans, r.sameIdentity}, {g.releases, similar}, {g.orphans, similar},
 	} {
-		candidates := filter(each.among, each.fits)
+		candidates := filter(each.among, func(h *helmRelease) bool { return each.fits(h) && (!h.orphan || !putAway(h.file, r.file)) })
 		if len(candidates) > 0 && candidates[0].orphan {
 			candidates = g.adopted(candidates)
 		}
@@ -57,6 +58,20 @@ func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
 		}
 	}
 	return nil, nil
+}
+
+// attics are names of folders for what is no longer in use.
+var attics = []string{"archive", "archived", "archives", "attic", "deprecated", "disabled", "graveyard", "old", "trash", "unused"}
+
+// putAway says whether a file is in a folder for what is no longer in use, and the bootstrap's
+// file isn't in the same one.
+func putAway(file, bootstrap string) bool {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if slices.Contains(attics, strings.ToLower(strings.TrimLeft(path.Base(dir), "._"))) && !strings.HasPrefix(bootstrap, dir+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 func filter(all []*helmRelease, keep func(*helmRelease) bool) []*helmRelease {
