@@ -257,6 +257,24 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	}
 }
 
+// TestSyntaxErrorsAreAtTheLineToMend, and say how.
+func TestSyntaxErrorsAreAtTheLineToMend(t *testing.T) {
+	for _, c := range []struct{ name, text, at, hint string }{
+		{"indented more", "a:\n  b: c\n   d: e\n", ":3:4", "indent the line"},
+		{"indented less", "a:\n  b: c\n  d: e\n f: g\nh: i\n", ":4:2", "indent the line"},
+		{"an item among keys", "a: b\nc:\n  d: e\n  - f\ng: h\n", ":4:3", "indent the line"},
+		{"in a second document", "a: b\n---\nc:\n    d: e\n  f: g\n", ":5:3", "indent the line"},
+		{"a text", "a: b\nc: @d\n", ":2:1", "quote the text"},
+		{"a quote", "x: y\na: \"b\nc: d\n", ":2:1", "close the quote"},
+		{"a colon", "a:\n  b: c: d\n", ":2:3", "indent the line"},
+	} {
+		err := inMemory(t, "-- f.yaml --\n"+c.text, Limits{}).Files()[0].Err
+		if err == nil || !strings.HasPrefix(err.Error(), "f.yaml"+c.at+": ") || !strings.HasPrefix(err.Hint, c.hint) {
+			t.Errorf("%s: the error is %v, and its hint %q; want %s and %q", c.name, err, err.Hint, c.at, c.hint)
+		}
+	}
+}
+
 func TestABrokenDocumentLeavesTheOthers(t *testing.T) {
 	r := inMemory(t, `-- f.yaml --
 apiVersion: v1

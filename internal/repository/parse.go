@@ -22,7 +22,9 @@ func parse(f *File, data []byte, limits Limits) {
 	}
 	if err != nil {
 		err.Path, err.Template = f.Path, bytes.Contains(data, []byte("{{"))
-		f.Err = err
+		if f.Err = err; err.Reason == NotYAML && !err.Template {
+			err.sharpen(data)
+		}
 	}
 	for _, n := range nodes {
 		if n.node == nil {

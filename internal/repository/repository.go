@@ -103,6 +103,8 @@ type Error struct {
 	Line    int
 	Column  int
 	Message string
+	// Hint says how to mend it, "" where that isn't known.
+	Hint string
 	// Template says that the file looks like a Go template, which explains why
 	// it is not YAML.
 	Template bool

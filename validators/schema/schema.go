@@ -379,7 +379,7 @@ func unreadable(repo *repository.Repository, failing map[string]bool) []checked 
 			continue
 		}
 		read := use != repository.Plain || failing[f.Path] || underFluxPath(repo, f.Path)
-		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message}
+		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message, Hint: f.Err.Hint}
 		switch {
 		case f.Err.Reason == repository.NotYAML && read:
 			p.Kind = schemas.Invalid
