@@ -40,13 +40,13 @@ var objectMutants = []mutant{
 	{
 		name: "no-YAML-in-a-listed-file", example: "homelab", rule: "schema-invalid",
 		edits: []edit{
-			replace("kubernetes/apps/network/external-dns/app/helmrelease.yaml", "    triggerLoopOnEvent: true\n", "«»    triggerLoopOnEvent: true\n\t"),
+			replace("kubernetes/apps/network/external-dns/app/helmrelease.yaml", "    triggerLoopOnEvent: true\n", "    triggerLoopOnEvent: true\n«»\t"),
 		},
 	},
 	{
 		name: "no-YAML-in-a-folder-without-kustomization", example: "homelab", rule: "schema-invalid",
 		edits: []edit{
-			replace("kubernetes/apps/network/external-dns/ks.yaml", "  dependsOn:\n  - name: envoy-gateway\n  - name: kube-prometheus-stack\n", "  dependsOn:\n  - name: envoy-gateway\n«»  [kube-prometheus-stack]\n"),
+			replace("kubernetes/apps/network/external-dns/ks.yaml", "  dependsOn:\n  - name: envoy-gateway\n  - name: kube-prometheus-stack\n", "  dependsOn:\n  - name: envoy-gateway\n  «»[kube-prometheus-stack]\n"),
 		},
 	},
 	{
