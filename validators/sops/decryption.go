@@ -61,7 +61,7 @@ spec:
 				if k.Spec.Decryption != nil || k.Spec.Suspend {
 					continue
 				}
-				what, file, line := ciphertextOf(k)
+				what, file, line := ciphertextOf(p, k)
 				if what == "" {
 					continue
 				}
@@ -86,25 +86,25 @@ func withKey(o *reconcile.Object, f finding.Finding, path ...any) finding.Findin
 
 // ciphertextOf is what of a Kustomization is encrypted, and where the first of it stands: an
 // object, or a file that a generator reads.
-func ciphertextOf(k *reconcile.Kustomization) (what, file string, line int) {
+func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, line int) {
 	for _, o := range k.Objects {
 		if o.Encrypted && o.HelmRelease == nil {
 			return o.String(), o.File, o.Line
 		}
 	}
-	if k.Repo == nil {
+	if k.Repo != p.Repo {
 		return "", "", 0
 	}
 	for _, at := range k.Files {
 		if !repository.IsKustomization(at) {
 			continue
 		}
-		f, ok := k.Repo.File(k.Repo.Local(at))
+		f, ok := p.Repo.File(p.Repo.Local(at))
 		if !ok {
 			continue
 		}
 		for _, d := range f.Documents {
-			if n, input := encryptedInput(k.Repo, d); n != nil {
+			if n, input := encryptedInput(p, d); n != nil {
 				return "what is generated of " + input, at, n.Line
 			}
 		}
@@ -113,7 +113,7 @@ func ciphertextOf(k *reconcile.Kustomization) (what, file string, line int) {
 }
 
 // encryptedInput is the entry of a generator that reads an encrypted file.
-func encryptedInput(repo *repository.Repository, d *repository.Document) (at *yaml.Node, file string) {
+func encryptedInput(p *rule.Pass, d *repository.Document) (at *yaml.Node, file string) {
 	for _, field := range []string{"secretGenerator", "configMapGenerator"} {
 		list := repository.Lookup(d.Node, field)
 		for i := 0; list != nil && i < len(list.Content); i++ {
@@ -129,10 +129,7 @@ func encryptedInput(repo *repository.Repository, d *repository.Document) (at *ya
 						name = entry.Value
 					}
 					input, ok := repository.Join(path.Dir(d.File.Path), name)
-					if !ok || !repo.Exists(input) {
-						continue
-					}
-					if data, err := repo.ReadFile(input); err == nil && secrets.IsEncrypted(data) {
+					if ok && p.Repo.Exists(input) && isEncryptedFile(p, input) {
 						return entry, input
 					}
 				}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -58,12 +57,13 @@ sops_version=3.13.3
 `}},
 	Run: func(p *rule.Pass) {
 		real := reached.Of(p)
+		envs, files := map[string]string{}, map[string]string{}
 		for _, f := range p.Repo.Files() {
 			if !repository.IsKustomization(f.Path) || !real.real(f.Path) {
 				continue
 			}
 			for _, d := range f.Documents {
-				g := generators{pass: p, document: d}
+				g := generators{pass: p, document: d, envs: envs, files: files}
 				g.check()
 			}
 		}
@@ -74,6 +74,9 @@ sops_version=3.13.3
 type generators struct {
 	pass     *rule.Pass
 	document *repository.Document
+	// envs and files are what was found in files that were read, by their paths: many
+	// generators may read one.
+	envs, files map[string]string
 }
 
 // check reports what the secretGenerators of a kustomization hold in clear. The field may be
@@ -142,64 +145,85 @@ func (g *generators) report(at *yaml.Node, message, hint string) {
 	g.pass.Report(finding.Finding{File: g.document.File.Path, Line: at.Line, Column: at.Column, Message: message, Hint: hint})
 }
 
-func (g *generators) hint(file string) string {
+func (g *generators) hint(file string) string { return fixHint(g.pass, g.path(file)) }
+
+// path is that of a file which the kustomization names, from the repository's root.
+func (g *generators) path(file string) string {
 	at, ok := repository.Join(path.Dir(g.document.File.Path), file)
 	if !ok {
-		at = file
+		return file
 	}
-	return fixHint(g.pass, at)
+	return at
 }
 
-// read is the content of a file that a generator reads, nil where there is none, or SOPS
-// encrypted it.
-func (g *generators) read(file string) []byte {
-	at, ok := repository.Join(path.Dir(g.document.File.Path), file)
-	if !ok || !g.pass.Repo.Exists(at) {
-		return nil
+// once looks at a file that was not looked at before, if it is there and SOPS didn't encrypt
+// it.
+func (g *generators) once(known map[string]string, file string, look func(text string) string) string {
+	at := g.path(file)
+	found, looked := known[at]
+	if !looked && g.pass.Repo.Exists(at) && !isEncryptedFile(g.pass, at) {
+		if data, err := g.pass.Repo.ReadFile(at); err == nil {
+			found = look(string(data))
+		}
 	}
-	data, err := g.pass.Repo.ReadFile(at)
-	if err != nil || secrets.IsEncrypted(data) {
-		return nil
-	}
-	return data
+	known[at] = found
+	return found
 }
 
 // env is the first key of a file of variables whose value is a secret in clear.
 func (g *generators) env(file string) string {
-	for line := range strings.Lines(string(g.read(file))) {
-		key, value, found := strings.Cut(strings.TrimSpace(line), "=")
-		if !found || strings.HasPrefix(key, "#") {
-			continue
+	return g.once(g.envs, file, func(text string) string {
+		for line := range strings.Lines(text) {
+			key, value, found := strings.Cut(strings.TrimSpace(line), "=")
+			if !found || strings.HasPrefix(key, "#") {
+				continue
+			}
+			value = strings.Trim(strings.TrimSpace(value), `"'`)
+			if !isPlaceholder(value) && !isPublic(key, value) {
+				return key
+			}
 		}
-		value = strings.Trim(strings.TrimSpace(value), `"'`)
-		if !isPlaceholder(value) && !isPublic(key, value) {
-			return key
-		}
-	}
-	return ""
+		return ""
+	})
 }
 
-// file says what credential a file holds, or the value of a file with nothing else in it.
+// file says what credential a file holds, or a file with nothing but a value. The first key
+// that it is read for names the value.
 func (g *generators) file(key, file string) string {
-	text := string(g.read(file))
-	if _, ok := privateKeyIn(text); ok {
-		return "" // sops-private-key tells
-	}
-	if name := tokenIn(text); name != "" {
-		return name
-	}
-	for line := range strings.Lines(text) {
-		field, value, found := strings.Cut(strings.TrimSpace(line), ":")
-		if !found {
-			field, value, found = strings.Cut(strings.TrimSpace(line), "=")
+	return g.once(g.files, file, func(text string) string {
+		if _, ok := privateKeyIn(text); ok {
+			return "" // sops-private-key tells
 		}
-		field, value = strings.Trim(strings.TrimSpace(field), `"'- `), strings.Trim(strings.TrimSpace(value), `"',`)
-		if found && !strings.HasPrefix(field, "#") && looksSecret(field, value) {
-			return fmt.Sprintf("%q", field)
+		if name := tokenIn(text); name != "" {
+			return name
 		}
+		for line := range strings.Lines(text) {
+			if len(line) > mostLine {
+				continue
+			}
+			if field, value := setting(line); looksSecret(field, value) {
+				return fmt.Sprintf("%q", field)
+			}
+		}
+		if !strings.Contains(strings.TrimSpace(text), "\n") && looksSecret(key, text) {
+			return fmt.Sprintf("%q", key)
+		}
+		return ""
+	})
+}
+
+// mostLine is how long a line of settings may be.
+const mostLine = 8 << 10
+
+// setting reads a line of settings, of YAML or of variables.
+func setting(line string) (field, value string) {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "#") {
+		return "", ""
 	}
-	if !strings.Contains(strings.TrimSpace(text), "\n") && looksSecret(key, text) {
-		return fmt.Sprintf("%q", key)
+	field, value, found := strings.Cut(line, ":")
+	if !found {
+		field, value, _ = strings.Cut(line, "=")
 	}
-	return ""
+	return strings.Trim(strings.TrimSpace(field), `"'- `), strings.Trim(strings.TrimSpace(value), `"',`)
 }

@@ -150,18 +150,15 @@ func (s scanner) value(field string, n *yaml.Node) {
 	if n.Tag != "!!str" {
 		return
 	}
+	token := tokenIn(n.Value)
+	if token == "" && (len(n.Value) > mostJudged || strings.Contains(n.Value, "\n") || !looksSecret(field, n.Value) && !hasPassword(n.Value)) {
+		return // a text with lines is a file of its own, in which names mean anything
+	}
 	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column, Secret: true,
-		Hint: "put it into an encrypted Secret, and make a new one: this one is known"}
-	where := fmt.Sprintf("%s of %s", field, s.object)
-	switch {
-	case tokenIn(n.Value) != "":
-		f.Severity, f.Message = finding.Error, fmt.Sprintf("%s holds %s", where, tokenIn(n.Value))
-	case strings.Contains(n.Value, "\n"):
-		return // a file of its own, in which names mean anything
-	case looksSecret(field, n.Value), hasPassword(n.Value):
-		f.Message = where + " looks like a secret in clear"
-	default:
-		return
+		Message: fmt.Sprintf("%s of %s looks like a secret in clear", field, s.object),
+		Hint:    "put it into an encrypted Secret, and make a new one: this one is known"}
+	if token != "" {
+		f.Severity, f.Message = finding.Error, fmt.Sprintf("%s of %s holds %s", field, s.object, token)
 	}
 	s.pass.Report(f)
 }

@@ -65,6 +65,9 @@ type privateKey struct {
 // privateKeyIn finds a private key in a text. What only looks like one, such as an explanation
 // with dots in it, is none.
 func privateKeyIn(text string) (privateKey, bool) {
+	if !strings.Contains(text, "AGE-SECRET-KEY-") && !strings.Contains(text, "PRIVATE KEY") {
+		return privateKey{}, false
+	}
 	for _, at := range ageKey.FindAllStringIndex(text, -1) {
 		if recipient, ok := secrets.RecipientOf(text[at[0]:at[1]]); ok {
 			return privateKey{"an age private key", recipient, at[0]}, true
@@ -84,9 +87,12 @@ var placeholders = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|repla
 // references are texts that something replaces before they are used.
 var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|\$[A-Z_][A-Z0-9_]*\b|<[^<>]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^!|^ENC\[|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
 
+// mostJudged is how much of a long value is looked at, in bytes.
+const mostJudged = 4 << 10
+
 // isPlaceholder says whether a value is no secret, since it stands for another.
 func isPlaceholder(value string) bool {
-	value = strings.TrimSpace(value)
+	value = strings.TrimSpace(value[:min(len(value), mostJudged)])
 	return value == "" || placeholders.MatchString(value) || references.MatchString(value)
 }
 
@@ -159,14 +165,14 @@ var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|
 
 // looksSecret says whether what stands under a field is most likely a secret in clear.
 func looksSecret(field, value string) bool {
+	if len(value) > mostJudged || !secretNames.MatchString(field) {
+		return false
+	}
 	value = strings.TrimSpace(value)
-	if isPlaceholder(value) || isPlain(value) || len(value) < 6 || len(value) > 4096 {
+	if isPlaceholder(value) || isPlain(value) || len(value) < 6 {
 		return false
 	}
 	match := secretNames.FindStringSubmatchIndex(field)
-	if match == nil {
-		return false
-	}
 	if before := field[:match[4]]; otherNames.MatchString(before) {
 		return false
 	}

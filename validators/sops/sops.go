@@ -6,6 +6,7 @@ import (
 	"context"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -99,6 +100,32 @@ func isExample(file string) bool {
 		}
 	}
 	return false
+}
+
+// inputs are the files that were looked at whether SOPS encrypted them.
+type inputs struct {
+	mu        sync.Mutex
+	encrypted map[string]bool
+}
+
+var inputsRead = rule.Analysis[*inputs]{
+	Name: "sops-inputs",
+	Run:  func(context.Context, *repository.Repository) *inputs { return &inputs{encrypted: map[string]bool{}} },
+}
+
+// isEncryptedFile says whether SOPS encrypted a file, whatever its format. It reads a file
+// once.
+func isEncryptedFile(p *rule.Pass, file string) bool {
+	in := inputsRead.Of(p)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	encrypted, known := in.encrypted[file]
+	if !known {
+		data, err := p.Repo.ReadFile(file)
+		encrypted = err == nil && secrets.IsEncrypted(data)
+		in.encrypted[file] = encrypted
+	}
+	return encrypted
 }
 
 // isSecret says whether an object is a Secret of Kubernetes.
