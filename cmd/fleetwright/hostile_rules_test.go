@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
+	"testing"
 )
 
 // defined is a definition of a kind with a schema, and an object of it.
@@ -33,6 +35,25 @@ func ruleBombs() []hostileCase {
 	}
 	const tooLong, together = "it takes too long to compile them", "those of the repository's definitions cost too much together"
 	return []hostileCase{
+		{name: "private keys everywhere", want: []string{"too many speak of keys"}, make: func(t *testing.T, repo, _ string) {
+			text := strings.Repeat("-----BEGIN PRIVATE"+" KEY-----\n"+strings.Repeat("a\n", 200), 2000)
+			for i := range 100 {
+				putFile(t, filepath.Join(repo, fmt.Sprintf("keys/%d.txt", i)), []byte(text))
+			}
+			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: c\n")})(t, repo, "")
+		}},
+		{name: "secrets in long values", make: func(t *testing.T, repo, _ string) {
+			var b, g strings.Builder
+			g.WriteString("secretGenerator:\n")
+			for i := range 2000 {
+				fmt.Fprintf(&b, "  password%d: %s\n", i, strings.Repeat("${A} example ghp_ ", 200))
+				fmt.Fprintf(&g, "  - {name: s%d, files: [large.txt], envs: [large.txt], literals: ['a=%s']}\n", i, strings.Repeat("xY1 ", 200))
+			}
+			files(map[string]string{
+				"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", b.String()),
+				"other/kustomization.yaml": g.String(), "other/large.txt": strings.Repeat("password: ${A} example\n", 40_000),
+			})(t, repo, "")
+		}},
 		app("rules at nodes in each other", map[string]string{"a.yaml": defined("Foo", nestedRules(20, 40, 0))}, tooLong),
 		app("rules of a large schema", map[string]string{"a.yaml": defined("Foo", nestedRules(1, 40, 12_000))}),
 		app("rules of many definitions", map[string]string{

@@ -38,7 +38,7 @@ metadata:
   name: apps
 `}},
 	Run: func(p *rule.Pass) {
-		real, opened, read := reached.Of(p), opening(p), 0
+		real, opened, read, marked := reached.Of(p), opening(p), 0, 0
 		for _, file := range p.Repo.Paths() {
 			size, _ := p.Repo.Size(file)
 			if size > mostKeyFile || size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
@@ -51,6 +51,10 @@ metadata:
 			data, err := p.Repo.ReadFile(file)
 			if err != nil || !bytes.Contains(data, []byte("PRIVATE KEY")) && !bytes.Contains(data, []byte("AGE-SECRET-KEY-")) || secrets.IsEncrypted(data) {
 				continue
+			}
+			if marked += len(data); marked > mostMarked {
+				p.Unresolved(file, 0, "whether a private key stands in this file or one of those behind it: too many speak of keys")
+				return
 			}
 			key, ok := privateKeyIn(string(data))
 			if !ok || !real.real(file) && !opened[key.recipient] || inSecret(p.Repo, file) {
@@ -101,6 +105,7 @@ const (
 	mostKeyFile  = 1 << 20
 	leastKeyFile = 60
 	mostKeyFiles = 64 << 20 // all together
+	mostMarked   = 4 << 20  // of those that speak of keys, and are looked through
 )
 
 // binaryNames end the names of files that hold no text.
