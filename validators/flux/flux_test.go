@@ -93,6 +93,9 @@ data:
 		{"what only its variables stop is known", base + kustomization("infra", "  postBuild:\n    substitute: {A: b}\n") + "-- infra/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: \"${A:0:9}${\"}\n" +
 			apps(dependsOnInfra[:len(dependsOnInfra)-1]+"s\n"), "flux-build-failed flux-dependson-missing"},
 		{"a misspelt artifact", base + artifacts("web", "wep"), "flux-source-missing [flux-build-failed]"},
+		{"an artifact that is made of files which are not followed", base + excluding(artifacts("web", "web")), "[flux-source-missing flux-build-failed]"},
+		{"an artifact of a pattern that matches nothing", base + strings.ReplaceAll(artifacts("web", "web"), "apps/**", "gone/**"), "[flux-source-missing flux-build-failed]"},
+		{"a misspelt artifact beside one like it", base + excluding(artifacts("web", "wep")), "flux-source-missing [flux-build-failed]"},
 		{"an artifact that nothing comes near", base + artifacts("web", "another"), "[flux-source-missing flux-build-failed]"},
 		{"a missing path is no reason to doubt sources twice", base + kustomization("infra", ""), "flux-path-missing"},
 		{"a child that depends on what waits for it", fluxSync + kustomization("parent", "  wait: true\n") + `-- parent/child.yaml --
@@ -208,6 +211,11 @@ spec:
   prune: true
   sourceRef: {kind: ExternalArtifact, name: ` + used + `}
 `
+}
+
+// excluding has an ArtifactGenerator leave files out, which is not followed.
+func excluding(files string) string {
+	return strings.ReplaceAll(files, `to: "@artifact/"`, `to: "@artifact/", exclude: ["*.md"]`)
 }
 
 // checkWeb is a health check.

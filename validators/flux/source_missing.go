@@ -146,13 +146,26 @@ func (w *world) sourceDoubt(id reconcile.Identity) string {
 	if why := w.doubt(id); why != "" {
 		return why
 	}
-	if _, misspelt := w.budget.nearest(id.Name, w.generatedArtifacts(id.Namespace)); id.Kind == "ExternalArtifact" && !misspelt {
+	if _, misspelt := w.nearestArtifact(id); id.Kind == "ExternalArtifact" && !misspelt {
 		return "the controller that makes it is not known"
 	}
 	if w.guessed() && id.Kind == "GitRepository" && !w.near(id) {
 		return "what syncs the cluster's root is not in the repository, and may bring it"
 	}
 	return ""
+}
+
+// nearestArtifact is the generated artifact that a misspelt name means: none for a name that is
+// generated as it is written, in whatever way, and none for what is no artifact.
+func (w *world) nearestArtifact(id reconcile.Identity) (string, bool) {
+	if id.Kind != "ExternalArtifact" {
+		return "", false
+	}
+	names := w.generatedArtifacts(id.Namespace)
+	if slices.Contains(names, id.Name) {
+		return "", false
+	}
+	return w.budget.nearest(id.Name, names)
 }
 
 // generatedArtifacts are the names of the artifacts that the ArtifactGenerators of a namespace
@@ -170,7 +183,7 @@ func (w *world) generatedArtifacts(namespace string) []string {
 }
 
 func (w *world) sourceHint(id reconcile.Identity) string {
-	if near, ok := w.budget.nearest(id.Name, w.generatedArtifacts(id.Namespace)); ok && id.Kind == "ExternalArtifact" {
+	if near, ok := w.nearestArtifact(id); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if hint := w.hint(id); hint != "" {
