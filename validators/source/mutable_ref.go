@@ -191,6 +191,9 @@ func (m *mutable) artifact(o *reconcile.Object) {
 	if !m.charts[this] && (!m.manifests[this] || !m.strangers.isStranger(o)) {
 		return
 	}
+	if !refIsRead(o, "digest", "semver", "semverFilter", "tag") {
+		return
+	}
 	switch semverRange, tag := o.Text("spec", "ref", "semver"), o.Text("spec", "ref", "tag"); {
 	case o.Text("spec", "ref", "digest") != "":
 	case semverRange != "":
@@ -208,6 +211,9 @@ func (m *mutable) git(o *reconcile.Object) {
 	if !m.charts[this] && !m.manifests[this] || !m.strangers.isStranger(o) {
 		return
 	}
+	if !refIsRead(o, "branch", "tag", "semver", "name", "commit") {
+		return
+	}
 	const hint = "follow a tag (ref.tag) or a commit (ref.commit), and let a bot propose the next"
 	ref := func(field string) string { return o.Text("spec", "ref", field) }
 	switch {
@@ -220,6 +226,19 @@ func (m *mutable) git(o *reconcile.Object) {
 	default:
 		m.report(o, fmt.Sprintf("%s follows the branch %q of a repository of somebody else", o, cmp.Or(ref("branch"), "master")), hint, "spec", "ref", "branch")
 	}
+}
+
+// refIsRead says whether the reference of a source is as its kind has it: text in the fields that
+// there are. What is meant by another is not known, and the schema rules tell of it.
+func refIsRead(o *reconcile.Object, fields ...string) bool {
+	ref := o.Field("spec", "ref")
+	given, isMap := ref.(map[string]any)
+	for name, value := range given {
+		if _, isText := value.(string); !slices.Contains(fields, name) || !isText && value != nil {
+			return false
+		}
+	}
+	return isMap || ref == nil
 }
 
 // reportRange reports a range without an upper end.

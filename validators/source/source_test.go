@@ -139,6 +139,13 @@ func TestMutableRef(t *testing.T) {
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {semver: "1.x"}`, chart, ""},
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {semver: "${RANGE}"}`, chart, ""},
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {tag: 1.2.3}`, chart, ""},
+		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {tag: 1.20}`, chart, ""},
+		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {tga: 1.2.3}`, chart, ""},
+		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: 1.2.3`, chart, ""},
+		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {tag: }`, chart, `warning OCIRepository b/a has neither tag nor digest, so that the tag latest is followed`},
+		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {semverFilter: "rc"}`, chart, `warning OCIRepository b/a has neither tag nor digest, so that the tag latest is followed`},
+		{"GitRepository", `url: "https://github.com/other/apps", ref: {tag: 1.20}`, manifests, ""},
+		{"GitRepository", `url: "https://github.com/other/apps", ref: {branch: main, comit: abc}`, manifests, ""},
 		{"HelmChart", `chart: a, sourceRef: {kind: HelmRepository, name: x}`, "", `warning the chart "a" has no version, so that the newest is installed, whatever it is`},
 		{"HelmChart", `chart: a, sourceRef: {kind: GitRepository, name: x}`, "", ""},
 	} {
