@@ -92,7 +92,11 @@ func (r ReleaseReport) Hint() string {
 // HintFor says what is likely the cause of one difference, and what to do about it.
 func (r ReleaseReport) HintFor(d Difference) string {
 	if d.missing != "" {
-		return "helmfile stops there: the file " + d.missing + " doesn't exist"
+		tool := "helmfile"
+		if r.definition == kustomizeDefinition {
+			tool = "kustomize"
+		}
+		return tool + " stops there: correct the path"
 	}
 	out := wayOut(d, r.definition)
 	switch {

@@ -154,7 +154,7 @@ func (e *evaluation) addChartFile(r *release, t text) {
 	}
 	if bad.reason != "" {
 		if bad.missing != "" {
-			r.values.missing = append(r.values.missing, text{place: t.place, value: bad.missing, unknown: &bad})
+			r.values.missing = append(r.values.missing, text{place: t.place, value: bad.missing})
 		}
 		r.values.addUnknown(bad)
 		return

@@ -497,9 +497,17 @@ func (e *engine) locate(needs, dir, p string) (string, mark) {
 		inside = inside[3:]
 	}
 	if top, _, deep := strings.Cut(inside, "/"); deep && e.hasFolder(top) {
-		return "", mark{reason: fmt.Sprintf("the file %s doesn't exist", joined), missing: joined}
+		return "", mark{reason: fmt.Sprintf("the file %s %s", joined, absence(joined)), missing: joined}
 	}
 	return "", mark{reason: fmt.Sprintf("%s %q, which is outside of the repository", needs, p)}
+}
+
+// absence says why the file at a path from the repository's root is missing.
+func absence(p string) string {
+	if strings.HasPrefix(p, "../") {
+		return "leads out of the repository and isn't read"
+	}
+	return "doesn't exist"
 }
 
 // hasFolder says whether a path is a folder of the repository.

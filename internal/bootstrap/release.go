@@ -308,7 +308,7 @@ func (e *evaluation) trimmed(t text) text {
 func (e *evaluation) failed(at place, err error) *mark {
 	for _, p := range slices.Sorted(maps.Keys(e.reads)) {
 		if !e.reads[p] {
-			m := mark{reason: fmt.Sprintf("the file %s doesn't exist", p), missing: p}
+			m := mark{reason: fmt.Sprintf("the file %s %s", p, absence(p)), missing: p}
 			e.refuseMissing(at, m)
 			return &m
 		}

@@ -106,6 +106,18 @@ type Difference struct {
 	missing string // the file that the bootstrap reads and that doesn't exist
 }
 
+// Absent says in words which file of the bootstrap's side is missing, "" where none is: the
+// difference is then all that is known of that side.
+func (d Difference) Absent() string {
+	switch {
+	case d.missing == "":
+		return ""
+	case d.Rule == RuleValuesDrift:
+		return "the values file " + d.missing + " " + absence(d.missing)
+	}
+	return "the file " + d.missing + ", which the template reads, " + absence(d.missing)
+}
+
 // Side is one side's value of a field: a JSON value, null where the side has
 // none. What looks like a secret is hidden.
 type Side struct {

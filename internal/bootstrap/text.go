@@ -131,15 +131,24 @@ func writeDifferences(out *strings.Builder, differences []Difference) {
 	var field, value int
 	for _, d := range differences {
 		field = max(field, width(printable(d.Field)))
-		value = max(value, width(d.Bootstrap.Text()), width(d.Git.Text()))
+		if d.Absent() == "" {
+			value = max(value, width(d.Bootstrap.Text()))
+		}
+		value = max(value, width(d.Git.Text()))
 	}
 	line := func(name string, s Side) {
 		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(s.Text(), value), s.at())
 		out.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
 	for _, d := range differences {
-		line(d.Field, d.Bootstrap)
-		line("", d.Git)
+		if absent := d.Absent(); absent != "" {
+			fmt.Fprintf(out, "      %s   %s   %s\n", padded(d.Field, field), printable(absent), d.Bootstrap.at())
+		} else {
+			line(d.Field, d.Bootstrap)
+		}
+		if d.Absent() == "" || d.Git.Value != nil {
+			line("", d.Git)
+		}
 		if d.Ignored {
 			fmt.Fprintf(out, "      %s   meant: %s\n", strings.Repeat(" ", field), printable(d.Reason))
 		}

@@ -181,7 +181,7 @@ func (c *git) without(r *release) (Verdict, string) {
 	}
 	for _, p := range slices.Sorted(maps.Keys(r.reads)) {
 		if !r.reads[p] {
-			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, doesn't exist", p)
+			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, %s", p, absence(p))
 		}
 	}
 	switch {

@@ -94,6 +94,9 @@ func driftFinding(in *sources, r bootstrap.ReleaseReport, d bootstrap.Difference
 	f.Column = in.column(f.File, f.Line, value)
 	f.Message = fmt.Sprintf("release %q: %s is %s in the bootstrap and %s in Git (%s)", r.Release, d.Field,
 		d.Bootstrap.Text(), d.Git.Text(), at(d.Git, r.HelmRelease))
+	if absent := d.Absent(); absent != "" {
+		f.Message = fmt.Sprintf("release %q: the %s cannot be read: %s", r.Release, d.Field, absent)
+	}
 	f.Hint = r.HintFor(d)
 	return f
 }

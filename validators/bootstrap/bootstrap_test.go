@@ -81,6 +81,27 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestAbsent names the values file that isn't there, and the tool that stops.
+func TestAbsent(t *testing.T) {
+	found := ruletest.Find(t, bootstrap.ValuesDrift, `-- cni/kustomization.yaml --
+helmCharts:
+  - name: app
+    releaseName: app
+    namespace: a
+    version: 1.0.0
+    valuesFile: gone.yaml
+-- app.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: a}
+spec: {chart: {spec: {chart: app, version: 1.0.0}}}
+`)
+	if len(found) != 1 || found[0].Line != 6 || found[0].Hint != "kustomize stops there: correct the path" ||
+		found[0].Message != `release "app": the values cannot be read: the values file cni/gone.yaml doesn't exist` {
+		t.Errorf("got %+v", found)
+	}
+}
+
 func TestUnresolved(t *testing.T) {
 	_, unresolved := ruletest.Run(t, bootstrap.HelmReleaseMissing, repo)
 	if len(unresolved) != 1 || unresolved[0].Line != 9 || !strings.Contains(unresolved[0].Reason, `"nobody"`) {

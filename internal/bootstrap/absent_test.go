@@ -1,0 +1,46 @@
+package bootstrap
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+const absentRelease = `-- apps/app.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: a}
+spec:
+  chart: {spec: {chart: app, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}
+`
+
+// TestAbsent tells of values files that aren't there, and which tool stops.
+func TestAbsent(t *testing.T) {
+	helmfile := "-- talos/helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: charts/app, version: 1.0.0, values: [PATH]}\n"
+	for _, test := range []struct{ name, repo, want, hint string }{
+		{"helmfile", strings.Replace(helmfile, "PATH", "gone.yaml", 1),
+			"the values file talos/gone.yaml doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
+		{"out of the repository", strings.Replace(helmfile, "PATH", "../../apps/gone.yaml", 1),
+			"the values file ../apps/gone.yaml leads out of the repository and isn't read   talos/helmfile.yaml:2\n", "helmfile stops there"},
+		{"a template", strings.Replace(helmfile, "PATH", "app.yaml.gotmpl", 1) + "-- talos/app.yaml.gotmpl --\n{{ readFile \"gone.yaml\" }}\n",
+			"the file talos/gone.yaml, which the template reads, doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
+		{"kustomize", "-- cni/kustomization.yaml --\nhelmCharts:\n  - {name: app, releaseName: app, namespace: a, repo: https://charts.example.com, version: 1.0.0, valuesFile: gone.yaml}\n",
+			"the values file cni/gone.yaml doesn't exist   cni/kustomization.yaml:2\n", "kustomize stops there"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(test.repo+absentRelease))), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if err := report.WriteText(&out, TextOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			text := out.String()
+			if !strings.Contains(text, test.want) || !strings.Contains(text, "hint: "+test.hint) || strings.Contains(text, "(not set)") {
+				t.Errorf("got\n%s", text)
+			}
+		})
+	}
+}
