@@ -13,7 +13,9 @@ var Invalid = rule.Rule{
 	Severity: finding.Error,
 	Why: `The API server refuses the object: a required field is missing, a value is of another type, outside of its bounds, or not one of those allowed. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
 
-The same goes for a file that Flux reads and that is no YAML, or has a key twice.`,
+The same goes for a file that Flux reads and that is no YAML, or has a key twice.
+
+A range of versions that is none (spec.ref.semver of GitRepositories and OCIRepositories, a chart's version) the API server takes; source-controller refuses it, and fetches nothing new.`,
 	Fix: `Change the value to what the message allows. Text that looks like a number or like true needs quotes: annotations, labels, a ConfigMap's data and environment variables are text.
 
 An entry of a list that is told apart by its key (a container by its name, an environment variable by its name, a port by its number and protocol) may be there once: a server-side apply, which is how Flux applies, refuses the second.

@@ -1,0 +1,43 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+func TestVersionRanges(t *testing.T) {
+	const git, oci = `source.toolkit.fluxcd.io/v1 GitRepository {interval: 1h, url: "https://example.com/a", `, `source.toolkit.fluxcd.io/v1 OCIRepository {interval: 1h, url: "oci://example.com/a", `
+	const chart = `source.toolkit.fluxcd.io/v1 HelmChart {interval: 1h, chart: a, sourceRef: {kind: HelmRepository, name: a}, `
+	const release = "helm.toolkit.fluxcd.io/v2 HelmRelease {interval: 1h, chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: a}, "
+	for spec, want := range map[string]string{
+		git + `ref: {semver: "1.x.y.z!"}}`:                                                     `4:66 spec.ref.semver: "1.x.y.z!" is no range of versions: source-controller refuses it`,
+		git + `ref: {semver: latest}}`:                                                         `4:66 spec.ref.semver: "latest" is no range of versions: source-controller refuses it`,
+		git + `ref: {semver: ">=1.0.0 <2.0.0 || 3.x"}}`:                                        "",
+		git + `ref: {semver: latest, commit: abc}}`:                                            "",
+		git + `ref: {semver: latest, tag: v1}}`:                                                "",
+		git + `suspend: true, ref: {semver: latest}}`:                                          "",
+		oci + `ref: {semver: ">=1.0.0 <<"}}`:                                                   `4:64 spec.ref.semver: ">=1.0.0 <<" is no range of versions: source-controller refuses it`,
+		oci + `ref: {semver: "^1.2 - 3"}}`:                                                     `4:64 spec.ref.semver: "^1.2 - 3" is no range of versions: source-controller refuses it`,
+		oci + `ref: {semver: ">= 1.0.0-0"}}`:                                                   "",
+		oci + `ref: {semver: "<${MAJOR}"}}`:                                                    "",
+		oci + `ref: {semver: ">=1 <<", digest: "sha256:0"}}`:                                   "",
+		chart + `version: ">=1.0.0 <<"}`:                                                       `4:85 spec.version: ">=1.0.0 <<" is no range of versions: source-controller refuses it`,
+		chart + `version: "~1.2"}`:                                                             "",
+		release + `version: "=>> 1"}}}`:                                                        `4:100 spec.chart.spec.version: "=>> 1" is no range of versions: source-controller refuses it`,
+		release + `version: 2024.01.01.1}}}`:                                                   "", // a registry may have a tag of that name
+		strings.ReplaceAll(release, "HelmRepository", "GitRepository") + `version: "=>> 1"}}}`: "",
+	} {
+		parts := strings.SplitN(spec, " ", 3)
+		files := fmt.Sprintf("-- a.yaml --\napiVersion: %s\nkind: %s\nmetadata: {name: a, namespace: b}\nspec: %s\n", parts[0], parts[1], parts[2])
+		var got []string
+		for _, f := range ruletest.Find(t, Invalid, files) {
+			got = append(got, fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Message))
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
+	}
+}
