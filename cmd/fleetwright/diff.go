@@ -29,9 +29,9 @@ func newDiff(s streams) *cobra.Command {
 		Short: "Tell what a change does to each cluster",
 		Long: `Compare what Flux would apply at two revisions of the repository in DIR (by default the
 working directory), object by object, for each cluster. Without --to the second one is
-the folder as it is. Values of Secrets are hidden. The objects of a Kustomization or
-HelmRelease that fails at one of the revisions are left out, and the failure is told: Flux
-leaves on the cluster what it applied before.
+the folder as it is. Values of Secrets and what looks like a secret are hidden. The
+objects of a Kustomization or HelmRelease that fails at one of the revisions are left out,
+and the failure is told: Flux leaves on the cluster what it applied before.
 
 Exit status 1 when something differs.`,
 		Args: cobra.MaximumNArgs(1),

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
 // Rules that a difference falls under.
@@ -408,23 +410,20 @@ func valueSide(path string, v *value) Side {
 	}
 	shown := v.mapScalars(func(s *value) *value {
 		if s.secret {
-			return &value{place: s.place, scalar: "(hidden)"}
+			return &value{place: s.place, scalar: secrets.Hidden}
 		}
 		return s
 	})
 	return Side{Value: hidden(path, shown.plain()), File: v.file, Line: v.line, scalar: !v.isMap && !v.isList}
 }
 
-var secretKey = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credentials?)$`)
-
-// hidden keeps what looks like a secret out of reports: texts under keys that
-// are named so.
+// hidden keeps what looks like a secret out of reports.
 func hidden(path string, v any) any {
 	last := path[strings.LastIndexAny(path, ".")+1:]
 	switch v := v.(type) {
 	case string:
-		if secretKey.MatchString(last) || strings.Contains(v, "PRIVATE KEY") || strings.Contains(v, "AGE-SECRET-KEY-") {
-			return "(hidden)"
+		if secrets.Hide(last, v) {
+			return secrets.Hidden
 		}
 	case map[string]any:
 		for k, item := range v {

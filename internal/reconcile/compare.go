@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
 // ClusterDiff is what differs between two states of a cluster. A cluster that is in one state
@@ -38,7 +40,7 @@ type ObjectDiff struct {
 type FieldDiff struct {
 	// Path of field names (string) and list indexes (int).
 	Path []any
-	// From and To are the values, nil where there is none. Values of Secrets are masked:
+	// From and To are the values, nil where there is none. Values of Secrets and what looks like a secret are masked:
 	// what was masked is a Masked.
 	From, To any
 }
@@ -86,7 +88,7 @@ func compareClusters(name string, from, to *Cluster) ClusterDiff {
 		if h.hides(old, h.from) || h.hides(o, h.to) {
 			continue
 		}
-		if fields := compareValues(secretOf(o), nil, old.Value, o.Value); len(fields) > 0 {
+		if fields := compareValues(secretOf(old, o), nil, old.Value, o.Value); len(fields) > 0 {
 			d.Changed = append(d.Changed, ObjectDiff{From: old, To: o, Fields: fields})
 		}
 	}
@@ -121,8 +123,8 @@ func compareObjects(a, b *Object) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// secretOf says how values at a path of an object are shown.
-func secretOf(o *Object) func(path []any, value any) any {
+// secretOf says how values at a path of an object are shown that is so before and after.
+func secretOf(before, o *Object) func(path []any, value any) any {
 	inSecret := func(path []any) bool {
 		return o.Group == "" && o.Kind == "Secret" && len(path) > 0 && (path[0] == "data" || path[0] == "stringData")
 	}
@@ -133,9 +135,34 @@ func secretOf(o *Object) func(path []any, value any) any {
 			return encrypted
 		case value != nil && inSecret(path):
 			return masked
+		case isText && (hides(before.Value, path, text) || hides(o.Value, path, text)):
+			return masked
 		}
 		return value
 	}
+}
+
+// hides says whether a text at a path of an object is kept out of what is shown: by the name of
+// its field, or of the variable whose value it is.
+func hides(object any, path []any, text string) bool {
+	field, of := "", object
+	for i, at := range path {
+		var next any
+		switch at := at.(type) {
+		case string:
+			fields, _ := of.(map[string]any)
+			next, field = fields[at], at
+			if name, _ := fields["name"].(string); at == "value" && i == len(path)-1 && name != "" {
+				field = name // of a container's environment
+			}
+		case int:
+			if items, _ := of.([]any); at < len(items) {
+				next = items[at]
+			}
+		}
+		of = next
+	}
+	return secrets.Hide(field, text)
 }
 
 // compareValues lists the fields that differ, in the order of their paths.

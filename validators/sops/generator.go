@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -104,7 +105,7 @@ func (g *generators) generator(n *yaml.Node) {
 	g.each(n, "literals", func(entry *yaml.Node) {
 		key, value, _ := strings.Cut(entry.Value, "=")
 		value = strings.Trim(value, `"'`)
-		if !isPlaceholder(value) && !isPublic(key, value) {
+		if !secrets.IsPlaceholder(value) && !secrets.IsPublic(key, value) {
 			g.report(entry, fmt.Sprintf("the generator of Secret %s holds %q in clear", name, key),
 				"move it to a .env file that sops encrypts, or write an encrypted Secret in place of the generator")
 		}
@@ -179,7 +180,7 @@ func (g *generators) env(file string) string {
 				continue
 			}
 			value = strings.Trim(strings.TrimSpace(value), `"'`)
-			if !isPlaceholder(value) && !isPublic(key, value) {
+			if !secrets.IsPlaceholder(value) && !secrets.IsPublic(key, value) {
 				return key
 			}
 		}
@@ -191,21 +192,21 @@ func (g *generators) env(file string) string {
 // that it is read for names the value.
 func (g *generators) file(key, file string) string {
 	return g.once(g.files, file, func(text string) string {
-		if _, ok := privateKeyIn(text); ok {
+		if _, ok := secrets.PrivateKeyIn(text); ok {
 			return "" // sops-private-key tells
 		}
-		if name := tokenIn(text); name != "" {
+		if name := secrets.TokenIn(text); name != "" {
 			return name
 		}
 		for line := range strings.Lines(text) {
 			if len(line) > mostLine {
 				continue
 			}
-			if field, value := setting(line); looksSecret(field, value) {
+			if field, value := setting(line); secrets.LooksSecret(field, value) {
 				return fmt.Sprintf("%q", field)
 			}
 		}
-		if !strings.Contains(strings.TrimSpace(text), "\n") && looksSecret(key, text) {
+		if !strings.Contains(strings.TrimSpace(text), "\n") && secrets.LooksSecret(key, text) {
 			return fmt.Sprintf("%q", key)
 		}
 		return ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -150,8 +151,8 @@ func (s scanner) value(field string, n *yaml.Node) {
 	if n.Tag != "!!str" {
 		return
 	}
-	token := tokenIn(n.Value)
-	if token == "" && (len(n.Value) > mostJudged || strings.Contains(n.Value, "\n") || !looksSecret(field, n.Value) && !hasPassword(n.Value)) {
+	token := secrets.TokenIn(n.Value)
+	if token == "" && (strings.Contains(n.Value, "\n") || !secrets.LooksSecret(field, n.Value) && !secrets.HasPassword(n.Value)) {
 		return // a text with lines is a file of its own, in which names mean anything
 	}
 	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column, Secret: true,

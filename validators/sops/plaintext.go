@@ -1,7 +1,9 @@
 package sops
 
 import (
+	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -154,7 +156,7 @@ func clear(o *repository.Object, judged func(key string) bool) []clearKey {
 			if field == "data" {
 				text = decoded(text)
 			}
-			if isPlaceholder(text) || isPublic(key, text) || secrets.IsEncrypted([]byte(text)) {
+			if secrets.IsPlaceholder(text) || secrets.IsPublic(key, text) || secrets.IsEncrypted([]byte(text)) {
 				continue
 			}
 			keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column})
@@ -199,3 +201,12 @@ const sopsBlock = `sops:
   encrypted_regex: ^(data|stringData)$
   version: 3.13.3
 `
+
+// decoded is a value of a Secret's data in clear.
+func decoded(value string) string {
+	plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
+	if err != nil {
+		return value
+	}
+	return string(plain)
+}

@@ -56,14 +56,14 @@ metadata:
 				p.Unresolved(file, 0, "whether a private key stands in this file or one of those behind it: too many speak of keys")
 				return
 			}
-			key, ok := privateKeyIn(string(data))
-			if !ok || !real.real(file) && !opened[key.recipient] || inSecret(p.Repo, file) {
+			key, ok := secrets.PrivateKeyIn(string(data))
+			if !ok || !real.real(file) && !opened[key.Recipient] || inSecret(p.Repo, file) {
 				continue
 			}
-			f := finding.Finding{File: file, Message: key.kind + " in clear", Hint: "take it out of the repository, and make a new one: this one is known"}
+			f := finding.Finding{File: file, Message: key.Kind + " in clear", Hint: "take it out of the repository, and make a new one: this one is known"}
 			if known, ok := p.Repo.File(file); !ok || !known.FromItems {
-				before := data[:key.offset]
-				f.Line, f.Column = bytes.Count(before, []byte("\n"))+1, key.offset-bytes.LastIndexByte(before, '\n')
+				before := data[:key.Offset]
+				f.Line, f.Column = bytes.Count(before, []byte("\n"))+1, key.Offset-bytes.LastIndexByte(before, '\n')
 			}
 			p.Report(f)
 		}

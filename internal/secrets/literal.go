@@ -1,15 +1,12 @@
-package sops
+package secrets
 
 import (
-	"encoding/base64"
 	"math"
 	"net/url"
 	"path"
 	"regexp"
 	"strings"
 	"unicode"
-
-	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
 // tokens are the formats of credentials that can't be taken for anything else, and what they
@@ -35,8 +32,8 @@ var tokens = []struct {
 	{"a HashiCorp Vault token", "hvs.", regexp.MustCompile(`\bhvs\.[A-Za-z0-9_-]{24,}\b`)},
 }
 
-// tokenIn names the credential in a text, "" where it holds none of a known form.
-func tokenIn(text string) string {
+// TokenIn names the credential in a text, "" where it holds none of a known form.
+func TokenIn(text string) string {
 	for _, t := range tokens {
 		if !strings.Contains(text, t.prefix) {
 			continue
@@ -54,31 +51,33 @@ var (
 	pemLine = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
 )
 
-// privateKey is one that was found in a text.
-type privateKey struct {
-	kind string
-	// recipient is the public key of an age key.
-	recipient string
-	offset    int
+// PrivateKey is one that was found in a text.
+type PrivateKey struct {
+	// Kind in words, such as "an age private key".
+	Kind string
+	// Recipient is the public key of an age key, "" for another.
+	Recipient string
+	// Offset of the key in the text, in bytes.
+	Offset int
 }
 
-// privateKeyIn finds a private key in a text. What only looks like one, such as an explanation
+// PrivateKeyIn finds a private key in a text. What only looks like one, such as an explanation
 // with dots in it, is none.
-func privateKeyIn(text string) (privateKey, bool) {
+func PrivateKeyIn(text string) (PrivateKey, bool) {
 	if !strings.Contains(text, "AGE-SECRET-KEY-") && !strings.Contains(text, "PRIVATE KEY") {
-		return privateKey{}, false
+		return PrivateKey{}, false
 	}
 	for _, at := range ageKey.FindAllStringIndex(text, -1) {
-		if recipient, ok := secrets.RecipientOf(text[at[0]:at[1]]); ok {
-			return privateKey{"an age private key", recipient, at[0]}, true
+		if recipient, ok := RecipientOf(text[at[0]:at[1]]); ok {
+			return PrivateKey{"an age private key", recipient, at[0]}, true
 		}
 	}
 	for _, at := range pemKey.FindAllStringSubmatchIndex(text, -1) {
 		if body := text[at[4]:at[5]]; pemLine.MatchString(body) && !strings.Contains(body, "...") {
-			return privateKey{"a private key (" + text[at[2]:at[3]] + ")", "", at[0]}, true
+			return PrivateKey{"a private key (" + text[at[2]:at[3]] + ")", "", at[0]}, true
 		}
 	}
-	return privateKey{}, false
+	return PrivateKey{}, false
 }
 
 // placeholders stand for a value that is somewhere else.
@@ -90,8 +89,8 @@ var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{
 // mostJudged is how much of a long value is looked at, in bytes.
 const mostJudged = 4 << 10
 
-// isPlaceholder says whether a value is no secret, since it stands for another.
-func isPlaceholder(value string) bool {
+// IsPlaceholder says whether a value is no secret, since it stands for another.
+func IsPlaceholder(value string) bool {
 	value = strings.TrimSpace(value[:min(len(value), mostJudged)])
 	return value == "" || placeholders.MatchString(value) || references.MatchString(value)
 }
@@ -111,8 +110,8 @@ var publicSuffixes = []string{
 	"-user", "-host", "-port", "-url", "-name", "-email", "-domain", "-id",
 }
 
-// isPublic says whether what stands under a key of a Secret is not secret.
-func isPublic(key, value string) bool {
+// IsPublic says whether what stands under a key of a Secret is not secret.
+func IsPublic(key, value string) bool {
 	lower := strings.ToLower(key)
 	value = strings.TrimSpace(value)
 	for _, prefix := range []string{"-----BEGIN CERTIFICATE", "-----BEGIN PUBLIC KEY", "ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "age1"} {
@@ -121,11 +120,11 @@ func isPublic(key, value string) bool {
 		}
 	}
 	if publicKeys[lower] || publicKeys[path.Base(lower)] {
-		return !hasPassword(value)
+		return !HasPassword(value)
 	}
 	for _, suffix := range publicSuffixes {
 		if strings.HasSuffix(lower, suffix) {
-			return !hasPassword(value) && tokenIn(value) == ""
+			return !HasPassword(value) && TokenIn(value) == ""
 		}
 	}
 	return isPlain(value)
@@ -144,9 +143,9 @@ func isPlain(value string) bool {
 	return false
 }
 
-// hasPassword says whether a URL holds a password.
-func hasPassword(value string) bool {
-	if !strings.Contains(value, "://") || !strings.Contains(value, "@") {
+// HasPassword says whether a URL holds a password.
+func HasPassword(value string) bool {
+	if len(value) > mostJudged || !strings.Contains(value, "://") || !strings.Contains(value, "@") {
 		return false
 	}
 	u, err := url.Parse(value)
@@ -154,7 +153,7 @@ func hasPassword(value string) bool {
 		return false
 	}
 	password, set := u.User.Password()
-	return set && !isPlaceholder(password)
+	return set && !IsPlaceholder(password)
 }
 
 // secretNames are the ends of the names of fields that hold secrets.
@@ -163,20 +162,20 @@ var secretNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(password|passwd|pas
 // otherNames are those of fields that only speak of a secret.
 var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config)`)
 
-// looksSecret says whether what stands under a field is most likely a secret in clear.
-func looksSecret(field, value string) bool {
+// LooksSecret says whether what stands under a field is most likely a secret in clear.
+func LooksSecret(field, value string) bool {
 	if len(value) > mostJudged || !secretNames.MatchString(field) {
 		return false
 	}
 	value = strings.TrimSpace(value)
-	if isPlaceholder(value) || isPlain(value) || len(value) < 6 {
+	if IsPlaceholder(value) || isPlain(value) || len(value) < 6 {
 		return false
 	}
 	match := secretNames.FindStringSubmatchIndex(field)
 	if before := field[:match[4]]; otherNames.MatchString(before) {
 		return false
 	}
-	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !hasPassword(value) {
+	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !HasPassword(value) {
 		return false
 	}
 	if passwords.MatchString(field) {
@@ -243,13 +242,4 @@ func entropy(text string) float64 {
 		bits -= c / n * math.Log2(c/n)
 	}
 	return bits
-}
-
-// decoded is a value of a Secret's data in clear.
-func decoded(value string) string {
-	plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
-	if err != nil {
-		return value
-	}
-	return string(plain)
 }

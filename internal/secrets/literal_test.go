@@ -1,4 +1,4 @@
-package sops
+package secrets
 
 import (
 	"strings"
@@ -42,7 +42,7 @@ func TestLooksSecret(t *testing.T) {
 		{"webhook_url", "https://example.com/hook", false},
 		{"name", "q8Zr2LwX9bN4vTk1", false},
 	} {
-		if got := looksSecret(c.field, c.value); got != c.want {
+		if got := LooksSecret(c.field, c.value); got != c.want {
 			t.Errorf("%s: %s gives %v", c.field, c.value, got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestTokenIn(t *testing.T) {
 		"AKIA" + strings.Repeat("X", 16):                                           "",
 		"a word":                                                                   "",
 	} {
-		if got := tokenIn(text); got != want {
+		if got := TokenIn(text); got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)
 		}
 	}
@@ -74,9 +74,9 @@ func TestPrivateKeyIn(t *testing.T) {
 		begin + "MII...":                                  "",
 		"AGE-SECRET" + "-KEY-1" + strings.Repeat("Q", 58): "",
 	} {
-		key, ok := privateKeyIn(text)
-		if key.kind != want || ok != (want != "") {
-			t.Errorf("%q is %q, want %q", text, key.kind, want)
+		key, ok := PrivateKeyIn(text)
+		if key.Kind != want || ok != (want != "") {
+			t.Errorf("%q is %q, want %q", text, key.Kind, want)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestIsPublic(t *testing.T) {
 		{"password", "hunter2", false},
 		{"enabled", "true", true},
 	} {
-		if got := isPublic(c.key, c.value); got != c.want {
+		if got := IsPublic(c.key, c.value); got != c.want {
 			t.Errorf("%s: %s gives %v", c.key, c.value, got)
 		}
 	}
