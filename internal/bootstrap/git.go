@@ -28,6 +28,7 @@ type git struct {
 	ctx   context.Context
 	repo  *repository.Repository
 	fleet *reconcile.Fleet
+	full  *reconcile.Fleet // with what the fleet skips, once it is asked for
 	// releases are those that clusters apply, orphans those in files that none does.
 	releases, orphans []*helmRelease
 	// folders are the HelmReleases of folders that were built for orphans.

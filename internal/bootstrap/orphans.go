@@ -30,6 +30,39 @@ func (g *git) adopted(orphans []*helmRelease) []*helmRelease {
 	return all
 }
 
+// unapplied says whether certainly no cluster applies the HelmRelease of a release: all that the
+// repository's clusters apply is known, the release's cluster is one of them, and no Kustomization
+// that another cluster may have leads to it.
+func (g *git) unapplied(r *release, h *helmRelease) bool {
+	if !h.orphan || len(g.fleet.Clusters) == 0 || len(g.unreachedFolders(h)) > 0 {
+		return false
+	}
+	clusters := g.inFull()
+	for _, c := range clusters {
+		if !c.Complete() {
+			return false
+		}
+	}
+	return len(clusters) > 0 && (r.cluster == "" || slices.ContainsFunc(clusters, func(c *reconcile.Cluster) bool { return c.Is(r.cluster) }))
+}
+
+// inFull are the clusters with all that they apply: those of the fleet where nothing was skipped.
+// They are computed once, and none where that fails.
+func (g *git) inFull() []*reconcile.Cluster {
+	if g.full == nil {
+		g.full = g.fleet
+		if slices.ContainsFunc(g.fleet.Clusters, func(c *reconcile.Cluster) bool {
+			return slices.ContainsFunc(c.Kustomizations, func(k *reconcile.Kustomization) bool { return k.Skipped })
+		}) {
+			var err error
+			if g.full, err = reconcile.Reconcile(g.ctx, g.repo, reconcile.Options{}); err != nil {
+				g.full = &reconcile.Fleet{}
+			}
+		}
+	}
+	return g.full.Clusters
+}
+
 // unreachedFolders are those of the Kustomizations that no cluster leads to, and that apply the
 // folder with the file of a HelmRelease.
 func (g *git) unreachedFolders(h *helmRelease) []string {

@@ -44,7 +44,7 @@ const (
 	SecondRelease TakeOver = "second release"
 	// Install: the bootstrap installs definitions only, and the release comes from Flux.
 	Install TakeOver = "install"
-	// NotTaken: no HelmRelease takes it over.
+	// NotTaken: no HelmRelease takes it over, or no cluster applies the one that would.
 	NotTaken TakeOver = "none"
 	// Undecided: it cannot be told offline.
 	Undecided TakeOver = "unknown"
@@ -67,6 +67,8 @@ func (r ReleaseReport) takeOver(crdsOnly bool) (TakeOver, string) {
 		return Undecided, r.Reason
 	case r.HelmRelease == "":
 		return NotTaken, r.Reason
+	case r.unapplied:
+		return NotTaken, "no cluster applies the HelmRelease " + r.HelmRelease
 	case crdsOnly:
 		return Install, "the bootstrap installs its definitions only"
 	case second:

@@ -79,6 +79,9 @@ type ReleaseReport struct {
 	// Gone says that there is no HelmRelease and a file is missing, be that meant or not.
 	Gone bool `json:"-"`
 
+	// unapplied says that no cluster of the repository applies the HelmRelease.
+	unapplied bool
+
 	helmRelease *helmRelease
 	declared    []*intended
 }

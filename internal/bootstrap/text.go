@@ -104,7 +104,13 @@ func (r *Report) summary() string {
 }
 
 // said is the verdict in words.
-func (r ReleaseReport) said() string { return inWords(r.Verdict, r.HelmRelease, r.Reason) }
+func (r ReleaseReport) said() string {
+	words := inWords(r.Verdict, r.HelmRelease, r.Reason)
+	if r.unapplied {
+		words += " (which no cluster applies)"
+	}
+	return words
+}
 
 // inWords is a verdict in words: git is the other side's place, "" where there is none.
 func inWords(v Verdict, git, reason string) string {

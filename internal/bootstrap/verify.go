@@ -123,6 +123,7 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 	}
 	h := m.helmRelease
 	out.helmRelease = h
+	out.unapplied = c.unapplied(r, h)
 	out.HelmRelease = fmt.Sprintf("%s:%d", h.file, h.line)
 	out.Object = Object{h.applied.APIVersion, h.applied.Namespace, h.applied.Name}
 	if out.Namespace == "" {

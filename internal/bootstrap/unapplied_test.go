@@ -1,0 +1,66 @@
+package bootstrap
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+const unapplied = `-- helmfile.yaml --
+releases:
+  - {name: app, namespace: a, chart: charts/app, version: 1.0.0}
+-- clusters/eu/apps.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {interval: 1h, prune: true, path: ./apps, sourceRef: {kind: GitRepository, name: flux-system}}
+-- apps/kustomization.yaml --
+resources: [other.yaml]
+-- apps/other.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: a}
+-- extra/kustomization.yaml --
+resources: [app.yaml]
+-- extra/app.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: app, namespace: a}
+spec:
+  chart: {spec: {chart: app, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}
+`
+
+// TestUnapplied says of a release that Flux leaves it alone where its HelmRelease is in no cluster
+// of those that are known in full.
+func TestUnapplied(t *testing.T) {
+	for _, test := range []struct {
+		name, repo string
+		want       TakeOver
+	}{
+		{"left out", unapplied, NotTaken},
+		{"applied", strings.Replace(unapplied, "[other.yaml]", "[other.yaml, ../extra]", 1), Adopt},
+		{"not known", strings.Replace(unapplied, "[other.yaml]", "[other.yaml, 'https://example.com/all.yaml']", 1), Adopt},
+		{"of no cluster", strings.Replace(unapplied, "clusters/eu/apps.yaml", "readme.yaml", 1), Adopt},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			repo := repositoryOf(t, txtar.Parse([]byte(test.repo)))
+			steps, err := Plan(t.Context(), repo, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := Verify(t.Context(), repo, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if err := report.WriteText(&out, TextOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			noted := strings.Contains(out.String(), "as extra/app.yaml:1 (which no cluster applies)")
+			if len(steps) != 1 || steps[0].TakeOver != test.want || noted != (test.want == NotTaken) || report.Summary.Agrees != 1 {
+				t.Errorf("got %+v\n%s", steps, &out)
+			}
+		})
+	}
+}
