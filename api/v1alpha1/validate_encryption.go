@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
 const recipientHint = "write the public key, age1…, that age-keygen -y prints"
@@ -56,7 +56,7 @@ func (c *checker) nonEmpty(e *Encryption, p *fieldPath, r Recipients) {
 
 func (c *checker) recipients(e *Encryption, p *fieldPath, r Recipients) {
 	for i, s := range r.Age {
-		if !secrets.IsRecipient(s) {
+		if !keys.IsRecipient(s) {
 			c.fail(e, p.child("age").item(i), recipientHint, "%s is not an age recipient", quote(s))
 		}
 	}

@@ -1,3 +1,4 @@
+// Package secrets knows what SOPS encrypts for whom, and what is a secret in clear.
 package secrets
 
 import (

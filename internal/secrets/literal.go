@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
 // tokens are the formats of credentials that can't be taken for anything else, and what they
@@ -68,7 +70,7 @@ func PrivateKeyIn(text string) (PrivateKey, bool) {
 		return PrivateKey{}, false
 	}
 	for _, at := range ageKey.FindAllStringIndex(text, -1) {
-		if recipient, ok := RecipientOf(text[at[0]:at[1]]); ok {
+		if recipient, ok := keys.RecipientOf(text[at[0]:at[1]]); ok {
 			return PrivateKey{"an age private key", recipient, at[0]}, true
 		}
 	}

@@ -1,6 +1,5 @@
-// Package secrets is the only importer of age: what is a key, and whose; and what SOPS
-// encrypts for whom.
-package secrets
+// Package keys is the only importer of age: what is a key, and whose.
+package keys
 
 import (
 	"filippo.io/age"

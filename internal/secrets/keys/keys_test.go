@@ -1,11 +1,11 @@
-package secrets_test
+package keys_test
 
 import (
 	"testing"
 
 	"filippo.io/age"
 
-	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
 func TestIsRecipient(t *testing.T) {
@@ -26,7 +26,7 @@ func TestIsRecipient(t *testing.T) {
 		"":                                       false,
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIL": false,
 	} {
-		if got := secrets.IsRecipient(s); got != want {
+		if got := keys.IsRecipient(s); got != want {
 			t.Errorf("IsRecipient(%.12q…) = %v", s, got)
 		}
 	}
