@@ -180,13 +180,14 @@ func (g *git) fluxInstalls(e *engine, releases []*release) []fluxInstall {
 }
 
 // writtenSyncs are the pairs in files that start a cluster as its own does: a Kustomization of
-// the same name and folder, with its source beside it.
+// the same name and folder, with its source beside it. One that a kustomization lists isn't
+// applied as it is written: it is part of another cluster's folder, or of a copy of this one's.
 func (g *git) writtenSyncs(c *reconcile.Cluster, written []*reconcile.Object) []fluxDefinition {
 	root := c.Kustomizations[0]
 	var all []fluxDefinition
 	for _, o := range written {
 		if o.Group != kustomizeGroup || o.Kind != "Kustomization" || o.Namespace != root.Namespace || o.Name != root.Name ||
-			folderOf(textOf(o.Value, "spec", "path")) != c.Root.Path || g.appliedAnywhere(o.File) {
+			folderOf(textOf(o.Value, "spec", "path")) != c.Root.Path || g.repo.Use(o.File) == repository.Resource || g.appliedAnywhere(o.File) {
 			continue
 		}
 		all = append(all, g.syncPair(o, func(id reconcile.Identity) []*reconcile.Object {
