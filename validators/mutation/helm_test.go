@@ -27,7 +27,7 @@ var helmMutants = []mutant{
 	},
 	{
 		name: "folder-moved", example: "homelab", rule: "flux-helm-failed",
-		edits: motd(motdRelease("chart: charts/motd", "chart: charts/message"), mark(motdFile, "kind: «»HelmRelease")),
+		edits: motd(motdRelease("chart: charts/motd", "chart: «»charts/message")),
 	},
 	{
 		name: "of-a-chart-and-a-file", example: "homelab", rule: "ownership-duplicate",
