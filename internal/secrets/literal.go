@@ -1,10 +1,12 @@
 package secrets
 
 import (
+	"cmp"
 	"math"
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -63,30 +65,36 @@ type PrivateKey struct {
 	Offset int
 }
 
-// PrivateKeyIn finds a private key in a text. What only looks like one, such as an explanation
-// with dots in it, is none.
-func PrivateKeyIn(text string) (PrivateKey, bool) {
+// mostKeys is how many keys of a kind are looked at in a text.
+const mostKeys = 100
+
+// PrivateKeysIn finds the private keys in a text that are in clear, none with a password, in
+// their order. What only looks like one, such as an explanation with dots in it, is none either.
+func PrivateKeysIn(text string) []PrivateKey {
 	if !strings.Contains(text, "AGE-SECRET-KEY-") && !strings.Contains(text, "PRIVATE KEY") {
-		return PrivateKey{}, false
+		return nil
 	}
-	for _, at := range ageKey.FindAllStringIndex(text, -1) {
+	var found []PrivateKey
+	for _, at := range ageKey.FindAllStringIndex(text, mostKeys) {
 		if recipient, ok := keys.RecipientOf(text[at[0]:at[1]]); ok {
-			return PrivateKey{"an age private key", recipient, at[0]}, true
+			found = append(found, PrivateKey{"an age private key", recipient, at[0]})
 		}
 	}
-	for _, at := range pemKey.FindAllStringSubmatchIndex(text, -1) {
-		if body := text[at[4]:at[5]]; pemLine.MatchString(body) && !strings.Contains(body, "...") {
-			return PrivateKey{"a private key (" + text[at[2]:at[3]] + ")", "", at[0]}, true
+	for _, at := range pemKey.FindAllStringSubmatchIndex(text, mostKeys) {
+		kind, body := text[at[2]:at[3]], text[at[4]:at[5]]
+		if pemLine.MatchString(body) && !strings.Contains(body, "...") && !strings.Contains(kind+body, "ENCRYPTED") {
+			found = append(found, PrivateKey{"a private key (" + kind + ")", "", at[0]})
 		}
 	}
-	return PrivateKey{}, false
+	slices.SortFunc(found, func(a, b PrivateKey) int { return cmp.Compare(a.Offset, b.Offset) })
+	return found
 }
 
 // placeholders stand for a value that is somewhere else.
 var placeholders = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]|^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
 
 // references are texts that something replaces before they are used.
-var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|\$[A-Z_][A-Z0-9_]*\b|<[^<>]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^!|^ENC\[|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
+var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|<[A-Za-z][A-Za-z _.-]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^ENC\[|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
 
 // mostJudged is how much of a long value is looked at, in bytes.
 const mostJudged = 4 << 10
@@ -116,21 +124,23 @@ var publicSuffixes = []string{
 func IsPublic(key, value string) bool {
 	lower := strings.ToLower(key)
 	value = strings.TrimSpace(value)
+	if len(PrivateKeysIn(value)) > 0 || HasPassword(value) || TokenIn(value) != "" {
+		return false // whatever it is called: the address of a Slack webhook is a secret
+	}
 	for _, prefix := range []string{"-----BEGIN CERTIFICATE", "-----BEGIN PUBLIC KEY", "ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "age1"} {
 		if strings.HasPrefix(value, prefix) {
 			return true
 		}
 	}
-	if publicKeys[lower] || publicKeys[path.Base(lower)] {
-		return !HasPassword(value)
-	}
-	for _, suffix := range publicSuffixes {
-		if strings.HasSuffix(lower, suffix) {
-			return !HasPassword(value) && TokenIn(value) == ""
-		}
-	}
-	return isPlain(value)
+	hasSuffix := func(suffix string) bool { return strings.HasSuffix(lower, suffix) }
+	return publicKeys[lower] || publicKeys[path.Base(lower)] || slices.ContainsFunc(publicSuffixes, hasSuffix) || isPlain(value) ||
+		len(value) <= mostNumber && digits.MatchString(value) && !secretNames.MatchString(key)
 }
+
+// mostNumber is how many digits a setting may have that is a number.
+const mostNumber = 5
+
+var digits = regexp.MustCompile(`^[0-9]+$`)
 
 // isPlain says whether a value can't be a secret, whatever its key: a number, a truth, an
 // address, a short word.
@@ -195,11 +205,11 @@ var (
 // isRandom says whether a text looks as if it were not made of words: names such as
 // postgres-credentials are.
 func isRandom(value string) bool {
-	var digits, upper, lower, other int
+	var numbers, upper, lower, other int
 	for _, r := range value {
 		switch {
 		case unicode.IsDigit(r):
-			digits++
+			numbers++
 		case unicode.IsUpper(r):
 			upper++
 		case unicode.IsLower(r):
@@ -208,11 +218,11 @@ func isRandom(value string) bool {
 			other++
 		}
 	}
-	if digits == len(value) {
+	if numbers == len(value) {
 		return len(value) >= 12 // else a number, a port, a date
 	}
 	kinds := 0
-	for _, n := range []int{digits, upper, lower} {
+	for _, n := range []int{numbers, upper, lower} {
 		if n > 0 {
 			kinds++
 		}

@@ -16,6 +16,8 @@ func TestLooksSecret(t *testing.T) {
 		{"secretKey", "q8Zr2LwX9bN4vTk1", true},
 		{"apiKey", "9f86d081884c7d659a2feaa0c55ad015", true},
 		{"client_secret", "Zt7-kLq9mWx2Rb4", true},
+		{"password", "pa$SWord-<1>", true},
+		{"password", "!x9Kq2", true},
 		{"token", "k3sT0k3nValue99", true},
 
 		{"password", "", false},
@@ -65,18 +67,22 @@ func TestTokenIn(t *testing.T) {
 	}
 }
 
-func TestPrivateKeyIn(t *testing.T) {
+func TestPrivateKeysIn(t *testing.T) {
 	body := strings.Repeat("MIIEowIBAAKCAQEAx7Zr9", 4)
 	begin, end := "-----BEGIN RSA PRIVATE"+" KEY-----\n", "\n-----END RSA PRIVATE"+" KEY-----\n"
 	for text, want := range map[string]string{
 		"# a key\n" + begin + body + end:                  "a private key (RSA PRIVATE KEY)",
+		begin + "Proc-Type: 4,ENCRYPTED\n\n" + body + end: "",
 		begin + "...\n" + end:                             "",
 		begin + "MII...":                                  "",
 		"AGE-SECRET" + "-KEY-1" + strings.Repeat("Q", 58): "",
 	} {
-		key, ok := PrivateKeyIn(text)
-		if key.Kind != want || ok != (want != "") {
-			t.Errorf("%q is %q, want %q", text, key.Kind, want)
+		var got string
+		for _, key := range PrivateKeysIn(text) {
+			got += key.Kind
+		}
+		if got != want {
+			t.Errorf("%q has %q, want %q", text, got, want)
 		}
 	}
 }
@@ -97,6 +103,11 @@ func TestIsPublic(t *testing.T) {
 		{"DB_USER", "app", true},
 		{"password", "hunter2", false},
 		{"enabled", "true", true},
+		{"workers", "3", true},
+		{"size", "10240", true},
+		{"pin_token", "10240", false},
+		{"address", "https://hooks.slack" + ".com/services/T0AB12CD3/B0AB12CD3/aB3dE5gH7jK9mN1pQ3sT5vW7", false},
+		{"tls.crt", "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE" + " KEY-----\n" + strings.Repeat("MIIEowIB", 8) + "\n-----END PRIVATE" + " KEY-----\n", false},
 	} {
 		if got := IsPublic(c.key, c.value); got != c.want {
 			t.Errorf("%s: %s gives %v", c.key, c.value, got)

@@ -65,7 +65,7 @@ spec:
 				if what == "" {
 					continue
 				}
-				message := fmt.Sprintf("Kustomization %s has no spec.decryption and applies %s, which SOPS encrypted (%s:%d)", named(k), what, file, line)
+				message := fmt.Sprintf("Kustomization %s has no spec.decryption and applies %s, which SOPS encrypted (%s:%d)", k, what, file, line)
 				f := finding.Finding{Message: message, Hint: "add decryption: {provider: sops, secretRef: {name: …}}"}
 				if k.Object != nil {
 					p.ReportBuilt(k.Object, withKey(k.Object, f, "spec"), "spec")
@@ -207,7 +207,7 @@ spec:
 					}
 					if opens, known := meta.Opens(held); !opens && known {
 						p.ReportBuilt(o, finding.Finding{File: o.File, Line: meta.Line, Column: meta.Column,
-							Message: fmt.Sprintf("%s cannot decrypt %s, which Kustomization %s applies there: none of its keys is a recipient", holder, o, named(k)),
+							Message: fmt.Sprintf("%s cannot decrypt %s, which Kustomization %s applies there: none of its keys is a recipient", holder, o, k),
 							Hint:    fmt.Sprintf("add its key to the rule of %s that is for the file, then sops updatekeys %s", secrets.ConfigName, o.File)})
 					}
 				}

@@ -89,7 +89,7 @@ func (g *generators) check() {
 			continue
 		}
 		list := repository.Lookup(root, root.Content[i].Value)
-		for j := range list.Content {
+		for j := 0; list != nil && j < len(list.Content); j++ {
 			if n := repository.Lookup(list, j); n != nil && n.Kind == yaml.MappingNode {
 				g.generator(n)
 			}
@@ -192,7 +192,7 @@ func (g *generators) env(file string) string {
 // that it is read for names the value.
 func (g *generators) file(key, file string) string {
 	return g.once(g.files, file, func(text string) string {
-		if _, ok := secrets.PrivateKeyIn(text); ok {
+		if len(secrets.PrivateKeysIn(text)) > 0 {
 			return "" // sops-private-key tells
 		}
 		if name := secrets.TokenIn(text); name != "" {

@@ -2,6 +2,8 @@ package sops
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -89,9 +91,9 @@ func (h *holders) of(k *reconcile.Kustomization) (holder string, keys []string) 
 	if k.Namespace != "flux-system" {
 		return "", nil
 	}
-	for name, keys := range h.clusters {
+	for _, name := range slices.Sorted(maps.Keys(h.clusters)) {
 		if k.Cluster.Is(name) {
-			return fmt.Sprintf("cluster %s", name), keys
+			return fmt.Sprintf("cluster %s", name), h.clusters[name]
 		}
 	}
 	return "", nil

@@ -56,18 +56,28 @@ metadata:
 				p.Unresolved(file, 0, "whether a private key stands in this file or one of those behind it: too many speak of keys")
 				return
 			}
-			key, ok := secrets.PrivateKeyIn(string(data))
-			if !ok || !real.real(file) && !opened[key.Recipient] || inSecret(p.Repo, file) {
-				continue
-			}
-			f := finding.Finding{File: file, Message: key.Kind + " in clear", Hint: "take it out of the repository, and make a new one: this one is known"}
-			if known, ok := p.Repo.File(file); !ok || !known.FromItems {
-				before := data[:key.Offset]
-				f.Line, f.Column = bytes.Count(before, []byte("\n"))+1, key.Offset-bytes.LastIndexByte(before, '\n')
-			}
-			p.Report(f)
+			report(p, file, data, func(key secrets.PrivateKey, line int) bool {
+				return (real.real(file) || opened[key.Recipient]) && !inSecret(p.Repo, file, line)
+			})
 		}
 	},
+}
+
+// report tells of the first private key in a file that counts.
+func report(p *rule.Pass, file string, data []byte, counts func(key secrets.PrivateKey, line int) bool) {
+	for _, key := range secrets.PrivateKeysIn(string(data)) {
+		before := data[:key.Offset]
+		line := bytes.Count(before, []byte("\n")) + 1
+		if !counts(key, line) {
+			continue
+		}
+		f := finding.Finding{File: file, Message: key.Kind + " in clear", Hint: "take it out of the repository, and make a new one: this one is known"}
+		if known, ok := p.Repo.File(file); !ok || !known.FromItems {
+			f.Line, f.Column = line, key.Offset-bytes.LastIndexByte(before, '\n')
+		}
+		p.Report(f)
+		return
+	}
 }
 
 // opening are the age recipients of what is encrypted outside of examples: their keys are real
@@ -87,18 +97,19 @@ func opening(p *rule.Pass) map[string]bool {
 	return opening
 }
 
-// inSecret says whether a file has Secrets in clear, whose keys sops-plaintext-secret tells of.
-func inSecret(repo *repository.Repository, file string) bool {
+// inSecret says whether a line is of a Secret, of which sops-plaintext-secret tells.
+func inSecret(repo *repository.Repository, file string, line int) bool {
 	f, ok := repo.File(file)
 	if !ok {
 		return false
 	}
+	var around *repository.Document
 	for _, d := range f.Documents {
-		if slices.ContainsFunc(d.Objects, isSecret) {
-			return true
+		if d.Node.Line <= line {
+			around = d
 		}
 	}
-	return false
+	return around != nil && slices.ContainsFunc(around.Objects, isSecret)
 }
 
 const (

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -49,25 +48,21 @@ var ciphertexts = rule.Analysis[[]encrypted]{
 	},
 }
 
-// applied are the files that the clusters' builds read, and whether there is a cluster.
-type applied struct {
-	clusters bool
-	files    map[string]bool
-}
+// applied are the files that the clusters' builds read.
+type applied map[string]bool
 
 // reached are the files that the clusters read.
 var reached = rule.Analysis[applied]{
 	Name: "sops-reached",
 	RunPass: func(p *rule.Pass) applied {
-		a := applied{files: map[string]bool{}}
+		a := applied{}
 		for _, c := range p.Fleet().Clusters {
-			a.clusters = true
 			for _, k := range c.Kustomizations {
 				if k.Repo != p.Repo {
 					continue
 				}
 				for _, file := range k.Files {
-					a.files[file] = true
+					a[file] = true
 				}
 			}
 		}
@@ -77,7 +72,7 @@ var reached = rule.Analysis[applied]{
 
 // real says whether what a file holds is meant: what a cluster reads is, and what is neither
 // an example nor for a test.
-func (a applied) real(file string) bool { return a.files[file] || !isExample(file) }
+func (a applied) real(file string) bool { return a[file] || !isExample(file) }
 
 // exampleFolders hold what nobody deploys.
 var exampleFolders = map[string]bool{
@@ -130,6 +125,3 @@ func isEncryptedFile(p *rule.Pass, file string) bool {
 
 // isSecret says whether an object is a Secret of Kubernetes.
 func isSecret(o *repository.Object) bool { return o.APIVersion == "v1" && o.Kind == "Secret" }
-
-// named gives the name of a Kustomization as messages do.
-func named(k *reconcile.Kustomization) string { return k.Namespace + "/" + k.Name }
