@@ -220,9 +220,9 @@ func (m *mutable) git(o *reconcile.Object) {
 	case ref("commit") != "" || strings.HasPrefix(ref("name"), "refs/tags/"):
 	case ref("name") != "":
 		m.report(o, fmt.Sprintf("%s follows %q of a repository of somebody else", o, ref("name")), hint, "spec", "ref", "name")
+	case ref("tag") != "": // before semver, whatever the documentation says: github.com/fluxcd/pkg/git v0.52, gogit
 	case ref("semver") != "":
 		m.reportRange(o, ref("semver"), o.String(), hint, "spec", "ref", "semver")
-	case ref("tag") != "":
 	default:
 		m.report(o, fmt.Sprintf("%s follows the branch %q of a repository of somebody else", o, cmp.Or(ref("branch"), "master")), hint, "spec", "ref", "branch")
 	}

@@ -134,6 +134,7 @@ func TestMutableRef(t *testing.T) {
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {tag: latest}`, chart, `warning OCIRepository b/a follows the tag "latest", which moves`},
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a"`, chart, `warning OCIRepository b/a has neither tag nor digest, so that the tag latest is followed`},
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {tag: latest, digest: "sha256:00"}`, chart, ""},
+		{"GitRepository", `url: "https://github.com/other/apps", ref: {semver: ">=1.0.0", tag: v1.2.3}`, manifests, ""},
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {semver: "*"}`, chart, `warning OCIRepository b/a: the range "*" has no upper end: any major version is let in`},
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {semver: ">=0.0.0-0"}`, chart, `warning OCIRepository b/a: the range ">=0.0.0-0" has no upper end: any major version is let in`},
 		{"OCIRepository", `url: "oci://ghcr.io/acme/charts/a", ref: {semver: "1.x"}`, chart, ""},
