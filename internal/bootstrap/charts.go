@@ -62,14 +62,11 @@ func (r *reader) objects() iter.Seq[*repository.Object] {
 	}
 }
 
-// aside are names of folders that show how something is used, or try it.
-var aside = []string{"example", "examples", "sample", "samples", "test", "tests", "testdata", "e2e", "doc", "docs"}
-
 // isAside says whether a file is in a folder that belongs to no cluster: an example's or a
 // test's by its name, without a Kustomization of Flux in or for it.
 func (r *reader) isAside(file string) bool {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if !slices.Contains(aside, strings.ToLower(path.Base(dir))) {
+		if !repository.IsExampleFolder(path.Base(dir)) {
 			continue
 		}
 		if !slices.ContainsFunc(r.repo.ByKind(kustomizeGroup, "Kustomization"), func(o *repository.Object) bool {

@@ -5,6 +5,7 @@ package sops
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -74,17 +75,15 @@ var reached = rule.Analysis[applied]{
 // an example nor for a test.
 func (a applied) real(file string) bool { return a[file] || !isExample(file) }
 
-// exampleFolders hold what nobody deploys.
-var exampleFolders = map[string]bool{
-	"example": true, "examples": true, "sample": true, "samples": true, "fixtures": true,
-	"docs": true, "doc": true, "documentation": true, "template": true, "templates": true, "archive": true, "archived": true, "node_modules": true, "vendor": true,
-	"e2e": true, "demo": true, "hack": true, ".github": true, ".archive": true, "_archive": true,
-}
+// putAway are names of folders whose files are no longer, or not yet, what a cluster applies,
+// beside those of examples.
+var putAway = []string{"template", "templates", "archive", ".archive", "_archive", "archived", "node_modules", "vendor", "hack", ".github"}
 
 // isExample says whether a file's path names it an example.
 func isExample(file string) bool {
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {
-		if dir = strings.ToLower(dir); exampleFolders[dir] || strings.HasPrefix(dir, "test") {
+		lower := strings.ToLower(dir)
+		if repository.IsExampleFolder(dir) || strings.HasPrefix(lower, "test") || slices.Contains(putAway, lower) {
 			return true
 		}
 	}
