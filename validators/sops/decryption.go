@@ -23,7 +23,7 @@ var DecryptionMissing = rule.Rule{
 brings it. Without it a Secret whose stringData is encrypted becomes Ready, with the ciphertext as the value: the
 workload gets "ENC[AES256_GCM,…" for a password. A Secret whose data is encrypted is refused by the API server.`,
 	Fix: `Add spec.decryption with provider sops and, unless the controller has a key of its own, the secretRef of the key.`,
-	Bad: []rule.Example{{Files: `-- clusters/home/apps.yaml --
+	Bad: []rule.Example{{Files: `-- clusters/prod/apps.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -36,25 +36,8 @@ spec: # <-- here
   sourceRef:
     kind: GitRepository
     name: flux-system
-` + gotkSync + namespaceApps + encryptedSecret}},
-	Good: []rule.Example{{Files: `-- clusters/home/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./apps
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-  decryption:
-    provider: sops
-    secretRef:
-      name: sops-age
-` + gotkSync + namespaceApps + encryptedSecret}},
+` + rule.FluxSync + namespaceApps + encryptedSecret}},
+	Good: []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptedSecret}},
 	Run: func(p *rule.Pass) {
 		for _, c := range p.Clusters() {
 			for _, k := range c.Kustomizations {
@@ -151,41 +134,8 @@ The public keys of the clusters and tenants are those of the specification's Enc
 doesn't say which key a cluster has, and isn't judged.`,
 	Fix: `Add the cluster's public key to the rule of .sops.yaml that is for the file, then run "sops updatekeys FILE" with a
 key that can decrypt it.`,
-	Bad: []rule.Example{{Files: decryptingApps + gotkSync + namespaceApps + `-- fleet/encryption.yaml --
-apiVersion: fleetwright.dev/v1alpha1
-kind: Encryption
-metadata:
-  name: encryption
-  annotations:
-    config.kubernetes.io/local-config: "true"
-spec:
-  recipients:
-    clusters:
-      home:
-        age: [age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm]
--- apps/secret.sops.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-sops: # <-- here
-` + sopsBlock[len("sops:\n"):]}},
-	Good: []rule.Example{{Files: decryptingApps + gotkSync + namespaceApps + encryptedSecret + `-- fleet/encryption.yaml --
-apiVersion: fleetwright.dev/v1alpha1
-kind: Encryption
-metadata:
-  name: encryption
-  annotations:
-    config.kubernetes.io/local-config: "true"
-spec:
-  recipients:
-    clusters:
-      home:
-        age: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]
-`}},
+	Bad:  []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptionOf("age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm") + "-- apps/secret.sops.yaml --\n" + markedSecret}},
+	Good: []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptedSecret + encryptionOf("age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p")}},
 	Run: func(p *rule.Pass) {
 		keys := knownKeys(p.Repo)
 		if keys == nil {
@@ -217,7 +167,7 @@ spec:
 }
 
 // decryptingApps is a Kustomization with decryption, for examples.
-const decryptingApps = `-- clusters/home/apps.yaml --
+const decryptingApps = `-- clusters/prod/apps.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -236,40 +186,27 @@ spec:
       name: sops-age
 `
 
-// gotkSync is the sync of a cluster, and namespaceApps a namespace for its objects, for
-// examples.
-const (
-	gotkSync = `-- clusters/home/flux-system/gotk-sync.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata:
-  name: flux-system
-  namespace: flux-system
-spec:
-  interval: 1m
-  ref:
-    branch: main
-  secretRef:
-    name: flux-system
-  url: ssh://git@github.com/example/fleet
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: flux-system
-  namespace: flux-system
-spec:
-  interval: 10m
-  path: ./clusters/home
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-`
-	namespaceApps = `-- apps/namespace.yaml --
+// namespaceApps is a namespace for the examples' objects.
+const namespaceApps = `-- apps/namespace.yaml --
 apiVersion: v1
 kind: Namespace
 metadata:
   name: apps
 `
-)
+
+// encryptionOf is a specification's Encryption with the key of the cluster, for examples.
+func encryptionOf(key string) string {
+	return `-- fleet/encryption.yaml --
+apiVersion: fleetwright.dev/v1alpha1
+kind: Encryption
+metadata:
+  name: encryption
+  annotations:
+    config.kubernetes.io/local-config: "true"
+spec:
+  recipients:
+    clusters:
+      prod:
+        age: [` + key + `]
+`
+}

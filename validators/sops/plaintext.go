@@ -189,8 +189,9 @@ func fixHint(p *rule.Pass, file string) string {
 }
 
 // sopsBlock ends the examples' encrypted files.
-const sopsBlock = `sops:
-  age:
+const sopsBlock = "sops:\n" + sopsMetadata
+
+const sopsMetadata = `  age:
     - recipient: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
       enc: |
         -----BEGIN AGE ENCRYPTED FILE-----

@@ -21,16 +21,7 @@ nothing that was encrypted before: the new colleague can't edit the file, and a 
 creation_rules:
   - path_regex: \.sops\.yaml$
     age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p,age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
-` + `-- apps/secret.sops.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-sops: # <-- here
-` + sopsBlock[len("sops:\n"):]}},
+` + "-- apps/secret.sops.yaml --\n" + markedSecret}},
 	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
 	Run: func(p *rule.Pass) {
 		eachRuled(p, func(e encrypted, c *secrets.Config, r *secrets.CreationRule) {
@@ -97,17 +88,8 @@ var RuleMissing = rule.Rule{
 	Why: `SOPS takes the first rule whose path_regex matches the file's path from the folder of the nearest .sops.yaml.
 Where none does, "sops updatekeys" refuses the file: who is added to the rules or taken out of them is so for all files
 but this one. Most often the file was renamed, or a .sops.yaml in a folder hides that of the root.`,
-	Fix: `Add a rule, or rename the file so that one matches.`,
-	Bad: []rule.Example{{Files: sopsConfig + `-- apps/secret.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-sops: # <-- here
-` + sopsBlock[len("sops:\n"):]}},
+	Fix:  `Add a rule, or rename the file so that one matches.`,
+	Bad:  []rule.Example{{Files: sopsConfig + "-- apps/secret.yaml --\n" + markedSecret}},
 	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
 	Run: func(p *rule.Pass) {
 		all := configs.Of(p)
@@ -201,13 +183,15 @@ creation_rules:
     encrypted_regex: ^(data|stringData)$
     age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
 `
-	encryptedSecret = `-- apps/secret.sops.yaml --
-apiVersion: v1
+	secretValues = `apiVersion: v1
 kind: Secret
 metadata:
   name: db
   namespace: apps
 stringData:
   password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-` + sopsBlock
+`
+	encryptedSecret = "-- apps/secret.sops.yaml --\n" + secretValues + sopsBlock
+	// markedSecret is one whose metadata a finding points at.
+	markedSecret = secretValues + "sops: # <-- here\n" + sopsMetadata
 )
