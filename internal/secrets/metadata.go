@@ -80,11 +80,6 @@ func (m *Metadata) Opens(keys []string) (opens, known bool) {
 	return opened >= needed, opened >= needed || !others
 }
 
-// IsCiphertext says whether a value is one that SOPS encrypted.
-func IsCiphertext(value string) bool {
-	return strings.HasPrefix(value, "ENC[") && strings.HasSuffix(strings.TrimSpace(value), "]")
-}
-
 // IsEncrypted says whether a file is one that SOPS encrypted, in any of its formats.
 func IsEncrypted(data []byte) bool {
 	if !bytes.Contains(data, []byte("sops")) || !bytes.Contains(data, []byte("ENC[AES256_GCM,")) {

@@ -83,9 +83,9 @@ func report(p *rule.Pass, file string, data []byte, counts func(key secrets.Priv
 // opening are the age recipients of what is encrypted outside of examples: their keys are real
 // wherever they stand.
 func opening(p *rule.Pass) map[string]bool {
-	opening := map[string]bool{}
+	opening, real := map[string]bool{}, reached.Of(p)
 	for _, e := range ciphertexts.Of(p) {
-		if isExample(e.File.Path) {
+		if !real.real(e.File.Path) {
 			continue
 		}
 		for _, r := range e.meta.Recipients() {

@@ -36,3 +36,30 @@ func TestPrivateKeyBesideASecret(t *testing.T) {
 		}
 	}
 }
+
+// TestPrivateKeyOfATestCluster: a folder named as those of tests may be a cluster's own, and then
+// the key that opens what it applies is a real one.
+func TestPrivateKeyOfATestCluster(t *testing.T) {
+	files := sops.PrivateKey.Bad[0].Files
+	key := "-- clusters/test/age.agekey --" + files[strings.Index(files, "\n"):strings.Index(files, "-- apps/")]
+	secret := `-- clusters/test/secret.yaml --
+apiVersion: v1
+kind: Secret
+metadata: {name: db, namespace: apps}
+stringData:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+sops:
+  age:
+    - recipient: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
+      enc: x
+  mac: ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
+  version: 3.13.3
+`
+	found := ruletest.Find(t, sops.PrivateKey, strings.ReplaceAll(rule.FluxSync, "clusters/prod", "clusters/test")+key+secret)
+	if len(found) != 1 || found[0].File != "clusters/test/age.agekey" {
+		t.Errorf("the key of a cluster that is named test: %v", found)
+	}
+	if found := ruletest.Find(t, sops.PrivateKey, key+secret); len(found) > 0 {
+		t.Errorf("the key of a test that no cluster applies: %v", found)
+	}
+}
