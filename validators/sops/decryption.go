@@ -21,7 +21,9 @@ var DecryptionMissing = rule.Rule{
 	Severity: finding.Error,
 	Why: `kustomize-controller decrypts only where the Kustomization has spec.decryption; it is not inherited from the one that
 brings it. Without it a Secret whose stringData is encrypted becomes Ready, with the ciphertext as the value: the
-workload gets "ENC[AES256_GCM,…" for a password. A Secret whose data is encrypted is refused by the API server.`,
+workload gets "ENC[AES256_GCM,…" for a password. A Secret whose data is encrypted is refused by the API server.
+
+Not reported is a SopsSecret: an operator in the cluster decrypts it.`,
 	Fix: `Add spec.decryption with provider sops and, unless the controller has a key of its own, the secretRef of the key.`,
 	Bad: []rule.Example{{Files: `-- clusters/prod/apps.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -37,7 +39,10 @@ spec: # <-- here
     kind: GitRepository
     name: flux-system
 ` + rule.FluxSync + namespaceApps + encryptedSecret}},
-	Good: []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptedSecret}},
+	Good: []rule.Example{
+		{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptedSecret},
+		{Files: rule.FluxSync + operatorsSecret},
+	},
 	Run: func(p *rule.Pass) {
 		for _, c := range p.Clusters() {
 			for _, k := range c.Kustomizations {
@@ -71,7 +76,7 @@ func withKey(o *reconcile.Object, f finding.Finding, path ...any) finding.Findin
 // object, or a file that a generator reads.
 func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, line int) {
 	for _, o := range k.Objects {
-		if o.Encrypted && o.HelmRelease == nil {
+		if o.Encrypted && o.HelmRelease == nil && !ofOperator(o) {
 			return o.String(), o.File, o.Line
 		}
 	}
@@ -94,6 +99,10 @@ func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, 
 	}
 	return "", "", 0
 }
+
+// ofOperator says whether an operator in the cluster decrypts an object: isindir's sops-secrets-operator
+// a SopsSecret, Capsule's that and a GlobalSopsSecret. Flux would decrypt it, too, where it is told to.
+func ofOperator(o *reconcile.Object) bool { return strings.HasSuffix(o.Kind, "SopsSecret") }
 
 // encryptedInput is the entry of a generator that reads an encrypted file.
 func encryptedInput(p *rule.Pass, d *repository.Document) (at *yaml.Node, file string) {
@@ -193,6 +202,20 @@ kind: Namespace
 metadata:
   name: apps
 `
+
+// operatorsSecret is one that an operator decrypts, for examples.
+const operatorsSecret = `-- clusters/prod/secret.sops.yaml --
+apiVersion: isindir.github.com/v1alpha3
+kind: SopsSecret
+metadata:
+  name: db
+  namespace: apps
+spec:
+  secretTemplates:
+    - name: db
+      stringData:
+        password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+` + sopsBlock
 
 // encryptionOf is a specification's Encryption with the key of the cluster, for examples.
 func encryptionOf(key string) string {
