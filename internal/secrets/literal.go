@@ -137,6 +137,16 @@ func IsPublic(key, value string) bool {
 		len(value) <= mostNumber && digits.MatchString(value) && !secretNames.MatchString(key)
 }
 
+// InClear says whether what stands under a key of a Secret is a secret in clear. A text of lines
+// in which something stands for a value may hold another in clear, and is judged by its settings.
+func InClear(key, value string) bool {
+	if !IsPlaceholder(value) {
+		return !IsPublic(key, value)
+	}
+	text := strings.TrimSpace(value)
+	return strings.Contains(text, "\n") && (len(PrivateKeysIn(text)) > 0 || TokenIn(text) != "" || SettingIn(text) != "")
+}
+
 // mostNumber is how many digits a setting may have that is a number.
 const mostNumber = 5
 

@@ -114,3 +114,29 @@ func TestIsPublic(t *testing.T) {
 		}
 	}
 }
+
+func TestInClear(t *testing.T) {
+	lines := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+	for _, c := range []struct {
+		key, value string
+		want       bool
+	}{
+		{"password", "hunter2", true},
+		{"password", "${PASSWORD}", false},
+		{"username", "app", false},
+		{"config.yaml", lines("host: db", "password: ${DB_PASSWORD}"), false},
+		{"config.yaml", lines("host: db.example.com", "user: app", "# password: hunter2"), false},
+		{"config.yaml", lines("password: ${DB_PASSWORD}", "adminPassword: hunter22"), true},
+		{"config.yaml", lines("host: ${HOST}", `smtp_password: "hunter22" # the mail server's`), true},
+		{"config.json", lines("{", `  "host": "${HOST}",`, `  "password": "hunter22",`, `  "a": 1`, "}"), true},
+		{"app.env", lines("HOST=${HOST}", "API_TOKEN=kX9:vbQ2mZ7pL4tR8"), true},
+		{"app.env", lines("HOST=${HOST}", "DATABASE_URL=postgres://app:S3cr3t@db/app"), true},
+		{"app.env", lines("HOST=${HOST}", "DATABASE_URL=postgres://app:${PASSWORD}@db/app"), false},
+		{"key", lines("# ${KEY}", "-----BEGIN PRIVATE"+" KEY-----", strings.Repeat("MIIEowIB", 8), "-----END PRIVATE"+" KEY-----"), true},
+		{"config.yaml", lines("host: db", "password: hunter22"), true},
+	} {
+		if got := InClear(c.key, c.value); got != c.want {
+			t.Errorf("%s: %q gives %v", c.key, c.value, got)
+		}
+	}
+}

@@ -105,7 +105,7 @@ func (g *generators) generator(n *yaml.Node) {
 	g.each(n, "literals", func(entry *yaml.Node) {
 		key, value, _ := strings.Cut(entry.Value, "=")
 		value = strings.Trim(value, `"'`)
-		if !secrets.IsPlaceholder(value) && !secrets.IsPublic(key, value) {
+		if secrets.InClear(key, value) {
 			g.report(entry, fmt.Sprintf("the generator of Secret %s holds %q in clear", name, key),
 				"move it to a .env file that sops encrypts, or write an encrypted Secret in place of the generator")
 		}
@@ -180,7 +180,7 @@ func (g *generators) env(file string) string {
 				continue
 			}
 			value = strings.Trim(strings.TrimSpace(value), `"'`)
-			if !secrets.IsPlaceholder(value) && !secrets.IsPublic(key, value) {
+			if secrets.InClear(key, value) {
 				return key
 			}
 		}
@@ -198,33 +198,12 @@ func (g *generators) file(key, file string) string {
 		if name := secrets.TokenIn(text); name != "" {
 			return name
 		}
-		for line := range strings.Lines(text) {
-			if len(line) > mostLine {
-				continue
-			}
-			if field, value := setting(line); secrets.LooksSecret(field, value) {
-				return fmt.Sprintf("%q", field)
-			}
+		if field := secrets.SettingIn(text); field != "" {
+			return fmt.Sprintf("%q", field)
 		}
 		if !strings.Contains(strings.TrimSpace(text), "\n") && secrets.LooksSecret(key, text) {
 			return fmt.Sprintf("%q", key)
 		}
 		return ""
 	})
-}
-
-// mostLine is how long a line of settings may be.
-const mostLine = 8 << 10
-
-// setting reads a line of settings, of YAML or of variables.
-func setting(line string) (field, value string) {
-	line = strings.TrimSpace(line)
-	if strings.HasPrefix(line, "#") {
-		return "", ""
-	}
-	field, value, found := strings.Cut(line, ":")
-	if !found {
-		field, value, _ = strings.Cut(line, "=")
-	}
-	return strings.Trim(strings.TrimSpace(field), `"'- `), strings.Trim(strings.TrimSpace(value), `"',`)
 }

@@ -156,10 +156,9 @@ func clear(o *repository.Object, judged func(key string) bool) []clearKey {
 			if field == "data" {
 				text = decoded(text)
 			}
-			if secrets.IsPlaceholder(text) || secrets.IsPublic(key, text) || secrets.IsEncrypted([]byte(text)) {
-				continue
+			if secrets.InClear(key, text) && !secrets.IsEncrypted([]byte(text)) {
+				keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column})
 			}
-			keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column})
 		}
 	}
 	return keys
