@@ -106,25 +106,10 @@ func ofOperator(o *reconcile.Object) bool { return strings.HasSuffix(o.Kind, "So
 
 // encryptedInput is the entry of a generator that reads an encrypted file.
 func encryptedInput(p *rule.Pass, d *repository.Document) (at *yaml.Node, file string) {
-	for _, field := range []string{"secretGenerator", "configMapGenerator"} {
-		list := repository.Lookup(d.Node, field)
-		for i := 0; list != nil && i < len(list.Content); i++ {
-			for _, inputs := range []string{"files", "envs"} {
-				entries := repository.Lookup(list, i, inputs)
-				for j := 0; entries != nil && j < len(entries.Content); j++ {
-					entry := repository.Lookup(entries, j)
-					if entry == nil || entry.Kind != yaml.ScalarNode {
-						continue
-					}
-					_, name, found := strings.Cut(entry.Value, "=")
-					if !found {
-						name = entry.Value
-					}
-					input, ok := repository.Join(path.Dir(d.File.Path), name)
-					if ok && p.Repo.Exists(input) && isEncryptedFile(p, input) {
-						return entry, input
-					}
-				}
+	for _, generators := range []string{"secretGenerator", "configMapGenerator"} {
+		for in := range eachInput(d, generators) {
+			if file := in.file(path.Dir(d.File.Path)); in.field != "literals" && p.Repo.Exists(file) && isEncryptedFile(p, file) {
+				return in.node, file
 			}
 		}
 	}

@@ -65,7 +65,9 @@ sops_version=3.13.3
 			}
 			for _, d := range f.Documents {
 				g := generators{pass: p, document: d, envs: envs, files: files}
-				g.check()
+				for in := range eachInput(d, "secretGenerator") {
+					g.check(in)
+				}
 			}
 		}
 	},
@@ -80,64 +82,21 @@ type generators struct {
 	envs, files map[string]string
 }
 
-// check reports what the secretGenerators of a kustomization hold in clear. The field may be
-// spelled in any case.
-func (g *generators) check() {
-	root := g.document.Node
-	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
-		if !strings.EqualFold(root.Content[i].Value, "secretGenerator") {
-			continue
-		}
-		list := repository.Lookup(root, root.Content[i].Value)
-		for j := 0; list != nil && j < len(list.Content); j++ {
-			if n := repository.Lookup(list, j); n != nil && n.Kind == yaml.MappingNode {
-				g.generator(n)
-			}
-		}
-	}
-}
-
-func (g *generators) generator(n *yaml.Node) {
-	name := "?"
-	if v := repository.Lookup(n, "name"); v != nil {
-		name = v.Value
-	}
-	g.each(n, "literals", func(entry *yaml.Node) {
-		key, value, _ := strings.Cut(entry.Value, "=")
-		value = strings.Trim(value, `"'`)
-		if secrets.InClear(key, value) {
-			g.report(entry, fmt.Sprintf("the generator of Secret %s holds %q in clear", name, key),
+// check reports what a secretGenerator holds in clear.
+func (g *generators) check(in input) {
+	switch in.field {
+	case "literals":
+		if secrets.InClear(in.key, strings.Trim(in.text, `"'`)) {
+			g.report(in.node, fmt.Sprintf("the generator of Secret %s holds %q in clear", in.generated, in.key),
 				"move it to a .env file that sops encrypts, or write an encrypted Secret in place of the generator")
 		}
-	})
-	envs := func(entry *yaml.Node) {
-		if key := g.env(entry.Value); key != "" {
-			g.report(entry, fmt.Sprintf("the generator of Secret %s reads %q in clear from %s", name, key, entry.Value), g.hint(entry.Value))
+	case "envs":
+		if key := g.env(g.path(in)); key != "" {
+			g.report(in.node, fmt.Sprintf("the generator of Secret %s reads %q in clear from %s", in.generated, key, in.text), fixHint(g.pass, g.path(in)))
 		}
-	}
-	g.each(n, "envs", envs)
-	if n := repository.Lookup(n, "env"); n != nil && n.Kind == yaml.ScalarNode {
-		envs(n)
-	}
-	g.each(n, "files", func(entry *yaml.Node) {
-		key, file, found := strings.Cut(entry.Value, "=")
-		if !found {
-			key, file = path.Base(entry.Value), entry.Value
-		}
-		if what := g.file(key, file); what != "" {
-			g.report(entry, fmt.Sprintf("the generator of Secret %s reads %s in clear from %s", name, what, file), g.hint(file))
-		}
-	})
-}
-
-func (g *generators) each(n *yaml.Node, field string, check func(*yaml.Node)) {
-	list := repository.Lookup(n, field)
-	if list == nil || list.Kind != yaml.SequenceNode {
-		return
-	}
-	for i := range list.Content {
-		if entry := repository.Lookup(list, i); entry != nil && entry.Kind == yaml.ScalarNode {
-			check(entry)
+	case "files":
+		if what := g.file(in.key, g.path(in)); what != "" {
+			g.report(in.node, fmt.Sprintf("the generator of Secret %s reads %s in clear from %s", in.generated, what, in.text), fixHint(g.pass, g.path(in)))
 		}
 	}
 }
@@ -146,21 +105,10 @@ func (g *generators) report(at *yaml.Node, message, hint string) {
 	g.pass.Report(finding.Finding{File: g.document.File.Path, Line: at.Line, Column: at.Column, Message: message, Hint: hint})
 }
 
-func (g *generators) hint(file string) string { return fixHint(g.pass, g.path(file)) }
+func (g *generators) path(in input) string { return in.file(path.Dir(g.document.File.Path)) }
 
-// path is that of a file which the kustomization names, from the repository's root.
-func (g *generators) path(file string) string {
-	at, ok := repository.Join(path.Dir(g.document.File.Path), file)
-	if !ok {
-		return file
-	}
-	return at
-}
-
-// once looks at a file that was not looked at before, if it is there and SOPS didn't encrypt
-// it.
-func (g *generators) once(known map[string]string, file string, look func(text string) string) string {
-	at := g.path(file)
+// once looks at a file that was not looked at before, if it is there and SOPS didn't encrypt it.
+func (g *generators) once(known map[string]string, at string, look func(text string) string) string {
 	found, looked := known[at]
 	if !looked && g.pass.Repo.Exists(at) && !isEncryptedFile(g.pass, at) {
 		if data, err := g.pass.Repo.ReadFile(at); err == nil {

@@ -122,7 +122,10 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		variable := scalar(n, "name")
+		variable := ""
+		if name := repository.Lookup(n, "name"); name != nil {
+			variable = name.Value // "" unless it is a scalar
+		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i].Value, n.Content[i+1]
 			if key == "value" && variable != "" {
@@ -137,13 +140,6 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 	case yaml.ScalarNode:
 		s.value(field, n)
 	}
-}
-
-func scalar(n *yaml.Node, field string) string {
-	if v := repository.Lookup(n, field); v != nil && v.Kind == yaml.ScalarNode {
-		return v.Value
-	}
-	return ""
 }
 
 // value judges one value.

@@ -63,3 +63,17 @@ sops:
 		t.Errorf("the key of a test that no cluster applies: %v", found)
 	}
 }
+
+// TestDecryptionOfInputs: an encrypted file that a generator reads is found however the generator
+// spells its fields, as kustomize reads them.
+func TestDecryptionOfInputs(t *testing.T) {
+	for _, generator := range []string{"secretGenerator:\n  - name: db\n    envs: [db.env]\n", "secretgenerator:\n  - name: db\n    env: db.env\n",
+		"configMapgenerator:\n  - name: db\n    Files: [settings=db.env]\n"} {
+		files := rule.FluxSync + "-- clusters/prod/kustomization.yaml --\n" + generator + "-- clusters/prod/db.env --\n" +
+			"password=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\nsops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]\nsops_version=3.13.3\n"
+		found := ruletest.Find(t, sops.DecryptionMissing, files)
+		if len(found) != 1 || !strings.Contains(found[0].Message, "what is generated of clusters/prod/db.env") {
+			t.Errorf("%s%v", generator, found)
+		}
+	}
+}
