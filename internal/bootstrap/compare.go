@@ -9,6 +9,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
@@ -410,7 +411,7 @@ func valueSide(path string, v *value) Side {
 	}
 	shown := v.mapScalars(func(s *value) *value {
 		if s.secret {
-			return &value{place: s.place, scalar: secrets.Hidden}
+			return &value{place: s.place, scalar: finding.Hidden}
 		}
 		return s
 	})
@@ -423,7 +424,7 @@ func hidden(path string, v any) any {
 	switch v := v.(type) {
 	case string:
 		if secrets.Hide(last, v) {
-			return secrets.Hidden
+			return finding.Hidden
 		}
 	case map[string]any:
 		for k, item := range v {

@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
 // UnknownError is why it cannot be known offline what a release renders.
@@ -82,7 +84,7 @@ func (v *Values) masked(message string) string {
 	secrets := slices.DeleteFunc(slices.Clone(v.secrets), func(s string) bool { return len(s) < 4 })
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range secrets {
-		message = strings.ReplaceAll(message, s, "<hidden>")
+		message = strings.ReplaceAll(message, s, finding.Hidden)
 	}
 	return message
 }

@@ -57,6 +57,9 @@ type Finding struct {
 	ObjectAt Place `json:"-"`
 }
 
+// Hidden stands for a secret value in what people and scripts are shown.
+const Hidden = "<hidden>"
+
 // Place is a line of a file.
 type Place struct {
 	File string

@@ -115,7 +115,7 @@ func (t text) source(f Finding) {
 		if runes = runes[: column-1 : column-1]; strings.ContainsAny(string(runes), "{[") {
 			return // there may be others in front
 		}
-		runes = append(runes, []rune("<hidden>")...)
+		runes = append(runes, []rune(Hidden)...)
 	}
 	start := 0
 	if column > widest-20 {

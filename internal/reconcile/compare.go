@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
@@ -49,7 +50,7 @@ type FieldDiff struct {
 type Masked string
 
 const (
-	masked    Masked = "<hidden>"
+	masked    Masked = finding.Hidden
 	encrypted Masked = "<encrypted>"
 )
 

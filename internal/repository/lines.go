@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
-)
 
-// hidden stands for a secret value in a source line.
-const hidden = "<hidden>"
+	"github.com/fleetwright/fleetwright/internal/finding"
+)
 
 // Lines gives source lines of a repository for messages, with secrets hidden.
 // It keeps the files that it read and is safe for concurrent use.
@@ -71,7 +70,7 @@ func (r *Repository) maskedLines(path string) []string {
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 		if strings.Contains(lines[i], "AGE-SECRET-KEY-") || strings.Contains(lines[i], "PRIVATE KEY") {
-			lines[i] = hidden
+			lines[i] = finding.Hidden
 		}
 	}
 	if parsed {
@@ -149,12 +148,12 @@ func hideRange(lines []string, key, value *yaml.Node, end int) {
 		case n == key.Line:
 			*line = keep(*line, key)
 			if value.Line > n {
-				*line = strings.TrimSuffix(*line, " "+hidden)
+				*line = strings.TrimSuffix(*line, " "+finding.Hidden)
 			}
 		case name != nil:
 			*line = keep(*line, name)
 		case strings.TrimSpace(*line) != "":
-			*line = hidden
+			*line = finding.Hidden
 		}
 	}
 }
@@ -165,7 +164,7 @@ func hideRange(lines []string, key, value *yaml.Node, end int) {
 func hideTarget(lines []string, n *yaml.Node) {
 	for at := n.Line; at <= n.Line+strings.Count(n.Value, "\n")+1 && at <= len(lines); at++ {
 		if at >= 1 && (at == n.Line || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0) {
-			lines[at-1] = hidden
+			lines[at-1] = finding.Hidden
 		}
 	}
 	for _, c := range n.Content {
@@ -177,5 +176,5 @@ func hideTarget(lines []string, n *yaml.Node) {
 func keep(line string, key *yaml.Node) string {
 	runes := []rune(line)
 	start := min(key.Column-1, len(runes))
-	return string(runes[:start]) + key.Value + ": " + hidden
+	return string(runes[:start]) + key.Value + ": " + finding.Hidden
 }

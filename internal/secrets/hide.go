@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// Hidden stands for a value that reports of differences don't show.
-const Hidden = "(hidden)"
-
 // hiddenNames are the ends of the names of fields whose texts are never shown.
 var hiddenNames = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credentials?)$`)
 
