@@ -30,9 +30,18 @@ const (
 	defaultTenantSecurity   = PodSecurityRestricted
 	defaultState            = StateActive
 	defaultEncryptedRegex   = "^(data|stringData)$"
-	defaultAgeSecret        = "sops-age"
 	clusterNameVariable     = "CLUSTER_NAME"
 )
+
+// DefaultAgeSecret is the Secret with the age key of a cluster or a tenant, where an Encryption
+// names none.
+const DefaultAgeSecret = "sops-age"
+
+// DefaultSyncNamespace is where a tenant's Flux objects stand, where the Tenant names no namespace.
+func DefaultSyncNamespace(tenant string) string { return tenant + "-flux" }
+
+// FluxNamespace is the namespace of Flux's controllers, and of what the platform syncs.
+const FluxNamespace = "flux-system"
 
 // Kinds of a tenant's source.
 const (
@@ -224,7 +233,7 @@ func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string)
 	if t.Spec.Namespaces == nil {
 		t.Spec.Namespaces = []string{name}
 	}
-	set(&t.Spec.SyncNamespace, name+"-flux")
+	set(&t.Spec.SyncNamespace, DefaultSyncNamespace(name))
 	defaultSource(&t.Spec.Source, name, platform)
 	if t.Spec.Environments == nil {
 		t.Spec.Environments = maps.Clone(everywhere)
@@ -259,7 +268,7 @@ func defaultSource(s *TenantSource, tenant string, platform Repository) {
 func defaultEncryption(e *EncryptionSpec) {
 	set(&e.EncryptedRegex, defaultEncryptedRegex)
 	if e.SecretRef == nil {
-		e.SecretRef = &SecretRef{Name: defaultAgeSecret}
+		e.SecretRef = &SecretRef{Name: DefaultAgeSecret}
 	}
 	for i := range e.Rules {
 		set(&e.Rules[i].EncryptedRegex, e.EncryptedRegex)

@@ -15,6 +15,10 @@ import (
 // functionConfigs, the carrier of a rendered file, and the inventory.
 var otherKinds = []string{"RenderFleet", "ValidateFleet", "VerifyBootstrap", "EncryptSecrets", "File", "Inventory"}
 
+// IsOtherKind says whether a kind of the group is no part of a specification: only Fleetwright and
+// the tools that call it read it.
+func IsOtherKind(kind string) bool { return slices.Contains(otherKinds, kind) }
+
 // toolGroups are the API groups of objects that kustomize and kpt want beside a
 // specification.
 var toolGroups = []string{"kustomize.config.k8s.io", "kpt.dev"}
@@ -36,7 +40,7 @@ func (l *loader) document(file string, root *yaml.Node) {
 	switch {
 	case apiVersion == APIVersion && ours:
 		l.decode(o)
-	case apiVersion == APIVersion && slices.Contains(otherKinds, kind):
+	case apiVersion == APIVersion && IsOtherKind(kind):
 	case apiVersion == APIVersion:
 		l.stray(o, kindNode, at("kind"), l.report.suggest(kind, "kind", kindNames()), "unknown kind %s of %s", quote(kind), APIVersion)
 	case group == Group:

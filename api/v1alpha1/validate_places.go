@@ -8,11 +8,8 @@ import (
 // Add-ons that are Flux itself.
 var fluxAddons = []string{"flux-instance", "flux-operator"}
 
-// fluxNamespace is where Flux runs.
-const fluxNamespace = "flux-system"
-
 // appsUnits are Kustomizations of layout apps beside those of the add-ons.
-var appsUnits = []string{"cluster-apps", fluxNamespace, "tenants"}
+var appsUnits = []string{"cluster-apps", FluxNamespace, "tenants"}
 
 // places checks what the layout and the installation of Flux ask of add-ons.
 func (c *checker) places() {
@@ -51,7 +48,7 @@ func (c *checker) fluxAddon(a *Addon, f *Fleet) {
 			"add-on %s is for flux.install: operator, the Fleet has %s", quote(a.Metadata.Name), f.Spec.Flux.Install)
 		return
 	}
-	if a.Spec.Namespace != fluxNamespace {
+	if a.Spec.Namespace != FluxNamespace {
 		c.fail(a, at("spec", "namespace"), "write flux-system", "add-on %s is in namespace %s: Flux runs in flux-system", quote(a.Metadata.Name), quote(a.Spec.Namespace))
 	}
 	if a.Spec.Chart == nil && c.whole(a) {

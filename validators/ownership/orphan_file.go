@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -146,7 +147,7 @@ func forCluster(o *repository.Object) bool {
 		return false
 	}
 	switch o.Group() {
-	case "kustomize.config.k8s.io", "config.kubernetes.io", "kpt.dev", "fleetwright.dev", "builtin":
+	case "kustomize.config.k8s.io", "config.kubernetes.io", "kpt.dev", v1alpha1.Group, "builtin":
 		return false
 	}
 	return true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -44,13 +45,10 @@ func validate(found []*schemas.Schema, object map[string]any, opts schemas.Optio
 	return slices.Concat(fewest, rangeProblems(object))
 }
 
-// ownKinds are those that only Fleetwright and the tools that call it read.
-var ownKinds = []string{"EncryptSecrets", "File", "Inventory", "RenderFleet", "ValidateFleet", "VerifyBootstrap"}
-
 // isLocal recognises an object that kustomize leaves out of what it builds, and
 // Fleetwright's own, which no cluster serves.
 func isLocal(o *repository.Object) bool {
-	if o.Group() == "fleetwright.dev" && slices.Contains(ownKinds, o.Kind) {
+	if o.Group() == v1alpha1.Group && v1alpha1.IsOtherKind(o.Kind) {
 		return true
 	}
 	local, ok := o.Text("metadata", "annotations", "config.kubernetes.io/local-config")

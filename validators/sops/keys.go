@@ -7,12 +7,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// fleetGroup is the API group of the specification.
-const fleetGroup = "fleetwright.dev"
 
 // holders are the keys that clusters and tenants have.
 type holders struct {
@@ -31,18 +29,18 @@ type tenantKeys struct {
 // knownKeys are those that the specification's Encryption names; none where there is not
 // exactly one.
 func knownKeys(repo *repository.Repository) *holders {
-	found := repo.ByKind(fleetGroup, "Encryption")
+	found := repo.ByKind(v1alpha1.Group, "Encryption")
 	if len(found) != 1 {
 		return nil
 	}
-	h := &holders{clusters: map[string][]string{}, tenants: map[string]tenantKeys{}, secret: "sops-age"}
+	h := &holders{clusters: map[string][]string{}, tenants: map[string]tenantKeys{}, secret: v1alpha1.DefaultAgeSecret}
 	e := found[0]
 	if name, ok := e.Text("spec", "secretRef", "name"); ok {
 		h.secret = name
 	}
 	eachKeys(e, "clusters", func(name string, keys []string) { h.clusters[name] = keys })
 	namespaces := map[string]string{}
-	for _, t := range repo.ByKind(fleetGroup, "Tenant") {
+	for _, t := range repo.ByKind(v1alpha1.Group, "Tenant") {
 		if ns, ok := t.Text("spec", "syncNamespace"); ok {
 			namespaces[t.Name] = ns
 		}
@@ -50,7 +48,7 @@ func knownKeys(repo *repository.Repository) *holders {
 	eachKeys(e, "tenants", func(name string, keys []string) {
 		ns := namespaces[name]
 		if ns == "" {
-			ns = name + "-flux"
+			ns = v1alpha1.DefaultSyncNamespace(name)
 		}
 		h.tenants[ns] = tenantKeys{name, keys}
 	})
@@ -88,7 +86,7 @@ func (h *holders) of(k *reconcile.Kustomization) (holder string, keys []string) 
 	if t, ok := h.tenants[k.Namespace]; ok {
 		return fmt.Sprintf("tenant %s", t.name), t.keys
 	}
-	if k.Namespace != "flux-system" {
+	if k.Namespace != v1alpha1.FluxNamespace {
 		return "", nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.clusters)) {
