@@ -1,15 +1,28 @@
 package repository
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
 
 // exampleFolders are names of folders that show how something is used, or try it.
-var exampleFolders = []string{"example", "examples", "sample", "samples", "test", "tests", "testdata", "fixtures", "e2e", "demo", "doc", "docs", "documentation"}
+var exampleFolders = []string{"example", "examples", "sample", "samples", "test", "tests", "testdata", "fixtures", "e2e", "demo", "snippets", "doc", "docs", "documentation"}
 
 // IsExampleFolder says whether a folder is named as those are that hold examples and tests, and
 // not what a cluster applies. Nothing but the name is looked at.
 func IsExampleFolder(name string) bool {
 	return slices.Contains(exampleFolders, strings.ToLower(name))
+}
+
+// putAway are names of folders whose files are no longer, or not yet, what a cluster applies,
+// beside those of examples.
+var putAway = []string{"template", "templates", "archive", ".archive", "_archive", "archived", "node_modules", "vendor", "hack", ".github"}
+
+// IsSetAside says whether a folder of a file's path is named as those are that hold examples and
+// tests, or what is kept and not applied. Nothing but the names is looked at.
+func IsSetAside(file string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(file), "/"), func(name string) bool {
+		return IsExampleFolder(name) || slices.Contains(putAway, strings.ToLower(name))
+	})
 }

@@ -99,13 +99,14 @@ spec:
 }
 
 // buildFolders are the folders whose kustomization some Kustomization that doesn't fail
-// builds: a failure may be the reason why a file was not read.
+// builds: a failure may be the reason why a file was not read. Where nothing in Git says to sync
+// the folder of the cluster, examples may look like one, and are left out.
 func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 	built := map[string]bool{}
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			for _, file := range k.Files {
-				if repository.IsKustomization(file) {
+				if repository.IsKustomization(file) && !(c.Root.Guessed() && repository.IsSetAside(file)) {
 					dir := path.Dir(file)
 					failed, seen := built[dir]
 					built[dir] = k.Failure == nil && !k.Unbuilt && (!seen || failed)
@@ -116,9 +117,6 @@ func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 	return built
 }
 
-// notLive are the names of folders whose manifests are for readers and tests.
-var notLive = []string{"docs", "doc", "documentation", "examples", "example", "samples", "snippets", "test", "tests", "testdata", "hack", "templates"}
-
 // isManifest says whether a file holds objects that are meant for a cluster.
 func isManifest(repo *repository.Repository, f *repository.File) bool {
 	if f.Excluded || f.Err != nil || repository.IsKustomization(f.Path) || repo.Use(f.Path) != repository.Unlisted || !holdsObjects(f) {
@@ -126,11 +124,6 @@ func isManifest(repo *repository.Repository, f *repository.File) bool {
 	}
 	if base := path.Base(f.Path); strings.HasPrefix(base, ".") || strings.Contains(base, "example") || strings.Contains(base, "template") || strings.Contains(base, ".sops.") {
 		return false
-	}
-	for dir := range strings.SplitSeq(path.Dir(f.Path), "/") {
-		if slices.Contains(notLive, dir) {
-			return false
-		}
 	}
 	return !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool {
 		return d.Encrypted || slices.ContainsFunc(d.Objects, func(o *repository.Object) bool { return !forCluster(o) })

@@ -82,8 +82,10 @@ func TestOrphans(t *testing.T) {
 		{"values", listed + "-- apps/values.yaml --\nreplicas: 1\n", 0},
 		{"an object for tools", listed + object("apps/b.yaml", ", annotations: {config.kubernetes.io/local-config: 'true'}", "x"), 0},
 		{"a folder that is switched off", listed + "-- off/kustomization.yaml --\nresources: [a.yaml]\n" + object("off/a.yaml", "", "x") + object("off/b.yaml", "", "x"), 0},
-		{"documentation", fluxSync + strings.ReplaceAll(kustomization("apps"), "./apps", "./docs/apps") + "-- docs/apps/kustomization.yaml --\nresources: [a.yaml]\n" +
-			object("docs/apps/a.yaml", "", "x") + object("docs/apps/b.yaml", "", "x"), 0},
+		{"a cluster for tests", strings.ReplaceAll(fluxSync+kustomization("apps"), "./apps", "./clusters/test/apps") +
+			"-- clusters/test/apps/kustomization.yaml --\nresources: [a.yaml]\n" + object("clusters/test/apps/a.yaml", "", "x") + object("clusters/test/apps/b.yaml", "", "x"), 1},
+		{"documentation", strings.ReplaceAll(kustomization("apps"), "clusters/prod", "docs/prod") + "-- docs/prod/kustomization.yaml --\nresources: [apps.yaml]\n" +
+			object("docs/prod/b.yaml", "", "x") + object("apps/a.yaml", "", "x"), 0},
 	} {
 		if found := ruletest.Find(t, OrphanFile, c.files); len(found) != c.want {
 			t.Errorf("%s: %d findings, want %d: %+v", c.name, len(found), c.want, found)

@@ -5,7 +5,6 @@ package sops
 import (
 	"context"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -75,17 +74,10 @@ var reached = rule.Analysis[applied]{
 // an example nor for a test.
 func (a applied) real(file string) bool { return a[file] || !isExample(file) }
 
-// putAway are names of folders whose files are no longer, or not yet, what a cluster applies,
-// beside those of examples.
-var putAway = []string{"template", "templates", "archive", ".archive", "_archive", "archived", "node_modules", "vendor", "hack", ".github"}
-
 // isExample says whether a file's path names it an example.
 func isExample(file string) bool {
-	for dir := range strings.SplitSeq(path.Dir(file), "/") {
-		lower := strings.ToLower(dir)
-		if repository.IsExampleFolder(dir) || strings.HasPrefix(lower, "test") || slices.Contains(putAway, lower) {
-			return true
-		}
+	if repository.IsSetAside(file) || strings.Contains("/"+strings.ToLower(path.Dir(file)), "/test") {
+		return true
 	}
 	base := strings.ToLower(path.Base(file))
 	for _, word := range []string{"example", "sample", "template", ".tmpl", ".tpl", ".j2", ".tftpl", "_test."} {
