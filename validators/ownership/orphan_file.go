@@ -106,7 +106,7 @@ func buildFolders(fleet *reconcile.Fleet) map[string]bool {
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			for _, file := range k.Files {
-				if repository.IsKustomization(file) && !(c.Root.Guessed() && repository.IsSetAside(file)) {
+				if repository.IsKustomization(file) && (!c.Root.Guessed() || !repository.IsSetAside(file)) {
 					dir := path.Dir(file)
 					failed, seen := built[dir]
 					built[dir] = k.Failure == nil && !k.Unbuilt && (!seen || failed)
