@@ -110,8 +110,8 @@ func (w *kustomizeWalk) fields(m map[string]any, t reflect.Type, at []any) {
 		if len(at) == 0 {
 			in = "at the top of a kustomization"
 		}
-		w.problems = append(w.problems, Problem{Kind: UnknownField, Path: path,
-			Message: fmt.Sprintf("unknown field %q %s", k, in), Hint: suggest(k, names)})
+		hint, _ := suggest(k, names)
+		w.problems = append(w.problems, Problem{Kind: UnknownField, Path: path, Message: fmt.Sprintf("unknown field %q %s", k, in), Hint: hint})
 	}
 }
 

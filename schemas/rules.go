@@ -55,8 +55,7 @@ func (b *Budget) suggest(name string, fields func() []string) (hint, meant strin
 	if b != nil {
 		b.names.Add(int64(len(names)))
 	}
-	meant, _ = Nearest(name, names)
-	return suggest(name, names), meant
+	return suggest(name, names)
 }
 
 // Exhausted says whether the rules cost more than is allowed.

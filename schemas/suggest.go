@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// suggest names the field that was meant, or those that there are.
-func suggest(name string, fields []string) string {
+// suggest names the field that was meant, or those that there are, as a hint; meant is "" where
+// none comes near.
+func suggest(name string, fields []string) (hint, meant string) {
 	if len(fields) == 0 {
-		return ""
+		return "", ""
 	}
 	if best, ok := Nearest(name, fields); ok {
-		return fmt.Sprintf("did you mean %q?", best)
+		return fmt.Sprintf("did you mean %q?", best), best
 	}
 	const most = 20
 	if len(fields) > most {
-		return fmt.Sprintf("fields there are %s and %d more", strings.Join(fields[:most], ", "), len(fields)-most)
+		return fmt.Sprintf("fields there are %s and %d more", strings.Join(fields[:most], ", "), len(fields)-most), ""
 	}
-	return "fields there are " + strings.Join(fields, ", ")
+	return "fields there are " + strings.Join(fields, ", "), ""
 }
 
 // Nearest returns the one of some names that a misspelt name was meant to be, and

@@ -50,6 +50,9 @@ type files struct {
 	builds   sync.Map
 	measures measures
 	budget   *budget
+	// all are the files with nothing taken out, made when they are first needed.
+	unpruned sync.Once
+	all      *files
 }
 
 // origin is the path to tell of a file: of the one that it was copied from.

@@ -218,8 +218,8 @@ func holdsUnknown(value any) bool {
 	return false
 }
 
-// given says of a build of a ResourceList that fails whether what is not given may be why: then
-// it is a gap, not a failure of Flux's. Err is kustomize's error, and file the kustomization.
+// given returns a build of a ResourceList with a gap in place of a failure where what is not given
+// may be why it fails: then Flux may build it. Err is kustomize's error, nil where it was not asked.
 func (v *view) given(b *built, err error) *built {
 	if !v.repo.Partial() {
 		return b

@@ -10,7 +10,8 @@ import (
 )
 
 // prune takes the resources out of a kustomization of a folder that nobody asks for, and says
-// whether there were any. Its last one stays: kustomize refuses an empty kustomization.
+// whether there were any. Where nobody asks for any, the first stays: kustomize refuses an empty
+// kustomization.
 func (f *files) prune(dir string, k *types.Kustomization) bool {
 	if f.wanted == nil {
 		return false
@@ -27,7 +28,8 @@ func (f *files) prune(dir string, k *types.Kustomization) bool {
 	return pruned
 }
 
-// whole are the files with nothing taken out.
+// whole are the files with nothing taken out, which all builds that need them share.
 func (f *files) whole() *files {
-	return &files{repo: f.repo, base: f.base, real: f.real, budget: f.budget}
+	f.unpruned.Do(func() { f.all = &files{repo: f.repo, base: f.base, real: f.real, budget: f.budget} })
+	return f.all
 }
