@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // chart is what a HelmRelease installs.
@@ -85,7 +86,7 @@ func (g *git) folderChart(h *helmRelease, c *chart, kind, namespace, name string
 		cmp.Or(k.Spec.SourceRef.Namespace, k.Namespace) != namespace {
 		return
 	}
-	file, ok := g.repo.File(path.Join(strings.TrimPrefix(path.Clean("/"+folder), "/"), "Chart.yaml"))
+	file, ok := g.repo.File(path.Join(repository.Clean(folder), "Chart.yaml"))
 	if !ok || len(file.Documents) == 0 {
 		return
 	}

@@ -71,7 +71,7 @@ func (r *reader) isAside(file string) bool {
 		}
 		if !slices.ContainsFunc(r.repo.ByKind(kustomizeGroup, "Kustomization"), func(o *repository.Object) bool {
 			at, _ := o.Text("spec", "path")
-			return strings.HasPrefix(o.File(), dir+"/") || strings.HasPrefix(folderOf(at)+"/", dir+"/")
+			return strings.HasPrefix(o.File(), dir+"/") || strings.HasPrefix(repository.Clean(at)+"/", dir+"/")
 		}) {
 			return true
 		}

@@ -78,7 +78,7 @@ func mayInstallFlux(repo *repository.Repository, files []bootstrapFile) bool {
 	seen := map[[2]string]bool{}
 	for _, o := range repo.ByKind(kustomizeGroup, "Kustomization") {
 		at, _ := o.Text("spec", "path")
-		id := [2]string{o.Namespace + "/" + o.Name, folderOf(at)}
+		id := [2]string{o.Namespace + "/" + o.Name, repository.Clean(at)}
 		if seen[id] {
 			return true
 		}
@@ -187,7 +187,7 @@ func (g *git) writtenSyncs(c *reconcile.Cluster, written []*reconcile.Object) []
 	var all []fluxDefinition
 	for _, o := range written {
 		if o.Group != kustomizeGroup || o.Kind != "Kustomization" || o.Namespace != root.Namespace || o.Name != root.Name ||
-			folderOf(textOf(o.Value, "spec", "path")) != c.Root.Path || g.repo.Use(o.File) == repository.Resource || g.appliedAnywhere(o.File) {
+			repository.Clean(textOf(o.Value, "spec", "path")) != c.Root.Path || g.repo.Use(o.File) == repository.Resource || g.appliedAnywhere(o.File) {
 			continue
 		}
 		all = append(all, g.syncPair(o, func(id reconcile.Identity) []*reconcile.Object {
@@ -197,11 +197,6 @@ func (g *git) writtenSyncs(c *reconcile.Cluster, written []*reconcile.Object) []
 		})...)
 	}
 	return all
-}
-
-// folderOf is a spec.path as a folder of the repository.
-func folderOf(at string) string {
-	return cmp.Or(strings.TrimPrefix(path.Clean("/"+at), "/"), ".")
 }
 
 func (g *git) appliedAnywhere(file string) bool {
@@ -231,7 +226,7 @@ func (g *git) clustersFor(file string) []*reconcile.Cluster {
 func (g *git) syncedBy(d fluxDefinition) []*reconcile.Cluster {
 	at := textAt(d.spec, "sync", "path").value
 	return slices.DeleteFunc(slices.Clone(g.fleet.Clusters), func(c *reconcile.Cluster) bool {
-		return at == "" || c.Root.Path != folderOf(at)
+		return at == "" || c.Root.Path != repository.Clean(at)
 	})
 }
 
@@ -387,7 +382,7 @@ func (c *comparison) alike(x, y *value, a, b fluxDefinition) {
 			}
 		}
 	}
-	folder := func(spec *value) string { return path.Clean("/" + textAt(spec, "sync", "path").value) }
+	folder := func(spec *value) string { return repository.Clean(textAt(spec, "sync", "path").value) }
 	if isMap(x.at("sync")) && isMap(y.at("sync")) && folder(x) == folder(y) {
 		delete(x.at("sync").fields, "path")
 		delete(y.at("sync").fields, "path")

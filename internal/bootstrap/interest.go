@@ -285,7 +285,7 @@ func (x *interest) kustomization(o *repository.Object) bool {
 			return true
 		}
 	}
-	dir := folderOf(at)
+	dir := repository.Clean(at)
 	if _, there := x.repo.ReadDir(dir); !there {
 		return true
 	}

@@ -69,8 +69,8 @@ func (g *git) unreachedFolders(h *helmRelease) []string {
 	var folders []string
 	for _, o := range g.fleet.Unreached {
 		at, _ := o.Text("spec", "path")
-		dir := strings.TrimPrefix(path.Clean("/"+at), "/")
-		if dir != "" && strings.HasPrefix(h.file, dir+"/") && !slices.Contains(folders, path.Dir(o.File())) {
+		dir := repository.Clean(at)
+		if strings.HasPrefix(h.file, dir+"/") && !slices.Contains(folders, path.Dir(o.File())) {
 			folders = append(folders, path.Dir(o.File()))
 		}
 	}

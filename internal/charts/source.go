@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
@@ -40,7 +39,7 @@ type Options struct {
 // Load loads the chart at a path of the folder: a folder, or an archive. An error is a
 // *LimitError, an fs.ErrNotExist, or what source-controller would say.
 func (f Folder) Load(at string, o Options) (*Chart, error) {
-	at = clamped(at)
+	at = repository.Clean(at)
 	if packed := f.path(at); path.Ext(at) == ".tgz" && f.Repo.Visible(packed) {
 		data, err := f.read(packed)
 		if err != nil {
@@ -70,14 +69,6 @@ func (f Folder) Load(at string, o Options) (*Chart, error) {
 		return nil, err
 	}
 	return f.withValues(c, o)
-}
-
-// clamped is a path that cannot lead out of a folder.
-func clamped(at string) string {
-	if clean := strings.TrimPrefix(path.Clean("/"+at), "/"); clean != "" {
-		return clean
-	}
-	return "."
 }
 
 func (f Folder) path(at string) string { return path.Join(f.Base, at) }
@@ -212,14 +203,14 @@ func localPath(d *chart.Dependency, at string) (string, bool) {
 	if err != nil || address.Scheme != "file" {
 		return "", false
 	}
-	return clamped(path.Join("/", at, address.Host, address.Path)), true
+	return repository.Clean(path.Join("/", at, address.Host, address.Path)), true
 }
 
 // withValues puts the merged values files in place of the chart's values.
 // Source: source-controller internal/helm/chart, mergeFileValues.
 func (f Folder) withValues(c *Chart, o Options) (*Chart, error) {
 	return c.withValues(o, func(name string) ([]byte, error) {
-		file := f.path(clamped(name))
+		file := f.path(repository.Clean(name))
 		if !f.Repo.Visible(file) {
 			return nil, fs.ErrNotExist
 		}

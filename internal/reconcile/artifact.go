@@ -135,7 +135,7 @@ type copier struct {
 func (c *copier) copy(from *files, pattern, to string) error {
 	dest := path.Clean("/" + to)[1:]
 	if !strings.ContainsAny(pattern, "*?[]") {
-		source := path.Join(from.base, path.Clean("/" + pattern)[1:])
+		source := path.Join(from.base, repository.Clean(pattern))
 		if _, dir := from.repo.ReadDir(source); dir {
 			return c.tree(from, source, path.Join(dest, path.Base(source)))
 		}

@@ -340,7 +340,7 @@ func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Optio
 	one.once.Do(func() {
 		one.chart, one.err = charts.Folder{Repo: from.repo, Base: from.base, Library: r.library}.Load(at, o)
 	})
-	if file := path.Join(from.base, cleanPath(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.repo.Exists(file) {
+	if file := path.Join(from.base, repository.Clean(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.repo.Exists(file) {
 		if w.ignoresItself(key) {
 			return nil, nil
 		}

@@ -54,14 +54,6 @@ func findRoots(repo *repository.Repository) []Root {
 	return slices.CompactFunc(roots, func(a, b Root) bool { return a.Path == b.Path })
 }
 
-// cleanPath is a spec.path as a folder of the repository: it can't lead out of it.
-func cleanPath(p string) string {
-	if clean := strings.TrimPrefix(path.Clean("/"+p), "/"); clean != "" {
-		return clean
-	}
-	return "."
-}
-
 // instanceRoots are the syncs of FluxInstances: of the objects themselves, and of the values
 // of the flux-instance chart, in a HelmRelease or in a file of their own.
 func instanceRoots(repo *repository.Repository) []Root {
@@ -102,7 +94,7 @@ func addSync(roots []Root, d *repository.Document, o *repository.Object, namespa
 	if text("path") == "" {
 		return roots
 	}
-	r := Root{Path: cleanPath(text("path")), Object: o, File: d.File.Path, namespace: cmp.Or(namespace, "flux-system")}
+	r := Root{Path: repository.Clean(text("path")), Object: o, File: d.File.Path, namespace: cmp.Or(namespace, "flux-system")}
 	r.Line, r.Column = repository.Position(node, append(slices.Clone(at), "sync", "path")...)
 	r.name = cmp.Or(text("name"), "flux-system")
 	r.Base = "."
@@ -177,7 +169,7 @@ func rootOf(o *repository.Object) (Root, bool) {
 	if err != nil || spec.SourceRef.Name == "" {
 		return Root{}, false
 	}
-	r := Root{Path: cleanPath(spec.Path), Base: ".", Object: o, File: o.File(), namespace: o.Namespace, name: o.Name, spec: spec}
+	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, File: o.File(), namespace: o.Namespace, name: o.Name, spec: spec}
 	r.Line, r.Column = o.Position("spec", "path")
 	r.source = sourceKey{spec.SourceRef.Kind, cmp.Or(spec.SourceRef.Namespace, o.Namespace), spec.SourceRef.Name}
 	return r, true

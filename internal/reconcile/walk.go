@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // walker follows one cluster's graph. It goes in rounds: all Kustomizations that are found
@@ -97,7 +99,7 @@ func (w *walker) buildFound(atLast bool) bool {
 			gap = &Gap{Kind: UnknownPath, Message: "spec.path holds a variable whose value is not known"}
 		}
 		if gap == nil {
-			k.Repo, k.Dir = from.repo, path.Join(from.base, cleanPath(k.Spec.Path))
+			k.Repo, k.Dir = from.repo, path.Join(from.base, repository.Clean(k.Spec.Path))
 		}
 		if k.Skipped = w.only != nil && k.Parent != nil && from == w.own && gap == nil && !w.only(k); k.Skipped {
 			continue
@@ -377,7 +379,7 @@ func (w *walker) rebuilds(k *Kustomization) bool {
 	k.Object = k.Objects[self]
 	if changed {
 		w.rebuilt = true
-		k.Spec, k.Dir = spec, path.Join(w.own.base, cleanPath(spec.Path))
+		k.Spec, k.Dir = spec, path.Join(w.own.base, repository.Clean(spec.Path))
 		k.Files, k.Gaps, k.Failure = nil, nil, nil
 		k.build(w.ctx, w.own)
 	}

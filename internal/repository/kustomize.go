@@ -111,6 +111,15 @@ func Join(dir, ref string) (string, bool) {
 	return joined, true
 }
 
+// Clean is a path that Flux reads from the root of a source, such as a spec.path, as one of the
+// repository: however it is written, it can't lead out of it. The root is ".".
+func Clean(at string) string {
+	if clean := path.Clean("/" + at)[1:]; clean != "" {
+		return clean
+	}
+	return "."
+}
+
 func (r *Repository) indexKustomizes() {
 	r.byDir, r.uses = map[string]*Kustomize{}, map[string]Use{}
 	for _, f := range r.files {

@@ -68,6 +68,14 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+func TestClean(t *testing.T) {
+	for at, want := range map[string]string{"": ".", "./": ".", "/": ".", "./apps/": "apps", "/apps": "apps", "../../apps": "apps", "apps/../../..": "."} {
+		if got := Clean(at); got != want {
+			t.Errorf("Clean(%q) = %q", at, got)
+		}
+	}
+}
+
 // TestIgnoreAgreesWithFlux compares with source-controller's own way: the patterns about
 // version control, then those of the files, on each path; the defaults where there is no file.
 func TestIgnoreAgreesWithFlux(t *testing.T) {
