@@ -87,7 +87,7 @@ func runVerify(ctx context.Context, s streams, dir, format string) error {
 	repo, err := loadRepository(dir)
 	var config functions.Validation
 	if err == nil {
-		config, err = (&validation{streams: s, flags: &validateFlags{}, dir: dir, repo: repo}).configurationFile()
+		config, err = (&validation{streams: s, flags: &validateFlags{}, folder: folder{dir: dir}, repo: repo}).configurationFile()
 	}
 	if err == nil {
 		var made *bootstrap.Report
@@ -121,7 +121,7 @@ func runFindings(ctx context.Context, s streams, dir, format string) error {
 	if err != nil {
 		return err
 	}
-	v := &validation{streams: s, flags: &validateFlags{format: format}, dir: dir, repo: repo, rules: validators.Describe(rules)}
+	v := &validation{streams: s, flags: &validateFlags{format: format}, folder: folder{dir: dir}, repo: repo, rules: validators.Describe(rules)}
 	if v.config, err = v.configurationFile(); err != nil {
 		return err
 	}

@@ -36,8 +36,7 @@ Exit status 1 when a Kustomization cannot be built, or a chart not rendered; the
 are printed.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, _ := s.repositoryFolder(args, graph.roots)
-			return runBuild(c.Context(), s, dir, cluster, format, graph)
+			return runBuild(c.Context(), s, s.repositoryFolder(args, graph.roots), cluster, format, graph)
 		},
 	}
 	format = formatYAML
@@ -47,13 +46,13 @@ are printed.`,
 	return c
 }
 
-func runBuild(ctx context.Context, s streams, dir, name, format string, graph graphFlags) error {
+func runBuild(ctx context.Context, s streams, at folder, name, format string, graph graphFlags) error {
 	go reconcile.Warm()
-	repo, err := loadRepository(dir)
+	repo, err := at.load()
 	if err != nil {
 		return err
 	}
-	fleet, err := graph.reconcileAll(ctx, dir, repo)
+	fleet, err := graph.reconcileAll(ctx, at.dir, repo)
 	if err != nil {
 		return err
 	}

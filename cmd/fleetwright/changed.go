@@ -13,7 +13,7 @@ import (
 // keepChanged leaves of the report what a change since a revision is about: findings in files
 // that it changed, and findings anywhere that the revision doesn't have.
 func (v *validation) keepChanged(ctx context.Context, o validators.Options) error {
-	old, err := repositoryAt(ctx, v.dir, v.flags.changedSince)
+	old, err := v.at(ctx, v.flags.changedSince)
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,7 @@ Exit status 1 when something differs.`,
 			if from == "" {
 				return usage(c, errors.New("--from is missing: the revision to compare with, such as HEAD or main"))
 			}
-			dir, _ := s.repositoryFolder(args, graph.roots)
-			return runDiff(c.Context(), s, dir, from, to, format, graph)
+			return runDiff(c.Context(), s, s.repositoryFolder(args, graph.roots), from, to, format, graph)
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "the `REV` to compare with: a commit, branch, tag, or one such as HEAD~1")
@@ -50,13 +49,13 @@ Exit status 1 when something differs.`,
 	return c
 }
 
-func runDiff(ctx context.Context, s streams, dir, from, to, format string, graph graphFlags) error {
+func runDiff(ctx context.Context, s streams, in folder, from, to, format string, graph graphFlags) error {
 	go reconcile.Warm()
-	before, err := graph.at(ctx, dir, from)
+	before, err := graph.at(ctx, in, from)
 	if err != nil {
 		return err
 	}
-	after, err := graph.at(ctx, dir, to)
+	after, err := graph.at(ctx, in, to)
 	if err != nil {
 		return err
 	}
@@ -88,20 +87,20 @@ func changes(diffs []reconcile.ClusterDiff) bool {
 }
 
 // at computes the clusters at a revision; "" is the folder as it is.
-func (g *graphFlags) at(ctx context.Context, dir, revision string) (*reconcile.Fleet, error) {
-	repo, err := repositoryAt(ctx, dir, revision)
+func (g *graphFlags) at(ctx context.Context, in folder, revision string) (*reconcile.Fleet, error) {
+	repo, err := in.at(ctx, revision)
 	if err != nil {
 		return nil, err
 	}
-	return g.reconcileAll(ctx, dir, repo)
+	return g.reconcileAll(ctx, in.dir, repo)
 }
 
-// repositoryAt loads a folder as it was at a revision; "" is the folder as it is.
-func repositoryAt(ctx context.Context, dir, revision string) (*repository.Repository, error) {
+// at returns the repository in the folder as it was at a revision; "" is the folder as it is.
+func (f folder) at(ctx context.Context, revision string) (*repository.Repository, error) {
 	if revision == "" {
-		return loadRepository(dir)
+		return f.load()
 	}
-	files, err := gitrepo.ReadRevision(ctx, dir, revision)
+	files, err := gitrepo.ReadRevision(ctx, f.dir, revision)
 	if err == nil {
 		var repo *repository.Repository
 		if repo, err = repository.FromFiles(maps.All(files), repository.Options{}); err == nil {

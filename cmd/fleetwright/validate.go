@@ -96,7 +96,7 @@ nothing to check. A report for machines is written whatever the exit status.`,
 // runValidate validates the folder that the arguments name and writes the report.
 func runValidate(ctx context.Context, s streams, args []string, f *validateFlags) error {
 	v := &validation{streams: s, flags: f, start: time.Now(), report: finding.NewReport(nil, nil, finding.Summary{})}
-	v.dir, v.repo = s.repositoryFolder(args, f.graph.roots)
+	v.folder = s.repositoryFolder(args, f.graph.roots)
 	v.unnamed = len(args) == 0
 	err := v.run(ctx)
 	if f.format != formatText || err == nil {
@@ -115,8 +115,8 @@ func runValidate(ctx context.Context, s streams, args []string, f *validateFlags
 // validation is one run of validate.
 type validation struct {
 	streams
+	folder
 	flags *validateFlags
-	dir   string
 	// unnamed says that nobody named the folder, and unsynced that nothing in it says what a
 	// cluster syncs.
 	unnamed, unsynced bool
@@ -135,10 +135,8 @@ func (v *validation) run(ctx context.Context) error {
 	defer p.stop()
 	go reconcile.Warm()
 	var err error
-	if v.repo == nil {
-		if v.repo, err = loadRepository(v.dir); err != nil {
-			return err
-		}
+	if v.repo, err = v.load(); err != nil {
+		return err
 	}
 	if v.config, err = v.configuration(); err != nil {
 		return err

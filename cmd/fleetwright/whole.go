@@ -10,35 +10,48 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
+// folder is that of the repository which a command is about.
+type folder struct {
+	dir string
+	// loaded is the repository where finding the folder loaded it, else nil.
+	loaded *repository.Repository
+}
+
+// load returns the repository in the folder.
+func (f folder) load() (*repository.Repository, error) {
+	if f.loaded != nil {
+		return f.loaded, nil
+	}
+	return loadRepository(f.dir)
+}
+
 // repositoryFolder is the folder of the repository that a command is about: the one that the
 // command line names, or the working directory. Where that is named by nobody, and lies in a Git
 // work tree from whose root Flux's paths lead into it, it is that root; standard error tells. Roots
 // and a configuration say what the folder is.
-//
-// It returns the repository too where it had to load the folder.
-func (s streams) repositoryFolder(args, roots []string) (string, *repository.Repository) {
+func (s streams) repositoryFolder(args, roots []string) folder {
 	dir := folderArgument(args)
 	top, below, ok := gitrepo.Within(dir)
 	if !ok || below == "" || len(roots) > 0 || hasConfiguration(dir) {
-		return dir, nil
+		return folder{dir: dir}
 	}
 	repo, err := repository.Load(dir, repository.Options{})
 	if err != nil {
-		return dir, nil // who reads it tells why not
+		return folder{dir: dir} // who reads it tells why not
 	}
 	file, synced := syncedFrom(repo, below)
 	if file == "" {
-		return dir, repo
+		return folder{dir, repo}
 	}
 	up := upFrom(below)
 	if len(args) > 0 {
 		up = filepath.ToSlash(filepath.Clean(filepath.Join(dir, filepath.FromSlash(up))))
 		_, _ = fmt.Fprintf(s.err, "note: %s is not the root of the repository: the path %q in %q leads into it from %s\n  hint: name that folder\n",
 			dir, synced, path.Join(filepath.ToSlash(dir), file), up)
-		return dir, repo
+		return folder{dir, repo}
 	}
 	_, _ = fmt.Fprintf(s.err, "note: the repository is %s (%s): the path %q in %q leads from there into this folder\n", up, top, synced, file)
-	return filepath.FromSlash(up), nil
+	return folder{dir: filepath.FromSlash(up)}
 }
 
 // syncedFrom returns a path that Flux syncs, and the file that says so, which is a folder of a
@@ -53,8 +66,8 @@ func syncedFrom(repo *repository.Repository, below string) (file, synced string)
 		case "fluxcd.controlplane.io/FluxInstance":
 			at, _ = o.Text("spec", "sync", "path")
 		}
-		clean := strings.TrimPrefix(path.Clean("/"+at), "/")
-		if clean == "" {
+		clean := repository.Clean(at)
+		if clean == "." {
 			continue
 		}
 		if _, ok := repo.ReadDir(clean); ok {
