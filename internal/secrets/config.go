@@ -2,6 +2,7 @@
 package secrets
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
 // ConfigName is the file that tells SOPS who can decrypt which files. SOPS takes
@@ -43,8 +45,66 @@ type CreationRule struct {
 	Line, Column int
 	// Recipients of all key groups.
 	Recipients []Recipient
+	// Groups of recipients, one where the rule has no key groups: none twice in a group.
+	Groups [][]Recipient
+	// Threshold is how many of the groups are needed: all where it is 0.
+	Threshold int
+	Selection
+	// Indents of the files that SOPS writes.
+	Indents Indents
+	// Err says why SOPS refuses to encrypt by the rule, nil where it doesn't.
+	Err *ConfigError
 
 	regex *regexp.Regexp
+}
+
+// Selection says which values of a file are encrypted, by the keys above them or by comments.
+// One of the texts at most is set; without one, all values are whose key does not end with
+// "_unencrypted".
+type Selection struct {
+	EncryptedRegex, UnencryptedRegex               string
+	EncryptedSuffix, UnencryptedSuffix             string
+	EncryptedCommentRegex, UnencryptedCommentRegex string
+	// MACOnlyEncrypted leaves what is not encrypted out of the checksum.
+	MACOnlyEncrypted bool
+}
+
+// Chosen is how many of the texts are set: SOPS wants one at most.
+func (s Selection) Chosen() int {
+	set := 0
+	for _, text := range []string{s.EncryptedRegex, s.UnencryptedRegex, s.EncryptedSuffix, s.UnencryptedSuffix, s.EncryptedCommentRegex, s.UnencryptedCommentRegex} {
+		if text != "" {
+			set++
+		}
+	}
+	return set
+}
+
+func readSelection(n *yaml.Node) Selection {
+	return Selection{
+		EncryptedRegex: text(n, "encrypted_regex"), UnencryptedRegex: text(n, "unencrypted_regex"),
+		EncryptedSuffix: text(n, "encrypted_suffix"), UnencryptedSuffix: text(n, "unencrypted_suffix"),
+		EncryptedCommentRegex: text(n, "encrypted_comment_regex"), UnencryptedCommentRegex: text(n, "unencrypted_comment_regex"),
+		MACOnlyEncrypted: isTrue(n, "mac_only_encrypted"),
+	}
+}
+
+// Indents are how many blanks SOPS indents by, as the stores of .sops.yaml say: nil for its
+// own choice.
+type Indents struct{ YAML, JSON, Binary *int }
+
+func readIndents(root *yaml.Node) Indents {
+	stores := repository.Lookup(root, "stores")
+	return Indents{number(stores, "yaml"), number(stores, "json"), number(stores, "json_binary")}
+}
+
+func number(stores *yaml.Node, store string) *int {
+	n := repository.Lookup(stores, store, "indent")
+	value := 0
+	if n == nil || n.Decode(&value) != nil {
+		return nil
+	}
+	return &value
 }
 
 // Recipient is a key that data keys are encrypted to.
@@ -71,6 +131,8 @@ func (r Recipient) Same(other Recipient) bool {
 func normal(r Recipient) string {
 	id := strings.TrimSpace(r.ID)
 	switch r.Service {
+	case "age":
+		return keys.Bare(id)
 	case "pgp":
 		return strings.ToUpper(strings.ReplaceAll(id, " ", ""))
 	case "kms":
@@ -117,16 +179,39 @@ func ConfigFor(configs map[string]*Config, file string) *Config {
 func Configs(repo *repository.Repository) map[string]*Config {
 	configs := map[string]*Config{}
 	for _, f := range repo.Files() {
-		if path.Base(f.Path) != ConfigName {
-			continue
+		if path.Base(f.Path) == ConfigName {
+			configs[path.Dir(f.Path)] = configIn(f)
 		}
-		c := &Config{File: f.Path}
-		if f.Err == nil && len(f.Documents) > 0 {
-			c.read(f.Documents[0].Node)
-		}
-		configs[path.Dir(f.Path)] = c
 	}
 	return configs
+}
+
+// ParseConfig reads the text of a .sops.yaml that stands at a path.
+func ParseConfig(file string, data []byte) (*Config, error) {
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(path.Base(file), data) }, repository.Options{})
+	if err != nil {
+		return nil, err
+	}
+	f, ok := repo.File(path.Base(file))
+	if !ok {
+		return &Config{File: file}, nil
+	}
+	if f.Err != nil {
+		refused := *f.Err
+		refused.Path = file
+		return nil, &refused
+	}
+	c := configIn(f)
+	c.File = file
+	return c, nil
+}
+
+func configIn(f *repository.File) *Config {
+	c := &Config{File: f.Path}
+	if f.Err == nil && len(f.Documents) > 0 {
+		c.read(f.Documents[0].Node)
+	}
+	return c
 }
 
 // read reads the rules as SOPS does.
@@ -136,12 +221,14 @@ func (c *Config) read(root *yaml.Node) {
 	if rules == nil || rules.Kind != yaml.SequenceNode {
 		return
 	}
+	indents := readIndents(root)
 	for i := range rules.Content {
 		n := repository.Lookup(rules, i)
 		if n == nil || n.Kind != yaml.MappingNode {
 			continue
 		}
-		r := CreationRule{Line: n.Line, Column: n.Column, PathRegex: text(n, "path_regex"), Recipients: ruleRecipients(n)}
+		r := readRule(n)
+		r.Indents = indents
 		if r.PathRegex != "" {
 			regex, err := regexp.Compile(r.PathRegex)
 			if err != nil {
@@ -155,6 +242,22 @@ func (c *Config) read(root *yaml.Node) {
 	}
 }
 
+func readRule(n *yaml.Node) CreationRule {
+	r := CreationRule{Line: n.Line, Column: n.Column, PathRegex: text(n, "path_regex"), Selection: readSelection(n)}
+	for _, group := range ruleGroups(n) {
+		r.Recipients = append(r.Recipients, group...)
+		r.Groups = append(r.Groups, unique(group))
+	}
+	if threshold := repository.Lookup(n, "shamir_threshold"); threshold != nil && threshold.Decode(&r.Threshold) != nil {
+		r.Err = &ConfigError{threshold.Line, threshold.Column, "shamir_threshold is no number"}
+	}
+	if r.Chosen() > 1 {
+		r.Err = &ConfigError{n.Line, n.Column, "sops refuses the rule: it has more than one of encrypted_suffix, unencrypted_suffix, encrypted_regex, " +
+			"unencrypted_regex, encrypted_comment_regex and unencrypted_comment_regex"}
+	}
+	return r
+}
+
 // Fields of a rule and of a key group, and the services that they are of.
 var (
 	ruleFields = map[string]string{
@@ -165,17 +268,28 @@ var (
 	}
 )
 
-// ruleRecipients are those of the key groups, or where there are none, those of the rule.
-func ruleRecipients(rule *yaml.Node) []Recipient {
+// ruleGroups are the key groups, or where there are none, the recipients of the rule as one.
+func ruleGroups(rule *yaml.Node) [][]Recipient {
 	groups := repository.Lookup(rule, "key_groups")
 	if groups == nil || len(groups.Content) == 0 {
-		return recipientsIn(rule, ruleFields)
+		return [][]Recipient{recipientsIn(rule, ruleFields)}
 	}
-	var all []Recipient
+	var all [][]Recipient
 	for i := range groups.Content {
-		all = append(all, groupRecipients(repository.Lookup(groups, i), 0)...)
+		all = append(all, groupRecipients(repository.Lookup(groups, i), 0))
 	}
 	return all
+}
+
+// unique are the recipients of a group, none of them twice.
+func unique(group []Recipient) []Recipient {
+	var left []Recipient
+	for _, r := range group {
+		if !slices.ContainsFunc(left, r.Same) {
+			left = append(left, r)
+		}
+	}
+	return left
 }
 
 // mostMerged is how deep key groups may be merged.
@@ -267,6 +381,12 @@ func text(n *yaml.Node, field string) string {
 	return value.Value
 }
 
+func isTrue(n *yaml.Node, field string) bool {
+	value := false
+	at := repository.Lookup(n, field)
+	return at != nil && at.Decode(&value) == nil && value
+}
+
 func first(n *yaml.Node, fields ...string) string {
 	for _, field := range fields {
 		if value := text(n, field); value != "" {
@@ -276,11 +396,9 @@ func first(n *yaml.Node, fields ...string) string {
 	return ""
 }
 
+// sortRecipients orders those of several fields as they stand in the file.
 func sortRecipients(all []Recipient) {
 	slices.SortStableFunc(all, func(a, b Recipient) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
 }

@@ -13,8 +13,7 @@ type Metadata struct {
 	Groups [][]Recipient
 	// Threshold is how many of the groups are needed: all where it is 0.
 	Threshold int
-	// Which values are encrypted, as SOPS names the fields: one of them at most is set.
-	EncryptedRegex, UnencryptedRegex, EncryptedSuffix, UnencryptedSuffix string
+	Selection
 	// Line and Column of the key "sops".
 	Line, Column int
 }
@@ -38,17 +37,14 @@ func MetadataOf(d *repository.Document) (*Metadata, bool) {
 	if !d.Encrypted || n == nil {
 		return nil, false
 	}
-	m := &Metadata{
-		EncryptedRegex: text(n, "encrypted_regex"), UnencryptedRegex: text(n, "unencrypted_regex"),
-		EncryptedSuffix: text(n, "encrypted_suffix"), UnencryptedSuffix: text(n, "unencrypted_suffix"),
-	}
+	m := &Metadata{Selection: readSelection(n)}
 	m.Line, m.Column = d.KeyPosition("sops")
 	if threshold := repository.Lookup(n, "shamir_threshold"); threshold != nil {
 		_ = threshold.Decode(&m.Threshold) // SOPS refuses another; all groups are needed then
 	}
 	groups := repository.Lookup(n, "key_groups")
-	if groups == nil || len(groups.Content) == 0 {
-		m.Groups = [][]Recipient{recipientsIn(n, fileFields)}
+	if one := recipientsIn(n, fileFields); len(one) > 0 || groups == nil || len(groups.Content) == 0 {
+		m.Groups = [][]Recipient{one}
 		return m, true
 	}
 	for i := range groups.Content {

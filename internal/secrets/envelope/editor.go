@@ -1,0 +1,270 @@
+package envelope
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/getsops/sops/v3"
+	"github.com/getsops/sops/v3/cmd/sops/formats"
+	"github.com/getsops/sops/v3/config"
+	"github.com/getsops/sops/v3/logging"
+	"github.com/getsops/sops/v3/stores/dotenv"
+	"github.com/getsops/sops/v3/stores/ini"
+	sopsjson "github.com/getsops/sops/v3/stores/json"
+	sopsyaml "github.com/getsops/sops/v3/stores/yaml"
+	"github.com/sirupsen/logrus"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+)
+
+// editor reads and writes one file in its format.
+type editor struct {
+	file   string
+	format formats.Format
+	store  sops.Store
+	// documents of a file in YAML or JSON, for positions.
+	documents []*repository.Document
+}
+
+// quiet stops SOPS from logging, which quotes comments of files.
+var quiet = sync.OnceFunc(func() { logging.SetLevel(logrus.PanicLevel) })
+
+func newEditor(file string, indents secrets.Indents) (*editor, error) {
+	quiet()
+	e := &editor{file: file, format: formats.FormatForPath(file)}
+	switch e.format {
+	case formats.Yaml:
+		e.store = sopsyaml.NewStore(&config.YAMLStoreConfig{Indent: or(indents.YAML, 0)})
+	case formats.Json:
+		e.store = sopsjson.NewStore(&config.JSONStoreConfig{Indent: or(indents.JSON, -1)})
+	case formats.Dotenv:
+		e.store = dotenv.NewStore(&config.DotenvStoreConfig{})
+	case formats.Ini:
+		e.store = ini.NewStore(&config.INIStoreConfig{})
+	default:
+		e.store = sopsjson.NewBinaryStore(&config.JSONBinaryStoreConfig{Indent: or(indents.Binary, -1)})
+	}
+	for _, indent := range []*int{indents.YAML, indents.JSON, indents.Binary} {
+		if indent != nil && (*indent < -1 || *indent > mostIndent) {
+			return nil, &Error{Reason: Unusable, File: file, Message: fmt.Sprintf("the stores of .sops.yaml indent by %d", *indent), hint: "mend the indent"}
+		}
+	}
+	return e, nil
+}
+
+// mostIndent is what YAML's emitter can do.
+const mostIndent = 9
+
+func or(value *int, otherwise int) int {
+	if value == nil {
+		return otherwise
+	}
+	return *value
+}
+
+// whole says whether the file is encrypted as one value.
+func (e *editor) whole() bool { return e.format == formats.Binary }
+
+// structured says whether what is encrypted is a mapping, in YAML or JSON: of any other file,
+// that is so once it is encrypted.
+func (e *editor) structured(encrypted bool) bool {
+	return e.format == formats.Yaml || e.format == formats.Json || encrypted && e.whole()
+}
+
+// read checks a text before SOPS gets it: its errors quote values, it takes JSON that is cut
+// off, and it follows aliases without a bound.
+func (e *editor) read(data []byte, encrypted bool) error {
+	if !e.structured(encrypted) {
+		return nil
+	}
+	if e.format != formats.Yaml {
+		if err := jsonError(e.file, data); err != nil {
+			return err
+		}
+	}
+	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(e.file, `\`, "/")), ".yaml") + ".yaml"
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, data) }, repository.Options{})
+	if err != nil {
+		return &Error{Reason: Malformed, File: e.file, Message: "it can't be read"}
+	}
+	f, ok := repo.File(name)
+	switch {
+	case !ok:
+	case f.Err != nil:
+		return &Error{Reason: Malformed, File: e.file, Line: f.Err.Line, Column: f.Err.Column, Message: f.Err.Message, hint: f.Err.Hint}
+	default:
+		e.documents = f.Documents
+	}
+	for _, d := range e.documents {
+		if d.Node.Kind != yaml.MappingNode {
+			return &Error{Reason: Malformed, File: e.file, Line: d.Node.Line, Column: d.Node.Column, Message: "sops encrypts files that hold keys with values, and this is a list or a single value", hint: "put it under a key"}
+		}
+	}
+	return nil
+}
+
+func jsonError(file string, data []byte) error {
+	err := json.Unmarshal(data, new(json.RawMessage))
+	if err == nil {
+		return nil
+	}
+	line := 1
+	if at := (*json.SyntaxError)(nil); errors.As(err, &at) && at.Offset <= int64(len(data)) {
+		line += strings.Count(string(data[:at.Offset]), "\n")
+	}
+	return &Error{Reason: Malformed, File: file, Line: line, Column: 1, Message: "it is no JSON: it is cut off, or has a wrong character", hint: "take the file from before the change (git log -p)"}
+}
+
+func (e *editor) loadPlain(data []byte) (sops.TreeBranches, error) {
+	if e.format != formats.Yaml && secrets.IsEncrypted(data) {
+		return nil, e.alreadyEncrypted()
+	}
+	if err := e.read(data, false); err != nil {
+		return nil, err
+	}
+	for _, d := range e.documents {
+		if n := repository.Lookup(d.Node, "sops"); n != nil {
+			return nil, e.alreadyEncrypted()
+		}
+	}
+	branches, err := e.store.LoadPlainFile(data)
+	if err != nil {
+		return nil, e.refused(err, "")
+	}
+	if len(branches) == 0 {
+		return nil, &Error{Reason: Nothing, File: e.file, Message: "the file is empty"}
+	}
+	return branches, nil
+}
+
+func (e *editor) alreadyEncrypted() error {
+	line, column := e.metadataPosition()
+	return &Error{Reason: Encrypted, File: e.file, Line: line, Column: column, Message: "the file is encrypted already, or has a key \"sops\", which SOPS keeps for itself",
+		hint: "to change who can read it: fleetwright secrets updatekeys; to change a value: sops edit"}
+}
+
+// inLine finds the line that an error of a library names.
+var inLine = regexp.MustCompile(`\bline (\d+)`)
+
+// refused is an error of SOPS' stores without what it may quote.
+func (e *editor) refused(err error, what string) *Error {
+	line := 0
+	if found := inLine.FindStringSubmatch(err.Error()); found != nil {
+		line, _ = strconv.Atoi(found[1])
+	}
+	message := "sops can't read it"
+	switch {
+	case strings.Contains(err.Error(), "already defined"):
+		message = "a key stands twice in a map, which sops refuses"
+	case what != "":
+		message = what
+	case e.format == formats.Dotenv:
+		message = "a line is not NAME=VALUE"
+	}
+	return &Error{Reason: Malformed, File: e.file, Line: line, Column: min(line, 1), Message: message}
+}
+
+// notWhole is said of metadata that SOPS refuses.
+const notWhole = "the metadata (sops) are not whole: the file is cut off, or was merged by hand"
+
+// load reads an encrypted file as it is.
+func load(file string, data []byte, indents secrets.Indents) (*editor, *sops.Tree, error) {
+	e, err := newEditor(file, indents)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := e.read(data, true); err != nil {
+		return nil, nil, err
+	}
+	t, err := e.store.LoadEncryptedFile(data)
+	if errors.Is(err, sops.MetadataNotFound) {
+		return nil, nil, &Error{Reason: NotEncrypted, File: file, Message: "the file has no metadata of sops: it is in clear, or cut off", hint: "fleetwright secrets encrypt " + file + ", or take the file from before the change (git log -p)"}
+	}
+	if err != nil {
+		refused := e.refused(err, notWhole)
+		refused.hint = "take the file from before the change (git log -p)"
+		if refused.Line == 0 {
+			refused.Line, refused.Column = e.metadataPosition()
+		}
+		return nil, nil, refused
+	}
+	return e, &t, nil
+}
+
+func (e *editor) emit(t *sops.Tree) ([]byte, error) {
+	out, err := e.store.EmitEncryptedFile(*t)
+	if err != nil {
+		return nil, &Error{Reason: Unusable, File: e.file, Message: "sops can't write it in the file's format: it has a list or a map where the format has none, or a key that begins with sops_"}
+	}
+	return out, nil
+}
+
+// metadataPosition is where a field of the metadata stands, or the metadata itself.
+func (e *editor) metadataPosition(fields ...any) (line, column int) {
+	for _, d := range e.documents {
+		if repository.Lookup(d.Node, "sops") != nil {
+			return d.KeyPosition(append([]any{"sops"}, fields...)...)
+		}
+	}
+	return 0, 0
+}
+
+// recipientPosition is where a recipient stands in the metadata.
+func (e *editor) recipientPosition(r secrets.Recipient) (line, column int) {
+	for _, d := range e.documents {
+		m, ok := secrets.MetadataOf(d)
+		if !ok {
+			continue
+		}
+		for _, other := range m.Recipients() {
+			if r.Same(other) {
+				return other.Line, other.Column
+			}
+		}
+	}
+	return e.metadataPosition()
+}
+
+// position is where a text stands, whose path is as SOPS writes it: keys, a colon after each.
+func (e *editor) position(at, text string) (line, column int) {
+	for _, d := range e.documents {
+		if line, column = find(d.Node, "", at, text); line > 0 {
+			return line, column
+		}
+	}
+	return 0, 0
+}
+
+func find(n *yaml.Node, path, at, text string) (line, column int) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if path == at && n.Value == text {
+			return n.Line, n.Column
+		}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			if line, column = find(item, path, at, text); line > 0 {
+				return line, column
+			}
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			below := path + n.Content[i].Value + ":"
+			if !strings.HasPrefix(at, below) {
+				continue
+			}
+			if line, column = find(n.Content[i+1], below, at, text); line > 0 {
+				return line, column
+			}
+		}
+	}
+	return 0, 0
+}

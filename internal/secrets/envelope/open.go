@@ -1,0 +1,125 @@
+package envelope
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/getsops/sops/v3"
+	sopskeys "github.com/getsops/sops/v3/keys"
+	"github.com/getsops/sops/v3/shamir"
+
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+)
+
+// recipientOf tells whose a key is.
+func recipientOf(key sopskeys.MasterKey) secrets.Recipient {
+	service, id := key.TypeToIdentifier(), key.ToString()
+	switch service {
+	case "kms":
+		id, _, _ = strings.Cut(id, "|") // the context and profile
+	case "azure_kv":
+		id = strings.Replace(id, "//keys/", "/keys/", 1) // the vault's URL may end with a slash
+	}
+	return secrets.Recipient{Service: service, ID: strings.TrimSuffix(id, "/")}
+}
+
+// open decrypts, for each group, its part of the data key: nil where no private key does.
+func (e *editor) open(m *sops.Metadata, ids *keys.Identities) ([][]byte, error) {
+	parts := make([][]byte, len(m.KeyGroups))
+	opened, corrupt := 0, (*Error)(nil)
+	for i, group := range m.KeyGroups {
+		part, broken := e.openGroup(group, ids)
+		if parts[i] = part; part != nil {
+			opened++
+		}
+		if corrupt == nil {
+			corrupt = broken
+		}
+	}
+	needed := needed(m)
+	if opened >= needed {
+		return parts, nil
+	}
+	if corrupt != nil {
+		return nil, corrupt
+	}
+	return nil, e.closed(m, ids, opened, needed)
+}
+
+// needed is how many groups open a file.
+func needed(m *sops.Metadata) int {
+	if len(m.KeyGroups) == 1 {
+		return 1
+	}
+	if m.ShamirThreshold <= 0 || m.ShamirThreshold > len(m.KeyGroups) {
+		return len(m.KeyGroups)
+	}
+	return m.ShamirThreshold
+}
+
+// openGroup opens a group's part with the first key that does. What is corrupt is told where
+// none does.
+func (e *editor) openGroup(group sops.KeyGroup, ids *keys.Identities) (part []byte, corrupt *Error) {
+	for _, key := range group {
+		r := recipientOf(key)
+		if r.Service != "age" {
+			continue
+		}
+		part, err := ids.Open(string(key.EncryptedDataKey()))
+		switch {
+		case err == nil:
+			return part, nil
+		case errors.Is(err, keys.ErrOther) && !slices.Contains(ids.Recipients, r.ID), corrupt != nil:
+		default:
+			line, column := e.recipientPosition(r)
+			corrupt = &Error{Reason: Corrupt, File: e.file, Line: line, Column: column, Message: fmt.Sprintf("the data key for %s can't be read: %v", r.ID, err),
+				hint: "take the file from before the change (git log -p), or open it with another key and run fleetwright secrets updatekeys --rotate"}
+		}
+	}
+	return nil, corrupt
+}
+
+// closed says that private keys don't open a file, whose do, and where keys were looked for.
+func (e *editor) closed(m *sops.Metadata, ids *keys.Identities, opened, needed int) error {
+	var names []string
+	for _, group := range m.KeyGroups {
+		for _, key := range group {
+			r := recipientOf(key)
+			names = append(names, r.Service+" "+r.ID)
+		}
+	}
+	line, column := e.metadataPosition()
+	message := "no private key at hand opens this file; those of these do: " + strings.Join(names, ", ")
+	if len(m.KeyGroups) > 1 {
+		message = fmt.Sprintf("the private keys at hand open %d of the %d key groups that are needed; keys of the groups: %s", opened, needed, strings.Join(names, ", "))
+	}
+	for _, problem := range ids.Problems {
+		message += "\n  " + problem.Error()
+	}
+	hint := "name a file with one of them in SOPS_AGE_KEY_FILE"
+	if ids.Len() == 0 && len(ids.Looked) > 0 {
+		hint += "; there is no key in " + strings.Join(ids.Looked, ", ")
+	}
+	return &Error{Reason: NoKey, File: e.file, Line: line, Column: column, Message: message, hint: hint}
+}
+
+// join makes the data key of the parts of the groups.
+func (e *editor) join(m *sops.Metadata, parts [][]byte) ([]byte, error) {
+	if len(m.KeyGroups) == 1 {
+		return parts[0], nil
+	}
+	var have [][]byte
+	for _, part := range parts {
+		if part != nil {
+			have = append(have, part)
+		}
+	}
+	key, err := shamir.Combine(have)
+	if err != nil {
+		return nil, &Error{Reason: Corrupt, File: e.file, Message: "the parts of the data key that the key groups hold don't fit together", hint: "take the file from before the change (git log -p)"}
+	}
+	return key, nil
+}
