@@ -213,7 +213,7 @@ func (e *editor) decrypt(t *sops.Tree, key []byte) error {
 			hint: "take the file from before the change (git log -p), or decrypt it with sops --ignore-mac and encrypt it anew"}
 	}
 	m := t.Metadata
-	if !secrets.IsCiphertext(m.MessageAuthenticationCode) {
+	if mac := m.MessageAuthenticationCode; !strings.HasPrefix(mac, "ENC[") || !strings.HasSuffix(mac, "]") {
 		line, column := e.metadataPosition("mac")
 		return &Error{Reason: Malformed, File: e.file, Line: line, Column: column, Message: notWhole, hint: "take the file from before the change (git log -p)"}
 	}
