@@ -65,6 +65,8 @@ func (d *decoder) value(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 			return
 		}
 		v.SetBool(strings.EqualFold(node.Value, "true"))
+	case reflect.Int:
+		d.whole(n, p, v, b)
 	case reflect.Interface:
 		if plain := d.plain(n, p); plain != nil {
 			v.Set(reflect.ValueOf(plain))
@@ -240,6 +242,21 @@ func (d *decoder) text(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 			d.fail(n, p, durationHint, "%s is %s, %s", subject(p), quote(s), problem)
 		}
 	}
+}
+
+// whole decodes a whole number and checks its bounds.
+func (d *decoder) whole(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
+	node := dereference(n)
+	var i int
+	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!int" || node.Decode(&i) != nil {
+		d.fail(n, p, fmt.Sprintf("write a number from %d to %d", b.minimum, b.maximum), "%s is %s, want a whole number", subject(p), describe(node))
+		return
+	}
+	if i < b.minimum || i > b.maximum {
+		d.fail(n, p, "", "%s is %d, want %d to %d", subject(p), i, b.minimum, b.maximum)
+		return
+	}
+	v.SetInt(int64(i))
 }
 
 const durationHint = "write a duration such as 30s, 10m or 1h"

@@ -30,6 +30,11 @@ const (
 	defaultTenantSecurity   = PodSecurityRestricted
 	defaultState            = StateActive
 	defaultEncryptedRegex   = "^(data|stringData)$"
+	defaultSecretType       = "Opaque"
+	defaultSecretScope      = ScopePlatform
+	defaultSecretLength     = 32
+	defaultSecretCharset    = "alphanumeric"
+	defaultKeyAlgorithm     = "ecdsa"
 	clusterNameVariable     = "CLUSTER_NAME"
 )
 
@@ -153,6 +158,9 @@ func applyDefaults(s *Spec) {
 	}
 	if s.Encryption != nil {
 		defaultEncryption(&s.Encryption.Spec)
+		for _, d := range s.Secrets() {
+			defaultSecret(d, s.Tenant(d.Tenant))
+		}
 	}
 }
 
@@ -272,5 +280,23 @@ func defaultEncryption(e *EncryptionSpec) {
 	}
 	for i := range e.Rules {
 		set(&e.Rules[i].EncryptedRegex, e.EncryptedRegex)
+	}
+}
+
+// defaultSecret fills in a declared Secret; its tenant is nil where it has none.
+func defaultSecret(d *DeclaredSecret, t *Tenant) {
+	set(&d.Type, defaultSecretType)
+	set(&d.Scope, defaultSecretScope)
+	if d.Scope == ScopeTenant && t != nil {
+		set(&d.Namespace, t.Spec.SyncNamespace)
+	}
+	for _, k := range d.Keys {
+		if g := k.From.Generate; g != nil {
+			set(&g.Length, defaultSecretLength)
+			set(&g.Charset, defaultSecretCharset)
+		}
+		if pair := k.From.SSHKeyPair; pair != nil {
+			set(&pair.Algorithm, defaultKeyAlgorithm)
+		}
 	}
 }

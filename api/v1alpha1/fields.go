@@ -24,6 +24,8 @@ type bounds struct {
 	minLength int
 	maxLength int // 0: unbounded
 	minItems  int
+	// minimum and maximum of a whole number; 0 for none.
+	minimum, maximum int
 }
 
 // field is a field of an input kind.
@@ -112,6 +114,10 @@ func parseBounds(tag string) (bounds, error) {
 			b.maxLength, err = strconv.Atoi(value)
 		case "minItems":
 			b.minItems, err = strconv.Atoi(value)
+		case "minimum":
+			b.minimum, err = strconv.Atoi(value)
+		case "maximum":
+			b.maximum, err = strconv.Atoi(value)
 		case "default", "example":
 		default:
 			err = fmt.Errorf("keyword %q is not checked by the decoder", key)

@@ -452,6 +452,9 @@ type EncryptionSpec struct {
 	// SecretRef names the Secret with the age key, key age.agekey, beside each
 	// Kustomization that decrypts; sops-age by default.
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
+	// Secrets that clusters get, declared without their values: `fleetwright
+	// secrets sync` makes them, encrypted.
+	Secrets []DeclaredSecret `json:"secrets,omitempty"`
 }
 
 // ScopedRecipients are the recipients of each scope.

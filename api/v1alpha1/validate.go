@@ -87,7 +87,7 @@ func (c *checker) check() {
 	}
 	for _, o := range c.all {
 		c.labels(o.decoded, at("metadata", "labels"), o.meta.Labels)
-		c.annotations(o.decoded, o.meta.Annotations)
+		c.annotations(o.decoded, at("metadata", "annotations"), o.meta.Annotations)
 	}
 	c.fleet()
 	c.clusters()
@@ -113,10 +113,10 @@ func (c *checker) labels(of any, p *fieldPath, labels map[string]string) {
 	}
 }
 
-func (c *checker) annotations(of any, annotations map[string]string) {
+func (c *checker) annotations(of any, p *fieldPath, annotations map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		for _, problem := range validation.IsQualifiedName(strings.ToLower(key)) {
-			c.failKey(of, at("metadata", "annotations", key), problem, "%s is not an annotation's name", quote(key))
+			c.failKey(of, p.child(key), problem, "%s is not an annotation's name", quote(key))
 		}
 	}
 }

@@ -35,6 +35,7 @@ func (c *checker) encryption() {
 		}
 		c.nonEmpty(e, p.child("recipients"), rule.Recipients)
 	}
+	c.secrets(e)
 }
 
 // scopes checks the recipients of each scope, which names a cluster or tenant.

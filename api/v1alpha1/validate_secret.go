@@ -1,0 +1,180 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// clusterNamespaces are there on every cluster.
+var clusterNamespaces = []string{"default", fluxNamespace, "kube-public", "kube-system"}
+
+// typeKeys are the keys that the API server wants in a Secret of a type: all of
+// them, or one where any is set.
+// Source: k8s.io/kubernetes pkg/apis/core/validation, ValidateSecret.
+var typeKeys = map[string]struct {
+	keys []string
+	any  bool
+}{
+	"kubernetes.io/basic-auth":       {[]string{"password", "username"}, true},
+	"kubernetes.io/dockercfg":        {[]string{".dockercfg"}, false},
+	"kubernetes.io/dockerconfigjson": {[]string{".dockerconfigjson"}, false},
+	"kubernetes.io/ssh-auth":         {[]string{"ssh-privatekey"}, false},
+	"kubernetes.io/tls":              {[]string{"tls.crt", "tls.key"}, false},
+}
+
+// secrets checks the declared Secrets.
+func (c *checker) secrets(e *Encryption) {
+	declared := c.spec.Secrets()
+	for i, d := range declared {
+		p := at("spec", "secrets").item(i)
+		c.secretScope(e, p, d)
+		c.secretKeys(e, p, d)
+		c.labels(e, p.child("labels"), d.Labels)
+		c.annotations(e, p.child("annotations"), d.Annotations)
+		if d.Namespace == "" || !c.whole(e) {
+			continue
+		}
+		if d.Namespace == fluxNamespace && d.Name == e.Spec.SecretRef.Name {
+			c.fail(e, p.child("name"), "make it by hand on the cluster, with the key that fleetwright secrets keygen writes to a file",
+				"%s is the cluster's own key, which opens all others: it never stands in Git, not even encrypted", d)
+			continue
+		}
+		c.secretNamespace(e, p, d)
+		c.secretReaders(e, p, d)
+		for _, other := range declared[:i] {
+			if on := c.bothOn(d, other); on != "" {
+				c.fail(e, p.child("name"), "leave one of them out, or give each other clusters", "Secret %s is declared twice for cluster %s", d, quote(on))
+				break
+			}
+		}
+	}
+}
+
+// secretScope checks what a scope refers to.
+func (c *checker) secretScope(e *Encryption, p *fieldPath, d *DeclaredSecret) {
+	if c.objects[e].bad[p.child("scope").String()] {
+		return
+	}
+	selects := len(d.Clusters.Names)+len(d.Clusters.Environments)+len(d.Clusters.MatchLabels) > 0
+	switch {
+	case d.Scope != ScopeTenant && d.Tenant != "":
+		c.failKey(e, p.child("tenant"), "write scope: tenant", "%s is for scope tenant, the scope is %s", p.child("tenant"), d.Scope)
+	case d.Scope != ScopeClusters && selects:
+		c.failKey(e, p.child("clusters"), "write scope: clusters", "%s is for scope clusters, the scope is %s", p.child("clusters"), d.Scope)
+	case d.Scope == ScopeTenant && d.Tenant == "":
+		c.fail(e, p.child("tenant"), "name the tenant that the Secret is for", "%s is missing: the scope is tenant", p.child("tenant"))
+	case d.Scope == ScopeTenant && c.spec.Tenant(d.Tenant) == nil:
+		var names []string
+		for _, t := range c.spec.Tenants {
+			names = append(names, t.Metadata.Name)
+		}
+		if !c.incomplete {
+			c.fail(e, p.child("tenant"), c.report.suggest(d.Tenant, "tenant", names), "there is no tenant %s", quote(d.Tenant))
+		}
+	case d.Scope == ScopeClusters:
+		c.selector(e, p.child("clusters"), d.Clusters)
+	}
+	if d.Namespace == "" && d.Scope != ScopeTenant {
+		c.fail(e, p.child("namespace"), "name the namespace of the Secret", "%s is missing", p.child("namespace"))
+	}
+}
+
+// secretNamespace checks that the namespace is one that the specification makes
+// on each cluster of a Secret, or a cluster has by itself.
+func (c *checker) secretNamespace(e *Encryption, p *fieldPath, d *DeclaredSecret) {
+	if c.incomplete {
+		return
+	}
+	p = p.child("namespace")
+	if d.Scope == ScopeTenant {
+		if t := c.spec.Tenant(d.Tenant); t != nil {
+			if own := append(slices.Clone(t.Spec.Namespaces), t.Spec.SyncNamespace); !slices.Contains(own, d.Namespace) {
+				c.fail(e, p, c.report.suggest(d.Namespace, "namespace", own), "tenant %s has no namespace %s", quote(d.Tenant), quote(d.Namespace))
+			}
+		}
+		return
+	}
+	for _, cluster := range c.spec.SecretClusters(d) {
+		there := slices.Clone(clusterNamespaces)
+		for _, a := range c.spec.Addons {
+			if c.on[a][cluster.Metadata.Name] {
+				there = append(there, a.Spec.Namespace)
+			}
+		}
+		if !slices.Contains(there, d.Namespace) {
+			c.fail(e, p, c.report.suggest(d.Namespace, "namespace", there),
+				"no add-on of cluster %s has the namespace %s: the Secret could not be applied", quote(cluster.Metadata.Name), quote(d.Namespace))
+			return
+		}
+	}
+}
+
+// secretReaders checks that each cluster that applies a Secret can decrypt it.
+func (c *checker) secretReaders(e *Encryption, p *fieldPath, d *DeclaredSecret) {
+	for _, cluster := range c.spec.SecretClusters(d) {
+		name := cluster.Metadata.Name
+		if len(e.Spec.Recipients.Clusters[name].Age) == 0 {
+			c.fail(e, p, fmt.Sprintf("add the cluster's public key to spec.recipients.clusters.%s", name),
+				"cluster %s has no recipients: it could not decrypt Secret %s", quote(name), d)
+			return
+		}
+	}
+}
+
+// bothOn is the first cluster that applies two Secrets of one name, or "".
+func (c *checker) bothOn(a, b *DeclaredSecret) string {
+	if a.String() != b.String() {
+		return ""
+	}
+	others := c.spec.SecretClusters(b)
+	for _, cluster := range c.spec.SecretClusters(a) {
+		if slices.Contains(others, cluster) {
+			return cluster.Metadata.Name
+		}
+	}
+	return ""
+}
+
+// secretKeys checks the keys of a Secret and where their values come from.
+func (c *checker) secretKeys(e *Encryption, p *fieldPath, d *DeclaredSecret) {
+	seen := map[string]bool{}
+	for i, k := range d.Keys {
+		at := p.child("keys").item(i)
+		c.secretSource(e, at.child("from"), k.From)
+		names := []string{k.Name}
+		if k.From.SSHKeyPair != nil {
+			names = append(names, k.Name+PublicSuffix)
+		}
+		for _, name := range names {
+			if name != "" && seen[name] {
+				c.fail(e, at.child("name"), "take one of them out", "Secret %s has the key %s twice", d, quote(name))
+			}
+			seen[name] = true
+		}
+		if k.From.AgeKey != nil && c.spec.TenantKey(d) != nil && !strings.HasSuffix(k.Name, ".agekey") {
+			c.fail(e, at.child("name"), "write name: age.agekey", "the key is named %s: kustomize-controller reads keys of age from names that end in .agekey", quote(k.Name))
+		}
+	}
+	want, known := typeKeys[d.Type]
+	if !known || !c.whole(e) {
+		return
+	}
+	var missing []string
+	for _, name := range want.keys {
+		if !seen[name] {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == len(want.keys) || len(missing) > 0 && !want.any {
+		c.fail(e, p.child("keys"), "add what the type wants, or take the type out", "a Secret of type %s has %s: %s is missing",
+			d.Type, map[bool]string{true: oneOf(want.keys), false: strings.Join(want.keys, " and ")}[want.any], oneOf(missing))
+	}
+}
+
+// secretSource checks that a value comes from one place.
+func (c *checker) secretSource(e *Encryption, p *fieldPath, s SecretSource) {
+	if set := s.set(); len(set) != 1 && c.whole(e) {
+		c.fail(e, p, "set exactly one of them: a value comes from one place", "%s has %d of %s", p, len(set), "env, file, generate, ageKey and sshKeyPair")
+	}
+}
