@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -54,6 +55,7 @@ func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) erro
 	if err != nil {
 		return err
 	}
+	defer func() { list.noteAbsent(source) }()
 	switch f.output {
 	case outputObjects:
 		return f.emitObjects(list, source)
@@ -61,6 +63,15 @@ func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) erro
 		return f.emitFiles(list, source, objects)
 	}
 	return f.updatePackage(list, source)
+}
+
+// noteAbsent names the declared Secrets whose files are not at hand, and the
+// command that makes them.
+func (l *resourceList) noteAbsent(source *render.Source) {
+	for _, s := range source.AbsentSecrets() {
+		l.note(framework.Info, s.Path, fmt.Sprintf("Secret %s is declared and its file is not at hand: no kustomization lists it\n"+
+			"hint: make it with \"fleetwright secrets sync\", where it is not there yet", s.Secret))
+	}
 }
 
 // check refuses settings that contradict each other or the caller.

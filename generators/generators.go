@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/encryption"
 	"github.com/fleetwright/fleetwright/generators/fleet"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/secret"
 	"github.com/fleetwright/fleetwright/generators/tenant"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -22,6 +23,9 @@ type Options struct {
 	// Adopted is the content of the adopted files that are already in the
 	// platform repository (see AdoptedPaths).
 	Adopted map[string][]byte
+	// Secrets are the files of declared Secrets that there are (see
+	// SecretFiles), encrypted: they are carried along as they are.
+	Secrets map[string][]byte
 }
 
 // PlatformTarget is the name of the platform's target.
@@ -46,8 +50,15 @@ func Render(spec *v1alpha1.Spec, opts Options) ([]tree.Target, error) {
 func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 	lay := layout.For(spec.Fleet.Spec.Layout)
 	out := emit.New()
-	fleet.Generate(out, spec, lay, fleet.Options{FluxComponents: opts.FluxComponents, Adopted: opts.Adopted})
-	tenant.Platform(out, spec, lay)
+	var secrets []secret.Placed
+	for _, s := range secret.Places(spec, lay) {
+		if content, there := opts.Secrets[s.File]; there {
+			out.Text(s.File, tree.Carried, content)
+			secrets = append(secrets, s)
+		}
+	}
+	fleet.Generate(out, spec, lay, fleet.Options{FluxComponents: opts.FluxComponents, Adopted: opts.Adopted, Secrets: secrets})
+	tenant.Platform(out, spec, lay, secrets)
 	encryption.Platform(out, spec, lay)
 	out.Ignore()
 	if err := out.Err(); err != nil {
@@ -67,6 +78,28 @@ func SystemPaths(spec *v1alpha1.Spec) []string { return fleet.SystemPaths(spec) 
 
 // NamesSettings reports whether the text of a kustomization names SettingsComponent.
 func NamesSettings(kustomization []byte) bool { return fleet.NamesSettings(kustomization) }
+
+// SecretFile is the file of a declared Secret in the platform repository.
+type SecretFile struct {
+	Path   string
+	Secret *v1alpha1.DeclaredSecret
+	// Clusters that apply it, by name, sorted.
+	Clusters []string
+}
+
+// SecretFiles are the files of all declared Secrets, sorted by path, whether they
+// are there or not; a caller reads those that are into Options.Secrets.
+func SecretFiles(spec *v1alpha1.Spec) []SecretFile {
+	var out []SecretFile
+	for _, s := range secret.Places(spec, layout.For(spec.Fleet.Spec.Layout)) {
+		f := SecretFile{Path: s.File, Secret: s.Secret}
+		for _, c := range s.Clusters {
+			f.Clusters = append(f.Clusters, c.Metadata.Name)
+		}
+		out = append(out, f)
+	}
+	return out
+}
 
 // AdoptedPaths are the files of the platform's target that another tool writes
 // too; a caller reads those that exist into Options.Adopted.

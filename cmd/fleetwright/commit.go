@@ -94,8 +94,14 @@ func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o r
 	for _, d := range done {
 		addCommitted(&report, d, o.DryRun)
 	}
+	if err == nil {
+		report.addAbsent(source.AbsentSecrets())
+	}
 	if format == formatJSON {
 		return report.print(s, err, report.stale())
+	}
+	if err == nil {
+		printAbsent(s, source.AbsentSecrets(), dir)
 	}
 	if perr := printCommit(s, done, o, err != nil); perr != nil {
 		return perr

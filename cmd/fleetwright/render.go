@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -107,8 +108,10 @@ func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o r
 		if err != nil {
 			return err
 		}
+		absent := source.AbsentSecrets()
+		report.addAbsent(absent)
 		if format == formatText {
-			return printRender(s, planned, o, dir)
+			return printRender(s, planned, absent, o, dir)
 		}
 		return nil
 	}()
@@ -122,7 +125,7 @@ func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o r
 }
 
 // printRender says what a render did and what comes next.
-func printRender(s streams, planned []render.Planned, o render.FolderOptions, dir string) error {
+func printRender(s streams, planned []render.Planned, absent []generators.SecretFile, o render.FolderOptions, dir string) error {
 	var total tree.Summary
 	for _, p := range planned {
 		printRecovery(s, p.Dir, p.Recovery)
@@ -143,6 +146,7 @@ func printRender(s streams, planned []render.Planned, o render.FolderOptions, di
 			}
 		}
 	}
+	printAbsent(s, absent, dir)
 	command := "fleetwright render" + withDir(dir)
 	changed := total.Created+total.Updated+total.Deleted > 0
 	switch {

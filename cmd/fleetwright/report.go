@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -70,7 +72,17 @@ type renderReport struct {
 	Kind       string         `json:"kind"`
 	Check      bool           `json:"check"`
 	Targets    []targetReport `json:"targets"`
-	Errors     []string       `json:"errors"`
+	// AbsentSecrets are declared and have no file yet.
+	AbsentSecrets []absentSecret `json:"absentSecrets"`
+	Errors        []string       `json:"errors"`
+}
+
+// absentSecret is a declared Secret without a file.
+type absentSecret struct {
+	Path      string   `json:"path"`
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Clusters  []string `json:"clusters"`
 }
 
 // targetReport is one target and the files that changed, or would.
@@ -101,7 +113,31 @@ type conflictReport struct {
 }
 
 func (r *renderReport) init() {
-	r.APIVersion, r.Targets, r.Errors = v1alpha1.APIVersion, []targetReport{}, []string{}
+	r.APIVersion, r.Targets, r.AbsentSecrets, r.Errors = v1alpha1.APIVersion, []targetReport{}, []absentSecret{}, []string{}
+}
+
+// addAbsent adds the declared Secrets that have no file.
+func (r *renderReport) addAbsent(files []generators.SecretFile) {
+	for _, f := range files {
+		r.AbsentSecrets = append(r.AbsentSecrets, absentSecret{f.Path, f.Secret.Namespace, f.Secret.Name, f.Clusters})
+	}
+}
+
+// printAbsent names the declared Secrets that have no file, and the command that
+// makes them.
+func printAbsent(s streams, files []generators.SecretFile, dir string) {
+	if len(files) == 0 {
+		return
+	}
+	verb, them := "is", "it"
+	if len(files) > 1 {
+		verb, them = "are", "them"
+	}
+	fmt.Fprintf(s.out, "%s %s not made yet, and no kustomization lists %s:\n", finding.Count(len(files), "declared Secret"), verb, them)
+	for _, f := range files {
+		fmt.Fprintf(s.out, "  %s  %s\n", f.Path, f.Secret)
+	}
+	fmt.Fprintf(s.out, "  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
 }
 
 // add adds a target; a plan may be nil when it could not be made.

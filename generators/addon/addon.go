@@ -15,11 +15,13 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/encryption"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/secret"
 )
 
-// Generate writes the add-ons of all clusters.
-func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
-	g := &generator{out: out, spec: spec, lay: lay, written: map[string]bool{}, index: map[string]*emit.Kustomization{}, objects: map[string][]any{}}
+// Generate writes the add-ons of all clusters, and lists the Secrets whose files
+// there are.
+func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
+	g := &generator{out: out, spec: spec, lay: lay, secrets: secrets, written: map[string]bool{}, index: map[string]*emit.Kustomization{}, objects: map[string][]any{}}
 	for _, c := range spec.Clusters {
 		g.cluster(c)
 	}
@@ -30,6 +32,8 @@ type generator struct {
 	out  *emit.Files
 	spec *v1alpha1.Spec
 	lay  layout.Layout
+	// secrets are those that clusters apply.
+	secrets []secret.Placed
 	// written are the folders of parts that stand already (shared bases).
 	written map[string]bool
 	// index gathers the kustomization of each folder, objects those of each
@@ -40,7 +44,7 @@ type generator struct {
 
 func (g *generator) cluster(c *v1alpha1.Cluster) {
 	addons := On(g.spec, c)
-	units := g.lay.Addons(c, addons)
+	units := g.withSecrets(c, g.lay.Addons(c, addons))
 	for _, u := range units {
 		for _, p := range u.Parts {
 			g.part(c, u, p)
@@ -54,6 +58,30 @@ func (g *generator) cluster(c *v1alpha1.Cluster) {
 	g.out.Objects(path.Join(c.Spec.Path, "cluster-vars.yaml"),
 		"The variables of cluster "+c.Metadata.Name+", used as ${NAME} by the add-ons.",
 		variables(c))
+}
+
+// withSecrets lists a cluster's Secrets, and adds the units that apply them to
+// those of its add-ons: before the first that is one of its own.
+func (g *generator) withSecrets(c *v1alpha1.Cluster, units []layout.Unit) []layout.Unit {
+	for _, s := range g.secrets {
+		place, on := s.On(c)
+		if !on {
+			continue
+		}
+		g.list(place.Index, emit.Relative(place.Index, place.File))
+		if place.Via != "" {
+			g.list(place.Via, emit.Relative(place.Via, place.Index))
+		}
+		if slices.ContainsFunc(units, func(u layout.Unit) bool { return u.Name == place.Unit.Name }) {
+			continue
+		}
+		first := slices.IndexFunc(units, func(u layout.Unit) bool { return u.Place.File != "" })
+		if first < 0 {
+			first = len(units)
+		}
+		units = slices.Insert(units, first, place.Unit)
+	}
+	return units
 }
 
 func (g *generator) hasTenant(t *v1alpha1.Tenant, c *v1alpha1.Cluster) bool {

@@ -34,7 +34,7 @@ func generate(t *testing.T, objects string) (*v1alpha1.Spec, *emit.Files) {
 		t.Fatal(err)
 	}
 	out := emit.New()
-	addon.Generate(out, spec, layout.For(spec.Fleet.Spec.Layout))
+	addon.Generate(out, spec, layout.For(spec.Fleet.Spec.Layout), nil)
 	if err := out.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/secret"
 )
 
 // platformRules are the creation rules of the platform repository: those of the
@@ -63,6 +64,13 @@ func folders(spec *v1alpha1.Spec, lay layout.Layout) map[string]users {
 			if !within(u.Dir, c.Spec.Path) {
 				top, _, _ := strings.Cut(u.Dir, "/")
 				shared[top] = true
+			}
+		}
+	}
+	for _, s := range secret.Places(spec, lay) {
+		for i, place := range s.Places {
+			if s.Secret.Scope != v1alpha1.ScopeTenant {
+				use(place.Index, s.Clusters[i].Metadata.Name)
 			}
 		}
 	}

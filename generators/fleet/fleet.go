@@ -9,6 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/bootstrap"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/secret"
 )
 
 // Options are what a render knows beside the specification; see
@@ -16,6 +17,8 @@ import (
 type Options struct {
 	FluxComponents []byte
 	Adopted        map[string][]byte
+	// Secrets whose files there are.
+	Secrets []secret.Placed
 }
 
 // Generate writes the platform's files, except for the tenants' and .sops.yaml.
@@ -25,7 +28,7 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, opts Opti
 			system(out, spec, c, opts)
 		}
 	}
-	addon.Generate(out, spec, lay)
+	addon.Generate(out, spec, lay, opts.Secrets)
 	bootstrap.Generate(out, spec, lay)
 	workplace(out, spec)
 }

@@ -26,6 +26,15 @@ func (apps) Home(a *v1alpha1.Addon) Home {
 	return Home{Namespace: a.Spec.Namespace, ServiceAccount: "helm-installer", Bound: true}
 }
 
+// Secret stands in the folder of its namespace, which the root unit applies
+// before the apps.
+func (l apps) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
+	if d.Scope == v1alpha1.ScopeTenant {
+		return tenantSecret(l.TenantBase(d.Tenant), d)
+	}
+	return SecretPlace{Place: Place{File: secretFile(folder, d), Index: path.Join(folder, d.Namespace)}, Unit: root(c)}
+}
+
 func (apps) Namespace(_ *v1alpha1.Cluster, namespace string) Place {
 	dir := path.Join(folder, namespace)
 	return Place{File: path.Join(dir, "namespace.yaml"), Index: dir}
@@ -43,13 +52,17 @@ func (l apps) Tenants(c *v1alpha1.Cluster, _ []Unit) Unit {
 // rootUnit is the Kustomization that applies all others.
 const rootUnit = "cluster-apps"
 
-func (apps) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
-	units := []Unit{{
+func root(c *v1alpha1.Cluster) Unit {
+	return Unit{
 		Name:           rootUnit,
 		Place:          Place{File: path.Join(c.Spec.Path, "ks.yaml")},
 		Dir:            folder,
 		DeletionPolicy: "WaitForTermination",
-	}}
+	}
+}
+
+func (apps) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {
+	units := []Unit{root(c)}
 	for _, a := range addons {
 		dir := path.Join(folder, a.Spec.Namespace, a.Metadata.Name)
 		place := Place{File: path.Join(dir, "ks.yaml"), Index: path.Dir(dir)}

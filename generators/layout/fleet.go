@@ -23,6 +23,20 @@ func (fleet) Home(*v1alpha1.Addon) Home {
 	return Home{Namespace: FluxNamespace, ServiceAccount: "helm-controller"}
 }
 
+// Secret stands beside the stages: the names in their folders are the add-ons'.
+// The stage that makes the namespaces applies it, so that the releases find it.
+func (l fleet) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
+	if d.Scope == v1alpha1.ScopeTenant {
+		return tenantSecret(l.TenantBase(d.Tenant), d)
+	}
+	dir := path.Join("infrastructure/secrets", c.Metadata.Name)
+	if d.Scope == v1alpha1.ScopePlatform {
+		dir = "infrastructure/secrets/base"
+	}
+	unit := stage(v1alpha1.StageControllers, c)
+	return SecretPlace{Place: Place{File: secretFile(dir, d), Index: dir}, Via: unit.Dir, Unit: unit}
+}
+
 func (fleet) Namespace(c *v1alpha1.Cluster, _ string) Place {
 	dir := infrastructure(v1alpha1.StageControllers, c)
 	return Place{File: path.Join(dir, "namespaces.yaml"), Index: dir}

@@ -4,6 +4,8 @@
 package layout
 
 import (
+	"path"
+
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
@@ -25,6 +27,30 @@ type Layout interface {
 	Namespace(c *v1alpha1.Cluster, namespace string) Place
 	// Home is where an add-on's release lives on clusters.
 	Home(a *v1alpha1.Addon) Home
+	// Secret places the file of a declared Secret that a cluster applies.
+	Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace
+}
+
+// SecretPlace is where the file of a declared Secret stands.
+type SecretPlace struct {
+	// Place of the file; several clusters may share it.
+	Place
+	// Via is the folder whose kustomization.yaml lists the folder Index; empty
+	// where Index is found without it.
+	Via string
+	// Unit that applies the Secret, unless its folder is a tenant's. It may
+	// have nothing else to apply.
+	Unit Unit
+}
+
+// secretFile is the file of a Secret in a folder: namespaces don't share names.
+func secretFile(dir string, d *v1alpha1.DeclaredSecret) string {
+	return path.Join(dir, d.Namespace, d.Name+".sops.yaml")
+}
+
+// tenantSecret places a tenant's Secret in the folder that its clusters share.
+func tenantSecret(base string, d *v1alpha1.DeclaredSecret) SecretPlace {
+	return SecretPlace{Place: Place{File: secretFile(path.Join(base, "secrets"), d), Index: base}}
 }
 
 // For returns the layout of a name; the specification's validation lets only

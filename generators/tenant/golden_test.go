@@ -51,7 +51,7 @@ func render(t testing.TB, spec *v1alpha1.Spec) []tree.Target {
 	t.Helper()
 	lay := layout.For(spec.Fleet.Spec.Layout)
 	out := emit.New()
-	Platform(out, spec, lay)
+	Platform(out, spec, lay, nil)
 	encryption.Platform(out, spec, lay)
 	if err := out.Err(); err != nil {
 		t.Fatal(err)

@@ -105,7 +105,7 @@ func many(t testing.TB, n int) *v1alpha1.Spec {
 func generate(t testing.TB, spec *v1alpha1.Spec) int {
 	t.Helper()
 	out := emit.New()
-	Platform(out, spec, layout.For(spec.Fleet.Spec.Layout))
+	Platform(out, spec, layout.For(spec.Fleet.Spec.Layout), nil)
 	targets, err := Targets(spec)
 	if err != nil || out.Err() != nil {
 		t.Fatal(err, out.Err())

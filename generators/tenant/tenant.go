@@ -20,14 +20,22 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/secret"
 )
 
 // Platform writes everything about the tenants in the platform repository: a
-// base for each tenant, and an overlay for each cluster that has tenants.
-func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
+// base for each tenant, and an overlay for each cluster that has tenants. secrets
+// are the declared ones whose files there are.
+func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
+	own := map[string][]string{}
+	for _, s := range secrets {
+		if s.Secret.Scope == v1alpha1.ScopeTenant {
+			own[s.Secret.Tenant] = append(own[s.Secret.Tenant], s.File)
+		}
+	}
 	for _, files := range eachTenant(spec.Tenants, func(t *v1alpha1.Tenant) *emit.Files {
 		files := emit.New()
-		base(files, spec, lay, t)
+		base(files, spec, lay, t, own[t.Metadata.Name])
 		patches(files, spec, lay, t)
 		return files
 	}) {
@@ -53,8 +61,9 @@ func eachTenant[T any](tenants []*v1alpha1.Tenant, generate func(*v1alpha1.Tenan
 	return results
 }
 
-// base writes the objects of a tenant that all its clusters share.
-func base(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.Tenant) {
+// base writes the objects of a tenant that all its clusters share, and lists the
+// files of its Secrets.
+func base(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.Tenant, secrets []string) {
 	dir := lay.TenantBase(t.Metadata.Name)
 	var k emit.Kustomization
 	write := func(name, comment string, objects []any) {
@@ -72,6 +81,9 @@ func base(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.T
 	}
 	if t.Spec.State == v1alpha1.StateActive {
 		write("sync.yaml", syncComment, syncObjects(spec, t))
+	}
+	for _, file := range secrets {
+		k.Resources = append(k.Resources, emit.Relative(dir, file))
 	}
 	out.Kustomization(dir, k)
 }

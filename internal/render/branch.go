@@ -37,8 +37,10 @@ func (r *branchReader) under(dir string) ([]string, error) {
 
 // adoptWorkTree lets the user's own files (modes once and adopted) of a
 // checked-out work tree stand for those that the branch lacks, so that a commit
-// takes them as they are instead of writing starters over them. It returns them
-// by path, and the inventory with what the work tree's says of them.
+// takes them as they are instead of writing starters over them. Carried files
+// stand for those that the branch has too: they were made in the work tree. It
+// returns all of them by path, and the inventory with what the work tree's says
+// of them.
 func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Inventory) (map[string][]byte, *tree.Inventory, error) {
 	folder, err := tree.OpenFolder(dir)
 	if err != nil {
@@ -51,11 +53,12 @@ func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Invento
 	}
 	merged := &tree.Inventory{Target: inv.Target, Files: slices.Clone(inv.Files), Tenants: inv.Tenants}
 	for f := range t.All() {
-		if _, err := r.ReadFile(f.Path); f.Mode == tree.Managed || !errors.Is(err, fs.ErrNotExist) {
+		committed, err := r.ReadFile(f.Path)
+		if f.Mode == tree.Managed || f.Mode != tree.Carried && !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		content, err := folder.ReadFile(f.Path)
-		if err != nil || string(content) == string(f.Content) {
+		if err != nil || f.Mode != tree.Carried && string(content) == string(f.Content) || f.Mode == tree.Carried && string(content) == string(committed) {
 			continue // what can't be read, the commit's own check of the work tree refuses
 		}
 		r.own[f.Path] = content

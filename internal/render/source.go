@@ -26,6 +26,7 @@ type Source struct {
 	Tenants []tree.TenantState
 
 	components []byte // gotk-components.yaml, where it was asked for
+	absent     []generators.SecretFile
 	// Of a stream: its targets, and the specification that they came from; nil
 	// when the stream holds none.
 	targets     []tree.Target
@@ -69,7 +70,8 @@ func (s *Source) UseFluxManifests(dir string) (err error) {
 
 // Targets renders the targets: the platform's first, then the tenants' by name.
 // The adopted files that the platform repository has already are read from the
-// first of the readers that has them.
+// first of the readers that has them, and the encrypted files of declared Secrets
+// from the last: the specification's own folder, where they are made.
 func (s *Source) Targets(platform ...tree.Reader) ([]tree.Target, error) {
 	if s.Spec == nil {
 		return s.targets, nil
@@ -91,8 +93,11 @@ func (s *Source) Platform(platform ...tree.Reader) (tree.Target, error) {
 }
 
 func (s *Source) options(platform []tree.Reader) (generators.Options, error) {
-	o := generators.Options{FluxComponents: s.components, Adopted: map[string][]byte{}}
+	o := generators.Options{FluxComponents: s.components, Adopted: map[string][]byte{}, Secrets: map[string][]byte{}}
 	if err := s.checkSystem(platform); err != nil {
+		return o, err
+	}
+	if err := s.readSecrets(o.Secrets, platform); err != nil {
 		return o, err
 	}
 	if s.components != nil {
@@ -181,6 +186,9 @@ func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, o
 			return nil, err
 		}
 		o.Tenants = s.Tenants
+	}
+	if err := s.keepsSecrets(t, current); err != nil {
+		return nil, err
 	}
 	plan, err := tree.Compare(t.Tree, current, inv, o)
 	if err == nil {

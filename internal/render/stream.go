@@ -196,8 +196,8 @@ func (u *unpacker) file(c carried) error {
 		u.trees[c.Target] = t
 	}
 	if c.Path != tree.InventoryPath {
-		if !slices.Contains([]tree.Mode{tree.Managed, tree.Once, tree.Adopted}, c.Mode) {
-			return fmt.Errorf("spec.mode %q: want %s, %s or %s", c.Mode, tree.Managed, tree.Once, tree.Adopted)
+		if !c.Mode.Valid() {
+			return fmt.Errorf("spec.mode %q: want %s, %s, %s or %s", c.Mode, tree.Managed, tree.Once, tree.Adopted, tree.Carried)
 		}
 		return t.Tree.Add(tree.File{Path: c.Path, Mode: c.Mode, Content: []byte(c.Content)})
 	}

@@ -52,6 +52,8 @@ const (
 //	nothing there           create
 //	same bytes              keep; the inventory takes it over
 //	mode once or adopted    keep, whatever it is; rewritten on request
+//	mode carried            as managed, but the inventory keeps the digest of what
+//	                        was written, where the file is what it was read from
 //	bytes as we wrote them  update
 //	same YAML, other style  keep: a formatter was there, nobody edited
 //	in the inventory        conflict Edited; the inventory keeps the old digest,
@@ -59,7 +61,8 @@ const (
 //	otherwise               conflict Foreign
 //
 // A file of the inventory that is no longer desired is deleted when its bytes
-// are as we wrote them, in every mode; otherwise it is LeftBehind.
+// are as we wrote them, in every mode but carried; otherwise it is LeftBehind. A
+// carried one is Undeclared, and stays.
 func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan, error) {
 	if inv.Target != "" && opts.Target != "" && inv.Target != opts.Target {
 		return nil, &TargetError{Want: opts.Target, Is: inv.Target}
@@ -124,8 +127,8 @@ func (c *comparison) read(p string) ([]byte, error) {
 
 // file plans one desired file.
 func (c *comparison) file(f File) error {
-	if !f.Mode.valid() {
-		return fmt.Errorf("file %q has mode %q: want %s, %s or %s", f.Path, f.Mode, Managed, Once, Adopted)
+	if !f.Mode.Valid() {
+		return fmt.Errorf("file %q has mode %q: the modes are %s", f.Path, f.Mode, knownModes())
 	}
 	if f.Content == nil {
 		f.Content = []byte{}
@@ -141,7 +144,13 @@ func (c *comparison) file(f File) error {
 	case err != nil:
 		return fmt.Errorf("comparing %q: %w", f.Path, err)
 	case bytes.Equal(content, f.Content):
-		c.keep(f, Digest(content))
+		digest := Digest(content)
+		if f.Mode == Carried && known {
+			// The inventory says what was written here, not what its owner
+			// made of it: encrypting anew is no reason for a render.
+			digest = entry.Digest
+		}
+		c.keep(f, digest)
 	default:
 		c.differing(f, content, entry, known)
 	}
@@ -152,11 +161,11 @@ func (c *comparison) file(f File) error {
 func (c *comparison) differing(f File, content []byte, entry Entry, known bool) {
 	digest := Digest(content)
 	switch {
-	case f.Mode == Managed && known && entry.Digest == digest,
+	case (f.Mode == Managed || f.Mode == Carried) && known && entry.Digest == digest,
 		f.Mode == Adopted && c.opts.RewriteAdopted,
 		c.overwrites(f.Path):
 		c.write(Update, f, content)
-	case f.Mode != Managed:
+	case f.Mode == Once || f.Mode == Adopted:
 		c.steps = append(c.steps, Step{Path: f.Path, Action: Keep, Mode: f.Mode})
 		if known {
 			c.record(f, entry.Digest)
@@ -185,7 +194,7 @@ func (c *comparison) blocked(f File, by *BlockedError, entry Entry, known bool) 
 	if known {
 		c.record(f, entry.Digest)
 	}
-	if f.Mode != Managed && by.At == f.Path {
+	if (f.Mode == Once || f.Mode == Adopted) && by.At == f.Path {
 		c.steps = append(c.steps, Step{Path: f.Path, Action: Keep, Mode: f.Mode})
 		return
 	}
@@ -208,6 +217,10 @@ func (c *comparison) leftover(e Entry) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("comparing %q: %w", e.Path, err)
+	}
+	if e.Mode == Carried && !c.overwrites(e.Path) {
+		c.conflict(Conflict{Path: e.Path, Kind: Undeclared, Current: content})
+		return nil
 	}
 	if e.Digest != Digest(content) && !c.overwrites(e.Path) {
 		c.conflict(Conflict{Path: e.Path, Kind: LeftBehind, Current: content})

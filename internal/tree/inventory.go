@@ -185,7 +185,7 @@ func isPlain(s string) bool {
 		return true
 	}
 	switch Mode(s) {
-	case Managed, Once, Adopted:
+	case Managed, Once, Adopted, Carried:
 		return true
 	}
 	return strings.HasSuffix(s, ".yaml") && s[0] != '.'

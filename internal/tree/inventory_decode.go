@@ -147,10 +147,8 @@ func scanWord(text, label string) (value, rest string, ok bool) {
 
 // valid reports whether an entry is one that this version writes.
 func (e Entry) valid() bool {
-	return checkGenerated(e.Path) == nil && e.Mode.valid() && validDigest(e.Digest)
+	return checkGenerated(e.Path) == nil && e.Mode.Valid() && validDigest(e.Digest)
 }
-
-func (m Mode) valid() bool { return m == Managed || m == Once || m == Adopted }
 
 // inventoryDecoder reads an inventory in any YAML style.
 type inventoryDecoder struct{ file string }
@@ -343,8 +341,8 @@ func (d *inventoryDecoder) entry(item *yaml.Node) (Entry, error) {
 	if err := checkGenerated(e.Path); err != nil {
 		return Entry{}, d.fail(fields["path"], hintRestore, "%v", err)
 	}
-	if !e.Mode.valid() {
-		return Entry{}, d.fail(fields["mode"], hintUpgrade, "unknown mode %q: this version knows %s, %s, %s", e.Mode, Managed, Once, Adopted)
+	if !e.Mode.Valid() {
+		return Entry{}, d.fail(fields["mode"], hintUpgrade, "unknown mode %q: this version knows %s", e.Mode, knownModes())
 	}
 	if !validDigest(e.Digest) {
 		return Entry{}, d.fail(fields["digest"], hintRestore, "digest %q is not %s and 64 lower-case hexadecimal digits", e.Digest, digestPrefix)

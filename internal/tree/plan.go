@@ -118,6 +118,9 @@ const (
 	// LeftBehind: we wrote the file, it was changed since, and it is no longer
 	// generated. The inventory forgets it: it is the user's from now on.
 	LeftBehind ConflictKind = "left-behind"
+	// Undeclared: a file that was carried along, and is no longer declared. The
+	// inventory forgets it: it is the user's alone from now on.
+	Undeclared ConflictKind = "undeclared"
 	// Blocked: a symbolic link, a folder or the like stands where we would
 	// write, or above.
 	Blocked ConflictKind = "blocked"
@@ -145,6 +148,8 @@ func (c Conflict) Message() string {
 		return fmt.Sprintf("%q is in the way and not written by fleetwright: left as it is", c.Path)
 	case LeftBehind:
 		return fmt.Sprintf("%q is no longer generated, but was edited: left in place, and yours from now on", c.Path)
+	case Undeclared:
+		return fmt.Sprintf("%q is no longer declared: left in place, and yours from now on", c.Path)
 	case Blocked:
 		return fmt.Sprintf("%q cannot be written: %q is %s", c.Path, c.At, c.What)
 	}
@@ -158,7 +163,7 @@ func (c Conflict) Hint() string {
 		return fmt.Sprintf("move the change into the specification, or discard it with --overwrite %s", c.Path)
 	case Foreign:
 		return fmt.Sprintf("move the file away, or replace it with --overwrite %s", c.Path)
-	case LeftBehind:
+	case LeftBehind, Undeclared:
 		return "keep the file as your own, or delete it"
 	case Blocked:
 		return fmt.Sprintf("move %s away and render again", c.At)

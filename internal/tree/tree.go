@@ -19,7 +19,19 @@ const (
 	// Adopted files are written by another tool too: written when absent,
 	// rewritten only on request.
 	Adopted Mode = "adopted"
+	// Carried files are the user's data, which is carried along as it is: written
+	// when absent, rewritten only where nobody else changed them, never deleted.
+	Carried Mode = "carried"
 )
+
+// modes are all that there are.
+var modes = []Mode{Managed, Once, Adopted, Carried}
+
+// knownModes lists the modes in a message.
+func knownModes() string { return fmt.Sprintf("%s, %s, %s and %s", Managed, Once, Adopted, Carried) }
+
+// Valid says whether there is such a mode.
+func (m Mode) Valid() bool { return slices.Contains(modes, m) }
 
 // File is a rendered file.
 type File struct {

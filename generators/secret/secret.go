@@ -1,0 +1,57 @@
+// Package secret says where the files of declared Secrets stand. Their content
+// is the users', encrypted: nothing here makes or reads it.
+package secret
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/layout"
+)
+
+// Placed is the file of a declared Secret.
+type Placed struct {
+	Secret *v1alpha1.DeclaredSecret
+	// File of the Secret, from the platform repository's root.
+	File string
+	// Clusters that apply it.
+	Clusters []*v1alpha1.Cluster
+	// Places of the file on each of the clusters.
+	Places []layout.SecretPlace
+}
+
+// Places are the files of all declared Secrets, sorted by path. A Secret that no
+// cluster applies has none, as those of a tenant that is Removed.
+func Places(spec *v1alpha1.Spec, lay layout.Layout) []Placed {
+	var out []Placed
+	at := map[string]int{}
+	for _, d := range spec.Secrets() {
+		if t := spec.Tenant(d.Tenant); t != nil && t.Spec.State == v1alpha1.StateRemoved {
+			continue
+		}
+		for _, c := range spec.SecretClusters(d) {
+			place := lay.Secret(c, d)
+			i, known := at[place.File]
+			if !known {
+				i = len(out)
+				at[place.File] = i
+				out = append(out, Placed{Secret: d, File: place.File})
+			}
+			out[i].Clusters = append(out[i].Clusters, c)
+			out[i].Places = append(out[i].Places, place)
+		}
+	}
+	slices.SortFunc(out, func(a, b Placed) int { return cmp.Compare(a.File, b.File) })
+	return out
+}
+
+// On is the place of the file on a cluster; false where the cluster doesn't
+// apply it, or a tenant's folder brings it there.
+func (p Placed) On(c *v1alpha1.Cluster) (layout.SecretPlace, bool) {
+	i := slices.Index(p.Clusters, c)
+	if i < 0 || p.Secret.Scope == v1alpha1.ScopeTenant {
+		return layout.SecretPlace{}, false
+	}
+	return p.Places[i], true
+}

@@ -1,0 +1,85 @@
+package secrets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// mostSecret is the size of the largest file of an encrypted Secret, in bytes: a
+// Secret of Kubernetes has up to 1 MB.
+const mostSecret = 8 << 20
+
+// ClearError is what makes a file no Secret that may stand in Git, and where.
+type ClearError struct {
+	Line, Column int
+	Message      string
+}
+
+func (e *ClearError) Error() string { return e.Message }
+
+// CheckEncrypted says why a file is not one Secret that SOPS encrypted, with no
+// value in clear: a *ClearError, or nil where it is. Nothing is decrypted, and no
+// value is told.
+func CheckEncrypted(content []byte) error {
+	if len(content) > mostSecret {
+		return &ClearError{1, 1, fmt.Sprintf("larger than %d MB", mostSecret>>20)}
+	}
+	reader := yaml.NewDecoder(bytes.NewReader(content))
+	var doc, second yaml.Node
+	if err := reader.Decode(&doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return &ClearError{1, 1, "not an encrypted Secret in YAML"}
+	}
+	root := doc.Content[0]
+	at := func(n *yaml.Node, format string, args ...any) error {
+		return &ClearError{n.Line, n.Column, fmt.Sprintf(format, args...)}
+	}
+	if err := reader.Decode(&second); !errors.Is(err, io.EOF) {
+		return at(root, "more than one YAML document")
+	}
+	if value(root, "apiVersion") != "v1" || value(root, "kind") != "Secret" {
+		return at(root, "not a Secret (v1)")
+	}
+	sops := field(root, "sops")
+	if sops == nil || sops.Kind != yaml.MappingNode || !IsCiphertext(value(sops, "mac")) {
+		return at(root, "the Secret is not encrypted")
+	}
+	for _, name := range []string{"data", "stringData"} {
+		data := field(root, name)
+		if data == nil {
+			continue
+		}
+		if data.Kind != yaml.MappingNode {
+			return at(data, "%s is not a map of values", name)
+		}
+		for i := 0; i+1 < len(data.Content); i += 2 {
+			key, v := data.Content[i], data.Content[i+1]
+			if v.Kind != yaml.ScalarNode || v.Value != "" && !IsCiphertext(v.Value) {
+				return at(key, "the Secret holds %q in clear", key.Value)
+			}
+		}
+	}
+	return nil
+}
+
+// field is the value of a mapping's key, nil where there is none. Aliases are not
+// followed: SOPS writes none.
+func field(n *yaml.Node, name string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func value(n *yaml.Node, name string) string {
+	if v := field(n, name); v != nil && v.Kind == yaml.ScalarNode {
+		return strings.TrimSpace(v.Value)
+	}
+	return ""
+}
