@@ -203,6 +203,10 @@ type Options struct {
 	Schemas []*schemas.Folder
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
+	// Whole reads the repository that the one to validate is a part of, where only
+	// that part is to be judged; nil where it is none. It is called where a rule has
+	// to know what clusters make of it.
+	Whole func() (*repository.Repository, error)
 	// Severities that findings of some rules, by id, have in place of their own.
 	Severities map[string]finding.Severity
 	// Ignore is what a configuration ignores.
@@ -233,7 +237,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		rules = always
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
-		Cluster: opts.Cluster, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
+		Cluster: opts.Cluster, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Whole: opts.Whole, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
 		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress,
 	})
 	if err != nil {

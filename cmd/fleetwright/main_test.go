@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, errors.New("unknown condition")
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "copytree": copyTree},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "copytree": copyTree, "agekey": ageKey},
 	})
 }
 

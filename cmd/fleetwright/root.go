@@ -29,7 +29,7 @@ func (s streams) colour() bool {
 // commands are all commands of the tool, in the order of its help.
 func commands(s streams) []*cobra.Command {
 	return []*cobra.Command{
-		newInit(s), newRender(s), newCommit(s), newValidate(s), newBuild(s), newDiff(s), newBootstrap(s),
+		newInit(s), newRender(s), newCommit(s), newValidate(s), newBuild(s), newDiff(s), newBootstrap(s), newSecrets(s),
 		newExplain(s), newSchema(s), newFn(s), newVersion(s),
 	}
 }

@@ -35,9 +35,9 @@ type validator struct {
 	ConfigMap map[string]string `json:"configMap"`
 }
 
-// hooks are the pre-commit hooks of a platform repository: the tree is what the
-// specification says, and it is valid.
-var hooks = []string{"fleetwright-render-check", "fleetwright-validate"}
+// hooks are the pre-commit hooks of a platform repository: no secret is committed
+// in clear, the tree is what the specification says, and it is valid.
+var hooks = []string{"fleetwright-secrets", "fleetwright-render-check", "fleetwright-validate"}
 
 // PreCommit is the platform repository's .pre-commit-config.yaml.
 func PreCommit() []byte { return emit.PreCommit(hooks...) }

@@ -80,7 +80,7 @@ func repository(spec *v1alpha1.Spec, t *v1alpha1.Tenant) *emit.Files {
 	sops, err := encryption.Tenant(spec, t, append(folders, shared)...)
 	out.Fail(err)
 	out.Text(encryption.File, tree.Managed, sops)
-	out.CI("", []string{"fleetwright-validate"}, []string{"validate"})
+	out.CI("", []string{"fleetwright-secrets", "fleetwright-validate"}, []string{"validate"})
 	out.Text("README.md", tree.Once, readme(spec, t, shared))
 	out.Ignore()
 	return out

@@ -6,6 +6,7 @@ package rule
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -165,6 +166,22 @@ func (a *Analysis[T]) Of(p *Pass) T {
 	return value
 }
 
+// Whole is the repository that the pass's is a part of: itself, unless the run was
+// given only what has to be judged. It is asked for late, since a part is given in
+// order not to read the whole.
+func (p *Pass) Whole() *repository.Repository {
+	s := p.shared
+	if s.Whole == nil {
+		return p.Repo
+	}
+	s.whole.once.Do(func() {
+		if s.whole.repo, s.whole.err = s.Whole(); s.whole.err != nil {
+			s.whole.repo = p.Repo
+		}
+	})
+	return s.whole.repo
+}
+
 // fleets is the graph that Clusters draws from.
 type fleets struct {
 	once  sync.Once
@@ -177,7 +194,7 @@ type fleets struct {
 func (p *Pass) Fleet() *reconcile.Fleet {
 	f := &p.shared.fleets
 	f.once.Do(func() {
-		if f.fleet, f.err = reconcile.Reconcile(p.Context, p.Repo, p.shared.Reconcile); f.err == nil && p.Cluster != "" {
+		if f.fleet, f.err = reconcile.Reconcile(p.Context, p.Whole(), p.shared.Reconcile); f.err == nil && p.Cluster != "" {
 			_, f.err = f.fleet.Cluster(p.Cluster)
 		}
 		if f.err != nil {
@@ -207,9 +224,9 @@ func (p *Pass) Clusters() []*reconcile.Cluster {
 	return chosen
 }
 
-// Err is why the Fleet could not be computed, nil where it could, or no rule
-// asked for it.
-func (s *Shared) Err() error { return s.fleets.err }
+// Err is why the Fleet could not be computed or the whole repository not be read,
+// nil where they could, or no rule asked for them.
+func (s *Shared) Err() error { return errors.Join(s.whole.err, s.fleets.err) }
 
 // Shared keeps the analyses of one repository. The zero value is ready to use.
 type Shared struct {
@@ -218,7 +235,15 @@ type Shared struct {
 	// Schemas are folders of schemas beside those that are known and those of
 	// the repository.
 	Schemas []*schemas.Folder
+	// Whole reads the repository that the one to validate is a part of; nil where
+	// it is none. It is called once, if at all.
+	Whole func() (*repository.Repository, error)
 
+	whole struct {
+		once sync.Once
+		repo *repository.Repository
+		err  error
+	}
 	mu      sync.Mutex
 	results map[any]*result
 	fleets  fleets

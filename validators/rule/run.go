@@ -23,6 +23,9 @@ type RunOptions struct {
 	Reconcile reconcile.Options
 	// Schemas are folders of schemas beside those that are known.
 	Schemas []*schemas.Folder
+	// Whole reads the repository that the one to validate is a part of; nil where
+	// it is none.
+	Whole func() (*repository.Repository, error)
 	// Known are the ids of all rules that there are, whether they run or not.
 	Known []string
 	// Severities that findings of some rules, by id, have in place of their own.
@@ -58,7 +61,7 @@ type Outcome struct {
 // then runs the rules that judge the ignoring. An error means that the repository
 // could not be validated, because the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOptions) (Outcome, error) {
-	shared := Shared{Reconcile: o.Reconcile, Schemas: o.Schemas}
+	shared := Shared{Reconcile: o.Reconcile, Schemas: o.Schemas, Whole: o.Whole}
 	passes := make([]*Pass, len(rules))
 	failed := make([]error, len(rules), len(rules)+2)
 	var done atomic.Int64

@@ -57,10 +57,9 @@ sops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
 sops_version=3.13.3
 `}},
 	Run: func(p *rule.Pass) {
-		real := reached.Of(p)
 		envs, files := map[string]string{}, map[string]string{}
 		for _, f := range p.Repo.Files() {
-			if !repository.IsKustomization(f.Path) || !real.real(f.Path) {
+			if !repository.IsKustomization(f.Path) {
 				continue
 			}
 			for _, d := range f.Documents {
@@ -102,6 +101,9 @@ func (g *generators) check(in input) {
 }
 
 func (g *generators) report(at *yaml.Node, message, hint string) {
+	if !real(g.pass, g.document.File.Path) {
+		return
+	}
 	g.pass.Report(finding.Finding{File: g.document.File.Path, Line: at.Line, Column: at.Column, Message: message, Hint: hint})
 }
 

@@ -76,9 +76,8 @@ spec:
     tag: 10.0.0
 `}},
 	Run: func(p *rule.Pass) {
-		real := reached.Of(p)
 		for _, f := range p.Repo.Files() {
-			if !real.real(f.Path) || p.Repo.Use(f.Path) == repository.Chart {
+			if p.Repo.Use(f.Path) == repository.Chart {
 				continue
 			}
 			for _, d := range f.Documents {
@@ -150,6 +149,9 @@ func (s scanner) value(field string, n *yaml.Node) {
 	token := secrets.TokenIn(n.Value)
 	if token == "" && (strings.Contains(n.Value, "\n") || !secrets.LooksSecret(field, n.Value) && !secrets.HasPassword(n.Value)) {
 		return // a text with lines is a file of its own, in which names mean anything
+	}
+	if !real(s.pass, s.object.File()) {
+		return
 	}
 	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column, Secret: true,
 		Message: fmt.Sprintf("%s of %s looks like a secret in clear", field, s.object),

@@ -58,7 +58,7 @@ stringData:
 				return // sops-partial's
 			}
 			keys := clear(o, func(string) bool { return true })
-			if len(keys) == 0 {
+			if len(keys) == 0 || !real(p, o.File()) {
 				return
 			}
 			f := finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: keys[0].line, Column: keys[0].column,
@@ -106,6 +106,9 @@ stringData:
 			}
 			meta, _ := secrets.MetadataOf(o.Document)
 			keys := clear(o, func(key string) bool { return meta == nil || !meta.LeavesClear(key) })
+			if len(keys) == 0 || !real(p, o.File()) {
+				return
+			}
 			for _, key := range keys {
 				p.Report(finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: key.line, Column: key.column,
 					Message: fmt.Sprintf("%s holds %q in clear beside encrypted values", o, key.name),
@@ -115,11 +118,10 @@ stringData:
 	},
 }
 
-// eachSecret gives the Secrets that are meant for a cluster.
+// eachSecret gives the Secrets of all files but charts'.
 func eachSecret(p *rule.Pass, check func(*repository.Object)) {
-	real := reached.Of(p)
 	for _, f := range p.Repo.Files() {
-		if !real.real(f.Path) || p.Repo.Use(f.Path) == repository.Chart {
+		if p.Repo.Use(f.Path) == repository.Chart {
 			continue
 		}
 		for _, d := range f.Documents {

@@ -38,7 +38,7 @@ metadata:
   name: apps
 `}},
 	Run: func(p *rule.Pass) {
-		real, opened, read, marked := reached.Of(p), opening(p), 0, 0
+		read, marked := 0, 0
 		for _, file := range p.Repo.Paths() {
 			size, _ := p.Repo.Size(file)
 			if size > mostKeyFile || size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
@@ -57,7 +57,7 @@ metadata:
 				return
 			}
 			report(p, file, data, func(key secrets.PrivateKey, line int) bool {
-				return (real.real(file) || opened[key.Recipient]) && !inSecret(p.Repo, file, line)
+				return !inSecret(p.Repo, file, line) && (!isExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
 			})
 		}
 	},
@@ -82,19 +82,22 @@ func report(p *rule.Pass, file string, data []byte, counts func(key secrets.Priv
 
 // opening are the age recipients of what is encrypted outside of examples: their keys are real
 // wherever they stand.
-func opening(p *rule.Pass) map[string]bool {
-	opening, real := map[string]bool{}, reached.Of(p)
-	for _, e := range ciphertexts.Of(p) {
-		if !real.real(e.File.Path) {
-			continue
-		}
-		for _, r := range e.meta.Recipients() {
-			if r.Service == "age" {
-				opening[r.ID] = true
+var opening = rule.Analysis[map[string]bool]{
+	Name: "sops-opening",
+	RunPass: func(p *rule.Pass) map[string]bool {
+		recipients := map[string]bool{}
+		for _, e := range encryptedIn(p.Whole()) {
+			if !real(p, e.File.Path) {
+				continue
+			}
+			for _, r := range e.meta.Recipients() {
+				if r.Service == "age" {
+					recipients[r.ID] = true
+				}
 			}
 		}
-	}
-	return opening
+		return recipients
+	},
 }
 
 // inSecret says whether a line is of a Secret, of which sops-plaintext-secret tells.

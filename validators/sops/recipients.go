@@ -98,10 +98,10 @@ but this one. Most often the file was renamed, or a .sops.yaml in a folder hides
 				p.Report(finding.Finding{File: c.File, Line: c.Err.Line, Column: c.Err.Column, Message: c.Err.Message})
 			}
 		}
-		told, real := map[string]bool{}, reached.Of(p)
+		told := map[string]bool{}
 		for _, e := range ciphertexts.Of(p) {
 			c := secrets.ConfigFor(all, e.File.Path)
-			if c == nil || !real.real(e.File.Path) || c.Err != nil || len(c.Rules) == 0 || c.For(e.File.Path) != nil || told[e.File.Path] {
+			if c == nil || c.Err != nil || len(c.Rules) == 0 || c.For(e.File.Path) != nil || told[e.File.Path] || !real(p, e.File.Path) {
 				continue
 			}
 			told[e.File.Path] = true
@@ -150,10 +150,10 @@ creation_rules:
 // document of each file, since SOPS gives all of a file the same keys.
 func eachRuled(p *rule.Pass, check func(encrypted, *secrets.Config, *secrets.CreationRule)) {
 	all := configs.Of(p)
-	told, real := map[string]bool{}, reached.Of(p)
+	told := map[string]bool{}
 	for _, e := range ciphertexts.Of(p) {
 		c := secrets.ConfigFor(all, e.File.Path)
-		if c == nil || !real.real(e.File.Path) || told[e.File.Path] {
+		if c == nil || told[e.File.Path] || !real(p, e.File.Path) {
 			continue
 		}
 		told[e.File.Path] = true

@@ -35,44 +35,44 @@ type encrypted struct {
 // ciphertexts are the documents that SOPS encrypted, in the order of their files.
 var ciphertexts = rule.Analysis[[]encrypted]{
 	Name: "sops-ciphertexts",
-	Run: func(_ context.Context, repo *repository.Repository) []encrypted {
-		var all []encrypted
-		for _, f := range repo.Files() {
-			for _, d := range f.Documents {
-				if meta, ok := secrets.MetadataOf(d); ok {
-					all = append(all, encrypted{d, meta})
-				}
-			}
-		}
-		return all
-	},
+	Run:  func(_ context.Context, repo *repository.Repository) []encrypted { return encryptedIn(repo) },
 }
 
-// applied are the files that the clusters' builds read.
-type applied map[string]bool
+func encryptedIn(repo *repository.Repository) []encrypted {
+	var all []encrypted
+	for _, f := range repo.Files() {
+		for _, d := range f.Documents {
+			if meta, ok := secrets.MetadataOf(d); ok {
+				all = append(all, encrypted{d, meta})
+			}
+		}
+	}
+	return all
+}
 
-// reached are the files that the clusters read.
-var reached = rule.Analysis[applied]{
+// reached are the files that the clusters' builds read.
+var reached = rule.Analysis[map[string]bool]{
 	Name: "sops-reached",
-	RunPass: func(p *rule.Pass) applied {
-		a := applied{}
+	RunPass: func(p *rule.Pass) map[string]bool {
+		files := map[string]bool{}
 		for _, c := range p.Fleet().Clusters {
 			for _, k := range c.Kustomizations {
-				if k.Repo != p.Repo {
+				if k.Repo != p.Whole() {
 					continue
 				}
 				for _, file := range k.Files {
-					a[file] = true
+					files[file] = true
 				}
 			}
 		}
-		return a
+		return files
 	},
 }
 
 // real says whether what a file holds is meant: what a cluster reads is, and what is neither
-// an example nor for a test.
-func (a applied) real(file string) bool { return a[file] || !isExample(file) }
+// an example nor for a test. What clusters read is computed for the first example that is
+// asked for: rules ask when they have something to tell.
+func real(p *rule.Pass, file string) bool { return !isExample(file) || reached.Of(p)[file] }
 
 // isExample says whether a file's path names it an example.
 func isExample(file string) bool {

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// newSecrets groups the commands about secrets.
+func newSecrets(s streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "secrets",
+		Short: "Keep secrets encrypted in Git",
+		Long:  `Keep secrets encrypted in Git, with SOPS and age, and find those that are not.`,
+		Args:  cobra.ArbitraryArgs,
+		RunE:  group,
+	}
+	c.AddCommand(newSecretsCheck(s))
+	return c
+}

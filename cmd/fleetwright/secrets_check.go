@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/functions"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators"
+)
+
+// clearRules are the rules about secrets in clear.
+var clearRules = []string{"secret-hardcoded", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
+
+// secretsCheckFlags are the flags of secrets check.
+type secretsCheckFlags struct {
+	staged         bool
+	format, failOn string
+}
+
+func newSecretsCheck(s streams) *cobra.Command {
+	f := &secretsCheckFlags{format: formatText, failOn: string(finding.Warning)}
+	c := &cobra.Command{
+		Use:   "check [DIR]",
+		Short: "Look for secrets in clear",
+		Long: `Look for secrets in clear in DIR (by default the working directory): Secrets that
+are not encrypted or only in part, what kustomize makes Secrets of, private keys,
+and passwords and tokens among settings. The judgement is that of validate, by the
+rules ` + strings.Join(clearRules[:3], ", ") + `,
+` + strings.Join(clearRules[3:], " and ") + `, with what ` + validators.ConfigurationFile + ` says of them and with what
+annotations and comments ignore. Nothing is decrypted, and nothing fetched.
+
+With --staged only what the next commit changes is judged, by the bytes in git's
+index: a file that was staged in clear is found, also when it was encrypted in the
+work tree since. The rest of the index tells what is an example and what clusters
+apply. It is the pre-commit hook fleetwright-secrets.
+
+Exit status 1 when there are findings at or above --fail-on. No value is printed.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runSecretsCheck(c.Context(), s, folderArgument(args), f)
+		},
+	}
+	c.Flags().BoolVar(&f.staged, "staged", false, "judge what the next commit changes, as it stands in git's index")
+	c.Flags().Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
+	c.Flags().Var(oneOf(&f.format, formatText, formatJSON), "format", "print `FORMAT`: text, or json for the report that validate prints")
+	return c
+}
+
+func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheckFlags) error {
+	start := time.Now()
+	report, repo, err := findClear(ctx, s, dir, f.staged)
+	if f.format == formatJSON {
+		if err != nil {
+			_, report.Failure = explain(err)
+		}
+		return errors.Join(err, finding.WriteJSON(s.out, report), reaches(report, f, err))
+	}
+	if err != nil {
+		return err
+	}
+	if repo == nil {
+		_, err := fmt.Fprintln(s.out, "nothing is staged")
+		return err
+	}
+	if err := finding.WriteText(s.out, report, finding.TextOptions{Color: s.colour(), Source: repo.Lines().Line, Duration: time.Since(start)}); err != nil {
+		return err
+	}
+	return reaches(report, f, nil)
+}
+
+// reaches is the exit status of a report, unless something else failed.
+func reaches(report finding.Report, f *secretsCheckFlags, failed error) error {
+	if failed == nil && report.Reaches(finding.Severity(f.failOn)) {
+		return found()
+	}
+	return nil
+}
+
+// findClear makes the report, and returns what was judged: nil where nothing is
+// staged.
+func findClear(ctx context.Context, s streams, dir string, staged bool) (finding.Report, *repository.Repository, error) {
+	empty := finding.NewReport(nil, nil, finding.Summary{})
+	if !staged {
+		repo, err := loadRepository(dir)
+		if err != nil {
+			return empty, nil, err
+		}
+		o, err := clearOptions(func() ([]byte, error) { return repo.ReadFile(validators.ConfigurationFile) }, repo.ReadFile)
+		if err != nil {
+			return empty, nil, err
+		}
+		report, err := validators.Run(ctx, repo, o)
+		return report, repo, badGraph(err)
+	}
+	p, err := readStaged(s, dir)
+	if err != nil || len(p.Changed()) == 0 {
+		return empty, nil, err
+	}
+	o, err := clearOptions(p.validationFile, p.ReadFile)
+	if err != nil {
+		return empty, nil, err
+	}
+	o.Whole = p.whole
+	part, around, err := p.repositories()
+	if err != nil {
+		return empty, nil, err
+	}
+	report, err := validators.Run(ctx, part, o)
+	if err != nil {
+		return empty, nil, badGraph(err)
+	}
+	before, err := validators.Run(ctx, around, o)
+	if err != nil {
+		return empty, nil, badGraph(err)
+	}
+	return ofStaged(report, before, p, part, around), part, nil
+}
+
+// ofStaged leaves of a report what staged files are the reason of.
+func ofStaged(report, before finding.Report, p *stagedPart, part, around *repository.Repository) finding.Report {
+	fresh, known, _ := finding.NewBaseline(before, around.Lines().Line).Split(report.Findings, part.Lines().Line)
+	isStaged := func(file string) bool {
+		_, found := slices.BinarySearch(p.Changed(), file)
+		return found
+	}
+	known = slices.DeleteFunc(known, func(f finding.Finding) bool { return !isStaged(f.File) })
+	unresolved := slices.DeleteFunc(slices.Clone(report.Unresolved), func(u finding.Unresolved) bool { return !isStaged(u.File) })
+	return finding.NewReport(append(fresh, known...), unresolved, report.Summary).WithIgnored(report.Ignored)
+}
+
+// clearOptions are those of a validation by the rules about secrets in clear, with
+// what the repository's configuration says of them. Rules that it doesn't choose
+// run too: what is asked for is this check.
+func clearOptions(config func() ([]byte, error), read func(string) ([]byte, error)) (validators.Options, error) {
+	var o validators.Options
+	rules, err := validators.Select(clearRules)
+	if err != nil {
+		return o, err
+	}
+	content, err := config()
+	if errors.Is(err, fs.ErrNotExist) {
+		o.Rules = rules
+		return o, nil
+	}
+	if err != nil {
+		return o, err
+	}
+	v, err := functions.ReadValidation(validators.ConfigurationFile, content)
+	if err != nil {
+		return o, err
+	}
+	v.Rules, v.Profiles = clearRules, nil
+	if o, err = v.Options(); err != nil {
+		return o, err
+	}
+	if v.Baseline == "" {
+		return o, nil
+	}
+	if content, err = read(v.Baseline); err != nil {
+		return o, fmt.Errorf("baseline: %w", err)
+	}
+	o.BaselineFile = v.Baseline
+	if o.Baseline, err = finding.ReadBaseline(content); err != nil {
+		return o, fmt.Errorf("baseline: %s %w", v.Baseline, err)
+	}
+	return o, nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/validators"
+)
+
+// stagedPart is what the next commit changes, with the files around it that say
+// what becomes of them.
+type stagedPart struct {
+	*gitrepo.Staged
+	// around are the paths of files that are not changed, and whose say counts.
+	around []string
+}
+
+// readStaged reads the index of the repository around a folder.
+func readStaged(s streams, dir string) (*stagedPart, error) {
+	index, err := gitrepo.ReadStaged(dir, s.env("GIT_INDEX_FILE"))
+	if err != nil {
+		if errors.Is(err, gitrepo.ErrNotRepository) {
+			return nil, &render.BadInput{Err: fmt.Errorf("--staged: %w", err), Hint: "name a folder of a git repository with a work tree"}
+		}
+		return nil, err
+	}
+	p := &stagedPart{Staged: index}
+	changed, folders := map[string]bool{}, map[string]bool{".": true}
+	for _, name := range index.Changed() {
+		changed[name] = true
+		for dir := path.Dir(name); !folders[dir]; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	for _, name := range index.Paths() {
+		if !changed[name] && folders[path.Dir(name)] && speaksForOthers(name) {
+			p.around = append(p.around, name)
+		}
+	}
+	return p, nil
+}
+
+// speaksForOthers says whether a file tells what becomes of those in its folder
+// and below: who can decrypt them, what kustomize and Helm take them for, which of
+// them Flux sees.
+func speaksForOthers(name string) bool {
+	switch path.Base(name) {
+	case secrets.ConfigName, "Chart.yaml", ".sourceignore":
+		return true
+	}
+	return repository.IsKustomization(name)
+}
+
+// load reads files of the index into a repository.
+func (p *stagedPart) load(names ...[]string) (*repository.Repository, error) {
+	files := map[string][]byte{}
+	for _, list := range names {
+		for _, name := range list {
+			content, err := p.ReadFile(name)
+			if errors.Is(err, gitrepo.ErrLarge) {
+				continue // as files of a folder above that size
+			}
+			if err != nil {
+				return nil, fmt.Errorf("reading the index: %w", err)
+			}
+			files[name] = content
+		}
+	}
+	return repository.FromFiles(maps.All(files), repository.Options{})
+}
+
+// repositories are the part to judge, and that without what is staged: what is
+// found in both is not the next commit's.
+func (p *stagedPart) repositories() (part, before *repository.Repository, err error) {
+	if before, err = p.load(p.around); err != nil {
+		return nil, nil, err
+	}
+	if part, err = p.load(p.around, p.Changed()); err != nil {
+		return nil, nil, err
+	}
+	inputs := p.inputs(part)
+	if len(inputs) > 0 {
+		part, err = p.load(p.around, p.Changed(), inputs)
+	}
+	return part, before, err
+}
+
+// inputs are files that staged kustomizations make Secrets of, and that are not
+// staged themselves.
+func (p *stagedPart) inputs(part *repository.Repository) []string {
+	var found []string
+	for _, k := range part.Kustomizes() {
+		if k.Spec == nil || !slices.Contains(p.Changed(), k.File.Path) {
+			continue
+		}
+		for _, g := range k.Spec.SecretGenerator {
+			for _, input := range slices.Concat(g.EnvSources, g.FileSources) {
+				name, inside := repository.Join(k.Dir, inputFile(input))
+				if inside && !part.Exists(name) && slices.Contains(p.Paths(), name) {
+					found = append(found, name)
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// inputFile is the file of a generator's entry, which may name a key.
+func inputFile(entry string) string {
+	if _, file, named := strings.Cut(entry, "="); named {
+		return file
+	}
+	return entry
+}
+
+// whole is the repository as the next commit holds it.
+func (p *stagedPart) whole() (*repository.Repository, error) { return p.load(p.Paths()) }
+
+// validationFile is the configuration of a validation that the next commit holds.
+func (p *stagedPart) validationFile() ([]byte, error) {
+	return p.ReadFile(validators.ConfigurationFile)
+}
