@@ -7,7 +7,7 @@ import (
 )
 
 // clusterNamespaces are there on every cluster.
-var clusterNamespaces = []string{"default", fluxNamespace, "kube-public", "kube-system"}
+var clusterNamespaces = []string{"default", FluxNamespace, "kube-public", "kube-system"}
 
 // typeKeys are the keys that the API server wants in a Secret of a type: all of
 // them, or one where any is set.
@@ -35,7 +35,7 @@ func (c *checker) secrets(e *Encryption) {
 		if d.Namespace == "" || !c.whole(e) {
 			continue
 		}
-		if d.Namespace == fluxNamespace && d.Name == e.Spec.SecretRef.Name {
+		if d.Namespace == FluxNamespace && d.Name == e.Spec.SecretRef.Name {
 			c.fail(e, p.child("name"), "make it by hand on the cluster, with the key that fleetwright secrets keygen writes to a file",
 				"%s is the cluster's own key, which opens all others: it never stands in Git, not even encrypted", d)
 			continue

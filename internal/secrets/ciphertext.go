@@ -45,7 +45,7 @@ func CheckEncrypted(content []byte) error {
 		return at(root, "not a Secret (v1)")
 	}
 	sops := field(root, "sops")
-	if sops == nil || sops.Kind != yaml.MappingNode || !IsCiphertext(value(sops, "mac")) {
+	if sops == nil || sops.Kind != yaml.MappingNode || !isEncryptedValue(value(sops, "mac")) {
 		return at(root, "the Secret is not encrypted")
 	}
 	for _, name := range []string{"data", "stringData"} {
@@ -58,7 +58,7 @@ func CheckEncrypted(content []byte) error {
 		}
 		for i := 0; i+1 < len(data.Content); i += 2 {
 			key, v := data.Content[i], data.Content[i+1]
-			if v.Kind != yaml.ScalarNode || v.Value != "" && !IsCiphertext(v.Value) {
+			if v.Kind != yaml.ScalarNode || v.Value != "" && !isEncryptedValue(v.Value) {
 				return at(key, "the Secret holds %q in clear", key.Value)
 			}
 		}
@@ -82,4 +82,9 @@ func value(n *yaml.Node, name string) string {
 		return strings.TrimSpace(v.Value)
 	}
 	return ""
+}
+
+// isEncryptedValue says whether a value is one that SOPS encrypted.
+func isEncryptedValue(value string) bool {
+	return strings.HasPrefix(value, "ENC[AES256_GCM,") && strings.HasSuffix(strings.TrimSpace(value), "]")
 }
