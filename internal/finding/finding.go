@@ -55,6 +55,9 @@ type Finding struct {
 	// ObjectAt is where the object stands, if that isn't around Line: its
 	// annotation counts.
 	ObjectAt Place `json:"-"`
+	// Several says that Object is one of several that the finding is about: annotations of one
+	// don't count.
+	Several bool `json:"-"`
 }
 
 // Hidden stands for a secret value in what people and scripts are shown.

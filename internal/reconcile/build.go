@@ -61,7 +61,7 @@ func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 
 // buildFolder builds a folder.
 func (f *files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
-	v := &view{files: f, ctx: ctx, seen: map[string]bool{}}
+	v := &view{files: f, ctx: ctx, seen: map[string]bool{}, patches: spec.Patches}
 	if !v.IsDir(absolute(dir)) {
 		return v.given(&built{failure: pathMissing(v, dir)}, nil)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
@@ -22,12 +21,15 @@ type diagnosis struct {
 	seen    map[string]bool
 }
 
-// diagnose finds what kustomize most likely refuses in a folder, or in those that it is made
-// of, and nil where it finds nothing: kustomize's own errors name no line, and in the outermost
-// file what is wrong in an inner one.
+// diagnose finds what kustomize most likely refuses in a folder, in those that it is made of, or
+// in the patches that the Flux Kustomization adds, and nil where it finds nothing: kustomize's own
+// errors name no line, and in the outermost file what is wrong in an inner one.
 func (v *view) diagnose(dir string, err error) *Failure {
 	d := &diagnosis{view: v, message: err.Error(), seen: map[string]bool{}}
-	return d.path(dir)
+	if f := d.path(dir); f != nil {
+		return f
+	}
+	return d.refused(addedEntries(v.patches))
 }
 
 // path looks at what kustomize-controller builds of a folder: by its kustomization, else all
@@ -81,10 +83,7 @@ func (v *diagnosis) folder(dir string) *Failure {
 	if f := v.twice(k); f != nil {
 		return f
 	}
-	if f := v.noPatch(k); f != nil {
-		return f
-	}
-	return v.patchOfNothing(k)
+	return v.refused(v.entries(k))
 }
 
 // reference looks at what a kustomization refers to as a resource or component.
@@ -211,50 +210,6 @@ func (v *diagnosis) objectsOf(k *repository.Kustomize, ref string) []head {
 	return heads
 }
 
-// objectsIn are those of a text that kustomize has read.
-func objectsIn(text string) []head {
-	var heads []head
-	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
-		var h head
-		if decoder.Decode(&h) != nil {
-			return heads
-		}
-		heads = append(heads, h)
-	}
-}
-
-// patchOfNothing finds the patch whose object kustomize didn't find.
-func (v *diagnosis) patchOfNothing(k *repository.Kustomize) *Failure {
-	_, rest, found := strings.Cut(v.message, `no resource matches strategic merge patch "`)
-	if !found {
-		return nil
-	}
-	wanted, _, _ := strings.Cut(rest, `"`)
-	at := func(file, text string, field ...any) *Failure {
-		for _, o := range slices.Concat(v.objectsOf(k, file), objectsIn(text)) {
-			if o.id().String() == wanted {
-				return failureAt(k, fmt.Sprintf("%s: among the resources is no %s to patch", field[0], o), field...)
-			}
-		}
-		return nil
-	}
-	for i, p := range k.Spec.Patches {
-		key := "path"
-		if p.Path == "" {
-			key = "patch"
-		}
-		if f := at(p.Path, p.Patch, "patches", i, key); f != nil {
-			return f
-		}
-	}
-	for i, p := range k.Spec.PatchesStrategicMerge { //nolint:staticcheck // older repositories use it
-		if f := at(string(p), string(p), "patchesStrategicMerge", i); f != nil {
-			return f
-		}
-	}
-	return nil
-}
-
 // missingFile finds a file of a patch or generator that isn't there.
 func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 	gone := func(ref string) bool {
@@ -340,36 +295,6 @@ func listedFiles(k *types.Kustomization) []listed {
 		{"transformers", "", k.Transformers}, {"generators", "", k.Generators}, {"validators", "", k.Validators},
 		{"configurations", "", k.Configurations}, {"crds", "", k.Crds},
 	}
-}
-
-// noPatch finds the entry of patches that kustomize can read neither as a partial object nor as
-// operations.
-func (v *diagnosis) noPatch(k *repository.Kustomize) *Failure {
-	if !strings.Contains(v.message, "unable to parse SM or JSON patch") {
-		return nil
-	}
-	for i, p := range k.Spec.Patches {
-		text, key := p.Patch, "patch"
-		if p.Path != "" {
-			key = "path"
-			at, _ := repository.Join(k.Dir, p.Path)
-			data, err := v.ReadFile(absolute(at))
-			if err != nil {
-				continue
-			}
-			text = string(data)
-		}
-		var doc yaml.Node
-		if yaml.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) > 0 {
-			root := doc.Content[0]
-			named := repository.Lookup(root, "kind") != nil && repository.Lookup(root, "apiVersion") != nil && repository.Lookup(root, "metadata", "name") != nil
-			if root.Kind == yaml.SequenceNode || named {
-				continue
-			}
-		}
-		return failureAt(k, "patches: this is neither a list of JSON 6902 operations nor an object with apiVersion, kind and metadata.name", "patches", i, key)
-	}
-	return nil
 }
 
 // failureAt is a failure at a place of a kustomization. Fields that kustomize moved to their

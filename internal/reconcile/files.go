@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -139,6 +140,8 @@ type view struct {
 	data    []byte
 	// manifest is what the kustomization is generated of, nil where there is one.
 	manifest *manifests
+	// patches are those that the Flux Kustomization adds.
+	patches []fluxkustomize.Patch
 
 	mu    sync.Mutex
 	seen  map[string]bool

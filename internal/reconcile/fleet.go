@@ -204,8 +204,10 @@ type Failure struct {
 	// Malformed says that the file is no YAML, or has a key twice: whatever reads it fails.
 	Malformed bool
 
-	// component is an entry of the Flux Kustomization's spec.components that it is about.
+	// component is an entry of the Flux Kustomization's spec.components that it is about, and
+	// added a part of its spec.patches.
 	component string
+	added     *addedPart
 }
 
 // Reason sorts failures.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
@@ -18,16 +17,27 @@ import (
 // patch is one that a Kustomization's build may have applied: a partial object, or the
 // operations of RFC 6902.
 type patch struct {
-	file string
-	// node is its root. An inline patch has the lines that it has in its file.
-	node *yaml.Node
+	// file is how to tell of the file that it stands in, whose path in repo is local.
+	file, local string
+	repo        *repository.Repository
+	// node is its root. An inline patch has the lines that it has in its file, and exact says
+	// that they are all known.
+	node  *yaml.Node
+	exact bool
+	// first and last are its lines.
+	first, last int
 	// target selects the objects that it changes, nil where it names its object itself.
 	target *types.Selector
 }
 
 // patches are found once.
 type patches struct {
-	once sync.Once
+	read, all once
+}
+
+// once are patches that are found once.
+type once struct {
+	sync.Once
 	list []patch
 }
 
@@ -35,10 +45,20 @@ type patches struct {
 // the one that is applied last first. They are looked for when something asks for the position
 // of what a patch has set.
 func (k *Kustomization) patches() []patch {
-	k.patched.once.Do(func() {
-		if k.Repo == nil {
-			return
+	k.patched.all.Do(func() {
+		if k.Repo != nil {
+			own := k.ownPatches()
+			slices.Reverse(own)
+			k.patched.all.list = slices.Concat(own, k.readPatches())
 		}
+	})
+	return k.patched.all.list
+}
+
+// readPatches are those of the kustomizations that a build read, the one that is applied last
+// first.
+func (k *Kustomization) readPatches() []patch {
+	k.patched.read.Do(func() {
 		var all []patch
 		for _, file := range k.read {
 			if f, ok := k.Repo.File(file); ok {
@@ -48,41 +68,12 @@ func (k *Kustomization) patches() []patch {
 			}
 		}
 		for i := range all {
-			all[i].file = k.origin(all[i].file)
-		}
-		if k.Object != nil && k.Object.Source != nil {
-			all = append(all, k.ownPatches()...)
+			all[i].file = k.origin(all[i].local)
 		}
 		slices.Reverse(all)
-		k.patched.list = all
+		k.patched.read.list = all
 	})
-	return k.patched.list
-}
-
-// ownPatches are those of the Flux Kustomization itself.
-func (k *Kustomization) ownPatches() []patch {
-	var all []patch
-	for i, p := range k.Spec.Patches {
-		var target *types.Selector
-		if t := p.Target; t != nil {
-			target = &types.Selector{}
-			target.Kind, target.Name = t.Kind, t.Name
-		}
-		at := k.Object.Source.Lookup("spec", "patches", i, "patch")
-		all = append(all, inlinePatch(k.Object.Kustomization.repository(), k.Object.Source.File(), at, target)...)
-	}
-	for i := range all {
-		all[i].file = k.Object.File
-	}
-	return all
-}
-
-// repository is where a Kustomization's objects stand.
-func (k *Kustomization) repository() *repository.Repository {
-	if k == nil {
-		return nil
-	}
-	return k.Repo
+	return k.patched.read.list
 }
 
 // patchesOf are the patches of a kustomization.
@@ -93,13 +84,14 @@ func patchesOf(repo *repository.Repository, k *repository.Kustomize) []patch {
 	var all []patch
 	add := func(p types.Patch, field ...any) {
 		if p.Path == "" {
-			all = append(all, inlinePatch(repo, k.File.Path, k.Document.Lookup(field...), p.Target)...)
+			all = append(all, inlinePatch(written{repo: repo, local: k.File.Path, node: k.Document.Lookup(field...), exact: true}, p.Target)...)
 			return
 		}
 		at, _ := repository.Join(k.Dir, p.Path)
 		if f, ok := repo.File(at); ok {
 			for _, d := range f.Documents {
-				all = append(all, patch{at, d.Node, p.Target})
+				one := patch{file: at, local: at, repo: repo, node: d.Node, exact: true, target: p.Target}
+				all = append(all, one.bounded())
 			}
 		}
 	}
@@ -119,51 +111,18 @@ func patchesOf(repo *repository.Repository, k *repository.Kustomize) []patch {
 	return all
 }
 
-// inlinePatch are the documents of a patch that stands as a text in a file. They have its
-// position where the text's own lines are not those of the file.
-func inlinePatch(repo *repository.Repository, file string, at *yaml.Node, target *types.Selector) []patch {
-	if at == nil || at.Kind != yaml.ScalarNode {
-		return nil
-	}
-	indent := -1
-	if at.Style&yaml.LiteralStyle != 0 && repo != nil {
-		indent = indentOf(repo, file, at)
-	}
-	var all []patch
-	for decoder := yaml.NewDecoder(strings.NewReader(at.Value)); ; {
-		var document yaml.Node
-		if decoder.Decode(&document) != nil || len(document.Content) == 0 {
-			return all
+// bounded is the patch with its lines.
+func (p patch) bounded() patch {
+	p.first, p.last = p.node.Line, p.node.Line
+	move(p.node, func(n *yaml.Node) {
+		p.first = min(p.first, n.Line)
+		end := n.Line
+		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && p.exact {
+			end += strings.Count(n.Value, "\n")
 		}
-		move(document.Content[0], func(n *yaml.Node) {
-			if indent < 0 {
-				n.Line, n.Column = at.Line, at.Column
-				return
-			}
-			n.Line, n.Column = n.Line+at.Line, n.Column+indent
-		})
-		all = append(all, patch{file, document.Content[0], target})
-	}
-}
-
-// indentOf is how far a literal text is indented in its file, -1 where that is not known.
-func indentOf(repo *repository.Repository, file string, at *yaml.Node) int {
-	data, err := repo.ReadFile(file)
-	if err != nil {
-		return -1
-	}
-	first, _, _ := strings.Cut(at.Value, "\n")
-	n := 0
-	for line := range strings.Lines(string(data)) {
-		if n++; n == at.Line+1 {
-			line = strings.TrimRight(line, "\r\n")
-			if before, found := strings.CutSuffix(line, first); found && strings.TrimSpace(before) == "" {
-				return utf8.RuneCountInString(before)
-			}
-			return -1
-		}
-	}
-	return -1
+		p.last = max(p.last, end)
+	})
+	return p
 }
 
 // move changes the position of a node and of all in it.
@@ -224,14 +183,14 @@ func (p patch) selects(o *Object) bool {
 	case p.node.Kind == yaml.MappingNode:
 		kind, name = text(p.node, "kind"), text(p.node, "metadata", "name")
 	}
-	if kind != "" && kind != o.Kind {
+	matches := func(pattern, text string) bool {
+		whole, err := regexp.Compile("^(?:" + pattern + ")$")
+		return p.target != nil && err == nil && whole.MatchString(text)
+	}
+	if kind != "" && kind != o.Kind && !matches(kind, o.Kind) {
 		return false
 	}
-	if name == "" || strings.Contains(o.Name, name) {
-		return true
-	}
-	pattern, err := regexp.Compile("^(?:" + name + ")$")
-	return p.target != nil && err == nil && pattern.MatchString(o.Name)
+	return name == "" || strings.Contains(o.Name, name) || matches(name, o.Name)
 }
 
 func text(n *yaml.Node, path ...any) string {
@@ -306,9 +265,12 @@ func same(n *yaml.Node, value any) bool {
 	return err == nil && plain(own) == plain(value)
 }
 
-// plain is a scalar as it compares, whichever decoder has read it.
+// plain is a scalar as it compares, whichever decoder has read it, and whether or not it had a
+// line end that kustomize trims off a patch.
 func plain(v any) any {
 	switch v := v.(type) {
+	case string:
+		return strings.TrimRight(v, "\n")
 	case int:
 		return float64(v)
 	case int64:
@@ -317,6 +279,14 @@ func plain(v any) any {
 		return float64(v)
 	}
 	return v
+}
+
+// Patched says whether a line of a file is one of a patch that is for the object, and maybe for
+// others too.
+func (o *Object) Patched(file string, line int) bool {
+	return o.Kustomization != nil && slices.ContainsFunc(o.Kustomization.patches(), func(p patch) bool {
+		return p.file == file && p.first <= line && line <= p.last
+	})
 }
 
 // PatchPosition returns the file, line and column of a patch's part that changes what is at a

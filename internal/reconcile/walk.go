@@ -151,16 +151,18 @@ func (k *Kustomization) build(ctx context.Context, from *files) {
 		return
 	}
 	failure := *k.built.failure // the build may be shared
-	if i := slices.Index(k.Spec.Components, failure.component); i >= 0 && failure.component != "" {
-		k.Failure = &failure
-		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "components", i)
-		return
+	k.Failure = &failure
+	f := k.Failure
+	switch i := slices.Index(k.Spec.Components, f.component); {
+	case i >= 0 && f.component != "":
+		f.File, f.Line, f.Column = k.position("spec", "components", i)
+	case f.added != nil:
+		f.File, f.Line, f.Column = k.positionOf(*f.added)
+	case f.File == "":
+		f.File, f.Line, f.Column = k.position("spec", "path")
+	default:
+		f.File = from.origin(f.File)
 	}
-	if k.Failure = &failure; k.Failure.File == "" {
-		k.Failure.File, k.Failure.Line, k.Failure.Column = k.position("spec", "path")
-		return
-	}
-	k.Failure.File = from.origin(k.Failure.File)
 }
 
 // settleReady substitutes the waiting Kustomizations whose references are all found, and

@@ -314,6 +314,51 @@ patches:
 	}
 }
 
+// What a patch does to many objects is one finding, where the patch stands: one of their parent's,
+// and one that their parent's patch gives them.
+func TestPatchOfManyObjects(t *testing.T) {
+	files := func(patch string) string {
+		all := fluxSync + strings.ReplaceAll(apps("  patches:\n    - target: {kind: Kustomization}\n      patch: |\n"+patch), "name: apps", "name: parent") + podinfoSource
+		for _, name := range []string{"a", "b", "c"} {
+			all += strings.ReplaceAll(kustomization(name, ""), "clusters/prod", "apps") + strings.ReplaceAll(podinfoIn(name, ""), "clusters/prod", name)
+		}
+		return all
+	}
+	nested := func(patch string) string {
+		return files("        - op: add\n          path: /spec/patches\n          value:\n          - target: {kind: HelmRelease|Job}\n            patch: |\n" + patch)
+	}
+	for _, c := range []struct {
+		name  string
+		rule  rule.Rule
+		files string
+		line  int
+		want  string
+	}{
+		{"a dependency", DependsOnMissing, files("        - op: add\n          path: /spec/dependsOn\n          value: [{name: gone}]\n"), 18,
+			"Kustomization flux-system/a depends on Kustomization flux-system/gone, which is not there (the same for 2 other objects)"},
+		{"a path", PathMissing, files("        - op: replace\n          path: /spec/path\n          value: gone\n"), 18,
+			`path of Kustomization flux-system/a: there is no folder "gone" (the same for 2 other objects)`},
+		{"a dependency of their releases", DependsOnMissing, nested("              - op: add\n                path: /spec/dependsOn\n                value: [{name: gone}]\n"), 23,
+			"HelmRelease flux-system/a depends on HelmRelease flux-system/gone, which is not there (the same for 2 other objects)"},
+		{"an operation that fails", BuildFailed, nested("              - op: test\n                path: /spec/interval\n                value: 2h\n"), 22,
+			"testing value /spec/interval failed: test failed (the same for 2 other objects)"},
+		{"a patch that is none", BuildFailed, nested("              not: a patch\n"), 20,
+			"patches: this is neither a list of JSON 6902 operations nor an object with apiVersion, kind and metadata.name (the same for 2 other objects)"},
+		{"a patch for an object that there isn't", BuildFailed, strings.Replace(nested("              {apiVersion: v1, kind: ConfigMap, metadata: {name: gone}}\n"), "target: {kind: HelmRelease|Job}\n            ", "", 1), 19,
+			"patches: among the resources is no ConfigMap gone to patch (the same for 2 other objects)"},
+	} {
+		found := ruletest.Find(t, c.rule, c.files)
+		if len(found) != 1 || found[0].File != "clusters/prod/apps.yaml" || found[0].Line != c.line || found[0].Message != c.want {
+			t.Errorf("%s: got %+v, want line %d, %s", c.name, found, c.line, c.want)
+		}
+	}
+	ignored := strings.Replace(files("        - op: add\n          path: /spec/dependsOn\n          value: [{name: gone}]\n"),
+		"metadata:\n  name: a\n", "metadata:\n  name: a\n  annotations: {fleetwright.dev/ignore: \"flux-dependson-missing: one of three\"}\n", 1)
+	if found := ruletest.Find(t, DependsOnMissing, ignored); len(found) != 1 {
+		t.Errorf("where one of the objects ignores it: %+v", found)
+	}
+}
+
 func TestHints(t *testing.T) {
 	for _, c := range []struct {
 		rule  rule.Rule

@@ -1,5 +1,7 @@
 package mutation_test
 
+import "strings"
+
 // fluxMutants break what Flux follows: sources, paths, dependencies, variables, builds.
 var fluxMutants = []mutant{
 	// Sources.
@@ -102,6 +104,14 @@ var fluxMutants = []mutant{
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "spec:\n  chartRef:", "spec:\n  dependsOn:\n  - name: «»envoy-gateway\n  chartRef:")},
 	},
 	{
+		name: "of-all-apps-by-a-patch-of-their-parent", example: "homelab", rule: "flux-dependson-missing",
+		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  timeout: 5m0s\n", parentPatch("", "dependsOn:\n- name: «»infrastructure"))},
+	},
+	{
+		name: "of-all-releases-by-a-patch-in-a-patch", example: "homelab", rule: "flux-dependson-missing",
+		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  timeout: 5m0s\n", parentPatch("HelmRelease", "dependsOn:\n- name: «»operator"))},
+	},
+	{
 		name: "flow-style", example: "homelab", rule: "flux-dependson-missing",
 		edits: []edit{replace("kubernetes/apps/network/external-dns/ks.yaml", "dependsOn:\n  - name: envoy-gateway\n  - name: kube-prometheus-stack\n", "dependsOn: [{name: envoy-gateway}, {name: «»kube-prom}]\n")},
 	},
@@ -175,4 +185,22 @@ var fluxMutants = []mutant{
 		name: "of-a-HelmRelease", example: "homelab", rule: "flux-healthcheck-missing",
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "  wait: true\n", "  healthChecks:\n  - apiVersion: helm.toolkit.fluxcd.io/v2\n    kind: HelmRelease\n    name: «»jellyfish\n    namespace: media\n")},
 	},
+}
+
+// parentPatch is a patch of cluster-apps for the spec of all its children; for a kind that is
+// given, one that each child applies to its objects of that kind.
+func parentPatch(kind, spec string) string {
+	patch := func(kind, spec string) string {
+		return "patches:\n- target:\n    kind: " + kind + "\n  patch: |\n" +
+			indented("    ", "apiVersion: any/v1\nkind: "+kind+"\nmetadata:\n  name: any\nspec:\n"+indented("  ", spec))
+	}
+	if kind != "" {
+		spec = patch(kind, spec)
+	}
+	return "  timeout: 5m0s\n" + indented("  ", patch("Kustomization", spec))
+}
+
+// indented are the lines of a text behind a margin.
+func indented(margin, text string) string {
+	return margin + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+margin) + "\n"
 }

@@ -23,6 +23,10 @@ var objectMutants = []mutant{
 		edits: []edit{replace("infrastructure/controllers/production-eu/velero-patch.yaml", "spec:\n  values:", "spec:\n  timeout: «»long\n  values:")},
 	},
 	{
+		name: "in-a-patch-of-a-parent-for-all-releases", example: "homelab", rule: "schema-invalid",
+		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  timeout: 5m0s\n", parentPatch("HelmRelease", "install:\n  crds: «»Replace"))},
+	},
+	{
 		name: "required-field-removed", example: "homelab", rule: "schema-invalid",
 		edits: []edit{
 			replace("kubernetes/apps/media/jellyfin/ks.yaml", "  sourceRef:\n    kind: GitRepository\n    name: flux-system\n", ""),

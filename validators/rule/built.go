@@ -48,34 +48,47 @@ func (p *Pass) ReportBuilt(o *reconcile.Object, f finding.Finding, path ...any) 
 	}
 	f.Object = Built(o)
 	f.Declared = finding.Place{File: o.File, Line: o.Line}
-	cluster := ""
+	one := builtFinding{Finding: f, rendered: o.HelmRelease != nil}
 	if o.Kustomization != nil {
-		cluster = o.Kustomization.Cluster.Name
+		one.cluster = o.Kustomization.Cluster.Name
 	}
-	p.reportIn(cluster, f, o.HelmRelease != nil)
+	if f.Line > 0 && o.Patched(f.File, f.Line) {
+		one.patched = map[finding.Place]bool{f.Declared: true}
+		one.shape = shape(o, f.Message)
+	}
+	p.reportIn(one)
 }
 
 // ReportIn reports a finding that holds for one cluster, "" where there is none. The same one
 // of several clusters is reported once.
-func (p *Pass) ReportIn(cluster string, f finding.Finding) { p.reportIn(cluster, f, false) }
+func (p *Pass) ReportIn(cluster string, f finding.Finding) {
+	p.reportIn(builtFinding{Finding: f, cluster: cluster})
+}
 
-func (p *Pass) reportIn(cluster string, f finding.Finding, rendered bool) {
+func (p *Pass) reportIn(f builtFinding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := builtKey{file: f.File, line: f.Line, column: f.Column, message: f.Message, severity: f.Severity}
 	if f.Line == 0 {
 		key.object = f.Object
 	}
-	known, there := p.built[key]
-	switch {
-	case p.built == nil:
-		p.built = map[builtKey]builtFinding{key: {f, cluster, false, rendered}}
-	case !there:
-		p.built[key] = builtFinding{f, cluster, false, rendered}
-	case known.cluster != cluster:
-		known.several = true
-		p.built[key] = known
+	if p.built == nil {
+		p.built = map[builtKey]builtFinding{}
 	}
+	if known, there := p.built[key]; there {
+		f = known.with(f)
+	}
+	p.built[key] = f
+}
+
+// shape is a message without the name of the object that it is about: what a patch does to many
+// objects is one mistake.
+func shape(o *reconcile.Object, message string) string {
+	message = strings.ReplaceAll(message, strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"), "*")
+	if o.Namespace != "" {
+		message = strings.ReplaceAll(message, o.Namespace+"/", "*/")
+	}
+	return message
 }
 
 // builtKey tells findings apart that several clusters may share.
@@ -96,6 +109,21 @@ type builtFinding struct {
 	several bool
 
 	rendered bool
+	// patched are where the objects are declared that it is about, if it stands in a patch of
+	// theirs, and shape is its message without their names.
+	patched map[finding.Place]bool
+	shape   string
+}
+
+// with is the finding as it holds where another one does, too.
+func (b builtFinding) with(other builtFinding) builtFinding {
+	b.several = b.several || other.several || b.cluster != other.cluster
+	for at := range other.patched {
+		if b.patched != nil {
+			b.patched[at] = true
+		}
+	}
+	return b
 }
 
 // ofClusters are the findings of ReportIn, sorted by place; p.mu is held.
@@ -114,7 +142,37 @@ func (p *Pass) ofClusters() []finding.Finding {
 			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Severity, b.Severity),
 			cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 	})
-	return fewOfReleases(findings)
+	return fewOfReleases(onceOfPatches(findings))
+}
+
+// onceOfPatches tells what a patch does wrong to many objects once, with how many there are.
+func onceOfPatches(all []builtFinding) []builtFinding {
+	var few []builtFinding
+	known := map[builtKey]int{}
+	for _, f := range all {
+		if f.patched == nil {
+			few = append(few, f)
+			continue
+		}
+		key := builtKey{file: f.File, line: f.Line, column: f.Column, message: f.shape, severity: f.Severity}
+		if i, there := known[key]; there {
+			few[i] = few[i].with(f)
+			continue
+		}
+		known[key] = len(few)
+		few = append(few, f)
+	}
+	for i := range few {
+		f := &few[i]
+		if f.several {
+			f.Cluster = ""
+		}
+		if n := len(f.patched) - 1; n > 0 {
+			f.Declared, f.Several = finding.Place{}, true
+			f.Message += " (the same for " + finding.Count(n, "other object") + ")"
+		}
+	}
+	return few
 }
 
 // mostOfRelease is how many findings of a rule are told about what one HelmRelease renders.

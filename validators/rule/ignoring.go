@@ -296,7 +296,7 @@ func (ig *Ignoring) about(f finding.Finding) []*Decision {
 			certain = certain || a.Kind == b.Kind && a.APIVersion == b.APIVersion
 		}
 	}
-	if !certain && f.Object.Name != "" {
+	if !certain && !f.Several && f.Object.Name != "" {
 		for _, d := range ig.identities[identity(f.Object)] {
 			if d.Object.Namespace == "" || d.Object.Namespace == f.Object.Namespace {
 				all = append(all, d)
