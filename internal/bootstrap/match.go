@@ -1,10 +1,14 @@
 package bootstrap
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
 // bootstrapCluster names the cluster that a bootstrap file belongs to:
@@ -35,9 +39,11 @@ func bootstrapCluster(paths []string, file string) string {
 // file the release reads, where Flux applies it, else the one of the same name and namespace, else one
 // of the same chart whose name or namespace differs; those that the release's cluster applies
 // before those that another does, or none. Of several, those of the same cluster count, then those nearest in the
-// folder tree, then one that agrees. It says why when the choice would be a guess.
+// folder tree, then one that agrees. It says why when the choice would be a guess. What another
+// cluster has is never taken for what is hidden in the release's own.
 func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
 	reads := func(h *helmRelease) bool { return r.reads[h.file] }
+	cluster, hidden := g.clusterNamed(r.cluster), ""
 	own := func(h *helmRelease) bool { return (r.cluster == "" || h.in(r.cluster)) && r.sameIdentity(h) }
 	similar := func(h *helmRelease) bool { return g.similar(r, h) }
 	// A cluster that the repository doesn't name applies it.
@@ -49,7 +55,17 @@ func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
 		{g.releases, reads}, {g.orphans, elsewhere}, {g.releases, own}, {g.orphans, reads}, {g.releases, r.sameIdentity},
 		{g.orphans, r.sameIdentity}, {g.releases, similar}, {g.orphans, similar},
 	} {
-		candidates := filter(each.among, func(h *helmRelease) bool { return each.fits(h) && (!h.orphan || !putAway(h.file, r.file)) })
+		candidates := filter(each.among, func(h *helmRelease) bool {
+			if !each.fits(h) || h.orphan && putAway(h.file, r.file) {
+				return false
+			}
+			if cluster == nil || !g.isForeign(r, cluster, h) {
+				return true
+			}
+			why := g.hides(cluster)
+			hidden = cmp.Or(hidden, why)
+			return why == ""
+		})
 		if len(candidates) > 0 && candidates[0].orphan {
 			candidates = g.adopted(candidates)
 		}
@@ -57,7 +73,65 @@ func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
 			return g.choose(e, r, candidates)
 		}
 	}
+	if hidden != "" && !slices.Contains(slices.Collect(maps.Values(r.reads)), false) {
+		return nil, &mark{reason: hidden}
+	}
 	return nil, nil
+}
+
+// hides says what of a cluster is not known, "" for nothing.
+func (g *git) hides(own *reconcile.Cluster) string {
+	for _, c := range g.inFull() {
+		if c.Root.Path != own.Root.Path {
+			continue
+		}
+		for _, k := range c.Kustomizations {
+			switch {
+			case k.Failure != nil:
+				return fmt.Sprintf("Kustomization %s of the cluster %s, which may apply its HelmRelease, cannot be built: %s", k, c.Name, k.Failure.Message)
+			case len(k.Gaps) > 0:
+				return fmt.Sprintf("not all that Kustomization %s of the cluster %s applies is known: %s", k, c.Name, k.Gaps[0].Message)
+			}
+		}
+	}
+	return ""
+}
+
+// isForeign says whether a HelmRelease is of another cluster than a release's own: that one
+// applies it, or its file stands in a folder of that one's name.
+func (g *git) isForeign(r *release, own *reconcile.Cluster, h *helmRelease) bool {
+	if h.in(r.cluster) {
+		return false
+	}
+	if h.applied.Kustomization != nil && !h.orphan {
+		return true
+	}
+	folders := strings.Split(path.Dir(h.file), "/")
+	return !slices.Contains(folders, r.cluster) && !slices.Contains(folders, own.Name) &&
+		slices.ContainsFunc(folders, func(folder string) bool {
+			other := g.clusterNamed(folder)
+			return other != nil && other != own
+		})
+}
+
+// clusterNamed is the cluster of a name: its own, or that of a folder that its root is in.
+func (g *git) clusterNamed(name string) *reconcile.Cluster {
+	if name == "" {
+		return nil
+	}
+	var found *reconcile.Cluster
+	for _, c := range g.fleet.Clusters {
+		if c.Is(name) {
+			return c
+		}
+		if slices.Contains(strings.Split(c.Root.Path, "/"), name) {
+			if found != nil {
+				return nil // it names a group of them
+			}
+			found = c
+		}
+	}
+	return found
 }
 
 // attics are names of folders for what is no longer in use.

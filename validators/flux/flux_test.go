@@ -297,6 +297,29 @@ func TestSharedBases(t *testing.T) {
 	}
 }
 
+// What another cluster has is not taken for what one lacks, and tells that it belongs into Git; two
+// folders that nothing syncs are one cluster's unless both have a Kustomization of one name.
+func TestOtherClusters(t *testing.T) {
+	vars := "-- clusters/test/vars.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars, namespace: flux-system, labels: {reconcile.fluxcd.io/watch: Enabled}}\ndata: {A: b}\n"
+	reading := apps("  postBuild:\n    substituteFrom: [{kind: ConfigMap, name: vars}]\n") + podinfoNamespace
+	second := strings.ReplaceAll(fluxSync, "clusters/prod", "clusters/test")
+	other := strings.ReplaceAll(kustomization("other", ""), "clusters/prod", "clusters/test") + "-- other/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"
+	for _, c := range []struct{ name, files, want string }{
+		{"no cluster has it", fluxSync + second + reading, "[flux-values-reference-missing]"},
+		{"another cluster has it", fluxSync + second + reading + vars, "flux-values-reference-missing"},
+		{"the other half of a guessed cluster has it", reading + other + vars, ""},
+		{"another guessed cluster has it", reading + strings.ReplaceAll(apps(""), "clusters/prod", "clusters/test") + vars, "flux-values-reference-missing"},
+	} {
+		if got := outcome(t, c.files); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+	found := ruletest.Find(t, ValuesReferenceMissing, fluxSync+second+reading+vars)
+	if len(found) != 1 || found[0].Cluster != "prod" || found[0].Hint != "the cluster test has it, from clusters/test/vars.yaml:1" {
+		t.Errorf("got %+v", found)
+	}
+}
+
 // What a patch brings is reported where the patch stands.
 func TestPlaceInAPatch(t *testing.T) {
 	files := fluxSync + podinfoNamespace + apps("") + `-- clusters/prod/kustomization.yaml --

@@ -25,7 +25,8 @@ kustomize writes into the references that it knows; valuesFrom isn't one of them
 
 A Secret that isn't in Git may be made by hand or by a controller, and is unresolved, unless an ExternalSecret, a
 SealedSecret or the like in Git makes it. So is a ConfigMap for whose making there is any sign, and
-one of substituteFrom that nothing in Git comes near: Terraform often makes it with the cluster.`,
+one of substituteFrom that nothing in Git comes near, not even another cluster: Terraform often makes it with the
+cluster.`,
 	Fix: `Correct the name, key or namespace, or add the object. For a generated one, tell kustomize of the field in a
 configuration with a nameReference, or set generatorOptions.disableNameSuffixHash. Mark it optional where the release
 works without it.`,
@@ -128,11 +129,12 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 	near := w.near(r.id)
 	elsewhere := w.inNamespaces(kind{r.id.Group, r.id.Kind}, r.id.Name)
 	why := w.configDoubt(r.id)
+	_, others := w.ofOther(r.id)
 	switch {
 	case why != "":
 	case spoken != "":
 		why = spoken + " speaks of it, and may make it"
-	case !near && len(elsewhere) == 0 && !r.isRelease:
+	case !near && len(elsewhere) == 0 && others == nil && !r.isRelease:
 		why = "what installed the cluster may have made it"
 	case !near:
 		why = w.chartDoubt(r.id, r.of)

@@ -39,9 +39,9 @@ type world struct {
 	strict bool
 	// budget of the rule that asks.
 	budget *budget
-	// beside are the other clusters whose root is guessed like this one's: they may be
-	// parts of one.
-	beside []*world
+	// beside are the other clusters whose root is guessed like this one's and that hold no object
+	// of the same identity: they may be parts of one. Others are the rest.
+	beside, others []*world
 }
 
 type kind struct{ group, kind string }
@@ -51,18 +51,32 @@ type account struct{ namespace, name string }
 // worlds are the clusters of a repository.
 var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*world {
 	all := map[*reconcile.Cluster]*world{}
-	var guessed []*world
+	var list []*world
 	for _, c := range p.Fleet().Clusters {
-		w := newWorld(p.Repo, c)
-		if all[c] = w; w.guessed() {
-			guessed = append(guessed, w)
-		}
+		all[c] = newWorld(p.Repo, c)
+		list = append(list, all[c])
 	}
-	for _, w := range guessed {
-		w.beside = guessed
+	for _, w := range list {
+		for _, other := range list {
+			switch {
+			case w == other:
+			case w.guessed() && other.guessed() && !w.collides(other):
+				w.beside = append(w.beside, other)
+			default:
+				w.others = append(w.others, other)
+			}
+		}
 	}
 	return all
 }}
+
+// collides says whether another cluster has a Kustomization or HelmRelease of the same identity as
+// this one, so that the two are no parts of one cluster.
+func (w *world) collides(other *world) bool {
+	return slices.ContainsFunc(w.applied, func(o *reconcile.Object) bool {
+		return (isKustomization(o) || isHelmRelease(o)) && len(other.objects[o.Identity]) > 0
+	})
+}
 
 func newWorld(repo *repository.Repository, c *reconcile.Cluster) *world {
 	w := &world{cluster: c, repo: repo, objects: map[reconcile.Identity][]*reconcile.Object{},
@@ -313,17 +327,31 @@ func (w *world) hint(id reconcile.Identity) string {
 		line, _ := o.Position()
 		return fmt.Sprintf("%s:%d defines it, but no Kustomization applies that file", o.File(), line)
 	}
+	if other, o := w.ofOther(id); o != nil {
+		return fmt.Sprintf("the cluster %s has it, from %s:%d", other.cluster.Name, o.File, o.Line)
+	}
 	return ""
 }
 
-// inFiles is an object of a file that no Kustomization of the cluster applies.
+// inFiles is an object of a file that no Kustomization of a cluster applies.
 func (w *world) inFiles(id reconcile.Identity) *repository.Object {
 	for _, o := range w.repo.ByKind(id.Group, id.Kind) {
-		if o.Name == id.Name && (o.Namespace == id.Namespace || o.Namespace == "") && w.repo.Use(o.File()) != repository.Chart {
+		if o.Name == id.Name && (o.Namespace == id.Namespace || o.Namespace == "") && w.repo.Use(o.File()) != repository.Chart &&
+			!slices.ContainsFunc(w.others, func(other *world) bool { return other.read[o.File()] }) {
 			return o
 		}
 	}
 	return nil
+}
+
+// ofOther is an object that another cluster has.
+func (w *world) ofOther(id reconcile.Identity) (*world, *reconcile.Object) {
+	for _, other := range w.others {
+		if found := other.objects[id]; len(found) > 0 {
+			return other, found[0]
+		}
+	}
+	return nil, nil
 }
 
 // near says whether there is an object whose name comes near to one that is missing.

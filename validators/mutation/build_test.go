@@ -127,6 +127,14 @@ var buildMutants = []mutant{
 		},
 	},
 	{
+		name: "that-two-other-clusters-have", example: "acme", rule: "flux-values-reference-missing",
+		edits: []edit{
+			remove("clusters/staging/cluster-vars.yaml"),
+			replace("clusters/staging/infrastructure.yaml", "path: ./infrastructure/controllers/staging\n  postBuild:\n    substituteFrom:\n    - kind: ConfigMap\n      name: cluster-vars", "path: ./infrastructure/controllers/staging\n  postBuild:\n    substituteFrom:\n    - kind: ConfigMap\n      name: «»cluster-vars"),
+			replace("clusters/staging/infrastructure.yaml", "path: ./infrastructure/configs/staging\n  postBuild:\n    substituteFrom:\n    - kind: ConfigMap\n      name: cluster-vars", "path: ./infrastructure/configs/staging\n  postBuild:\n    substituteFrom:\n    - kind: ConfigMap\n      name: «»cluster-vars"),
+		},
+	},
+	{
 		name: "key-of-another-name", example: "homelab", rule: "flux-values-reference-missing",
 		edits: []edit{
 			replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "  values:\n", "  valuesFrom:\n  - kind: ConfigMap\n    name: jellyfin-values\n    valuesKey: «»jellyfin.yaml\n  values:\n"),
