@@ -9,35 +9,44 @@ import (
 // A command lives for a second and keeps most of what it allocates: collecting garbage as
 // often as a server does takes a third of its time.
 const (
-	lavish  = 400       // GOGC while little is alive
-	thrifty = 100       // GOGC, Go's default, above
-	little  = 80 << 20  // bytes
-	much    = 400 << 20 // bytes, from which on garbage is collected whatever it takes
+	lavish  = 400       // GOGC while what is alive is small against enough
+	thrifty = 100       // GOGC where more is alive: Go's default
+	enough  = 400 << 20 // bytes that a command may take without collecting garbage
 )
 
-// tuneMemory trades memory for time as long as little memory is in use, and time for memory
-// when much is. A GOGC or GOMEMLIMIT in the environment is left as it is.
+// tuneMemory trades memory for time up to enough, and from there on lets a command have
+// twice what is alive: a fixed limit would collect garbage without end where a large
+// repository is that much itself. A GOGC or GOMEMLIMIT in the environment is left
+// as it is.
 func tuneMemory(env func(string) string) {
-	if env("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(much)
+	percent, limit := env("GOGC") == "", env("GOMEMLIMIT") == ""
+	if percent || limit {
+		allot(0, percent, limit)
+		watchHeap(percent, limit)
 	}
-	if env("GOGC") != "" {
-		return
-	}
-	debug.SetGCPercent(lavish)
-	watchHeap()
 }
 
-// watchHeap looks at what is alive after each collection, until it is more than little.
-func watchHeap() {
-	sentinel := new([16]byte)
-	runtime.AddCleanup(sentinel, func(struct{}) {
+// watchHeap looks at what is alive after each collection.
+func watchHeap(percent, limit bool) {
+	runtime.AddCleanup(new([16]byte), func(struct{}) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		if live[0].Value.Uint64() > little {
-			debug.SetGCPercent(thrifty)
-			return
-		}
-		watchHeap()
+		allot(int64(live[0].Value.Uint64()), percent, limit)
+		watchHeap(percent, limit)
 	}, struct{}{})
+}
+
+// allot says when the next garbage is collected, of so many bytes alive.
+func allot(live int64, percent, limit bool) {
+	if percent {
+		debug.SetGCPercent(growth(live))
+	}
+	if limit {
+		debug.SetMemoryLimit(max(enough, 2*live))
+	}
+}
+
+// growth is the GOGC with which what is alive grows to enough, or to twice itself.
+func growth(live int64) int {
+	return int(min(lavish, max(thrifty, 100*enough/max(live, 1)-100)))
 }
