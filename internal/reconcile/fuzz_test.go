@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,10 +65,73 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
+// referring are objects that refer to others by all fields that kustomize looks at, and those
+// with one of these fields spoilt in each way.
+func referring() (whole, spoilt []string) {
+	const pod = `serviceAccountName: s
+priorityClassName: p
+imagePullSecrets: [{name: s}]
+volumes:
+- {name: a, configMap: {name: a}}
+- {name: b, secret: {secretName: s}}
+- {name: c, persistentVolumeClaim: {claimName: c}}
+- {name: d, projected: {sources: [{configMap: {name: a}}, {secret: {name: s}}]}}
+initContainers:
+- name: web
+  env: [{name: A, valueFrom: {configMapKeyRef: {name: a, key: b}}}, {name: B, valueFrom: {secretKeyRef: {name: s, key: b}}}]
+  envFrom: [{configMapRef: {name: a}}, {secretRef: {name: s}}]
+containers:
+- name: web
+  env: [{name: A, valueFrom: {configMapKeyRef: {name: a, key: b}}}, {name: B, valueFrom: {secretKeyRef: {name: s, key: b}}}]
+  envFrom: [{configMapRef: {name: a}}, {secretRef: {name: s}}]
+`
+	object := func(api, kind, path, fields string) string {
+		text := "apiVersion: " + api + "\nkind: " + kind + "\nmetadata: {name: x, namespace: other, labels: {env: production}}\n"
+		indent := ""
+		for field := range strings.SplitSeq(path, "/") {
+			text += indent + field + ":\n"
+			indent += "  "
+		}
+		return text + indent + strings.ReplaceAll(strings.TrimSpace(fields), "\n", "\n"+indent) + "\n"
+	}
+	whole = []string{
+		object("v1", "Pod", "spec", pod), object("v1", "PodTemplate", "template/spec", pod),
+		object("batch/v1", "Job", "spec/template/spec", pod), object("batch/v1", "CronJob", "spec/jobTemplate/spec/template/spec", pod),
+		object("v1", "PersistentVolumeClaim", "spec", "volumeName: v\nstorageClassName: s"),
+		object("v1", "ReplicationController", "spec/template/spec", pod),
+		object("v1", "ServiceAccount", "imagePullSecrets", "[{name: s}]"), object("v1", "Service", "spec", "selector: {name: a}"),
+		object("autoscaling/v2", "HorizontalPodAutoscaler", "spec", "scaleTargetRef: {kind: Deployment, name: x}"),
+		object("networking.k8s.io/v1", "Ingress", "spec", "ingressClassName: i\ntls: [{secretName: s}]\ndefaultBackend: {service: {name: a}}\n"+
+			"rules: [{http: {paths: [{backend: {service: {name: a}}}]}}]"),
+		"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: i\n  annotations: {nginx.ingress.kubernetes.io/auth-secret: s}\n",
+		object("rbac.authorization.k8s.io/v1", "Role", "rules", "- {resources: [secrets], resourceNames: [s, a]}"),
+		object("rbac.authorization.k8s.io/v1", "RoleBinding", "subjects", "- {kind: ServiceAccount, name: x}"),
+	}
+	for _, kind := range []string{"Deployment", "DaemonSet", "ReplicaSet"} {
+		whole = append(whole, object("apps/v1", kind, "spec/template/spec", pod))
+	}
+	whole = append(whole, object("apps/v1", "StatefulSet", "spec", "serviceName: a\nvolumeClaimTemplates: [{spec: {storageClassName: s}}]"))
+	for _, text := range whole {
+		for i := range text {
+			for _, value := range []string{"[]", "{}", "7", "null", "[{}]", "{name: {}}", "[[s]]"} {
+				if from := text[i:]; strings.HasPrefix(from, ": ") && !strings.HasPrefix(from, ": [") && !strings.HasPrefix(from, ": {") && i > len("apiVersion") {
+					end := strings.IndexAny(from, ",}]\n")
+					spoilt = append(spoilt, text[:i]+": "+value+from[end:])
+				}
+			}
+		}
+	}
+	return whole, spoilt
+}
+
 // FuzzList compares the objects of a kustomization that only lists files with kustomize's.
 func FuzzList(f *testing.F) {
 	forbidFetching(f)
 	addCases(f, func(name string) bool { return !repository.IsKustomization(name) && strings.HasSuffix(name, ".yaml") })
+	whole, spoilt := referring()
+	for _, seed := range slices.Concat(whole, spoilt) {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		content := map[string][]byte{
 			"app/a.yaml": data, "app/b.yaml": []byte(object), "base/kustomization.yaml": []byte("resources:\n- c.yaml\n"),
@@ -321,4 +385,23 @@ func told(t *testing.T, files map[string]string) string {
 		}
 	}
 	return out.String()
+}
+
+// TestListsReferrers: objects that refer to others are listed without kustomize, unless it
+// completes their references.
+func TestListsReferrers(t *testing.T) {
+	whole, _ := referring()
+	for _, text := range whole {
+		repo, err := repository.FromFiles(maps.All(map[string][]byte{
+			"app/a.yaml": []byte(text), "app/kustomization.yaml": []byte("resources: [a.yaml]\n"),
+		}), repository.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &view{files: &files{repo: repo, base: ".", budget: newBudget(repo)}, ctx: t.Context(), seen: map[string]bool{}, data: []byte("resources: [a.yaml]\n")}
+		listed, err := v.list("app", &types.Kustomization{Resources: []string{"a.yaml"}}, func(*resource.Resource) error { return nil })
+		if want := !strings.Contains(text, "kind: RoleBinding"); err != nil || listed != want {
+			t.Errorf("listed: %v, not %v (%v):\n%s", listed, want, err, text)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -35,15 +36,76 @@ type lister struct {
 // errNotSimple leaves a build to kustomize.
 var errNotSimple = errors.New("not only a list")
 
-// referrers are the kinds whose fields refer to other objects by kustomize's defaults: it may
-// complete a reference although no name changes.
+// completed are the kinds in which kustomize completes a reference although no name changes,
+// such as the namespace of a RoleBinding's subject, and some rare ones.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/konfig/builtinpluginconsts.
+var completed = map[string]bool{
+	"APIService": true, "ClusterRoleBinding": true, "MutatingWebhookConfiguration": true, "Node": true, "PersistentVolume": true,
+	"RoleBinding": true, "StorageClass": true, "ValidatingAdmissionPolicyBinding": true, "ValidatingWebhookConfiguration": true,
+}
+
+// referrers are the other kinds whose fields refer to objects by kustomize's defaults. It reads
+// all of these fields, and refuses an object in which they aren't what they should be.
 var referrers = map[string]bool{
-	"APIService": true, "ClusterRole": true, "ClusterRoleBinding": true, "CronJob": true, "DaemonSet": true, "Deployment": true,
-	"HorizontalPodAutoscaler": true, "Ingress": true, "Job": true, "MutatingWebhookConfiguration": true, "Node": true,
-	"PersistentVolume": true, "PersistentVolumeClaim": true, "Pod": true, "PodTemplate": true, "ReplicaSet": true,
-	"ReplicationController": true, "Role": true, "RoleBinding": true, "Service": true, "ServiceAccount": true, "StatefulSet": true,
-	"StorageClass": true, "ValidatingAdmissionPolicyBinding": true, "ValidatingWebhookConfiguration": true,
+	"ClusterRole": true, "CronJob": true, "DaemonSet": true, "Deployment": true, "HorizontalPodAutoscaler": true, "Ingress": true,
+	"Job": true, "PersistentVolumeClaim": true, "Pod": true, "PodTemplate": true, "ReplicaSet": true, "ReplicationController": true,
+	"Role": true, "Service": true, "ServiceAccount": true, "StatefulSet": true,
+}
+
+// onTheWay are the fields that the paths to references lead through; each is a map, a list or
+// nothing. The references themselves are texts or lists of texts.
+var onTheWay, references = setOf("spec", "template", "jobTemplate", "metadata", "annotations", "volumes", "configMap", "secret",
+	"persistentVolumeClaim", "projected", "sources", "containers", "initContainers", "env", "envFrom", "valueFrom", "configMapKeyRef",
+	"configMapRef", "secretKeyRef", "secretRef", "imagePullSecrets", "volumeClaimTemplates", "rules", "tls", "http", "paths",
+	"backend", "service", "defaultBackend", "scaleTargetRef"),
+	setOf("name", "secretName", "serviceName", "serviceAccountName", "priorityClassName", "claimName", "storageClassName",
+		"volumeName", "ingressClassName", "resourceNames", "ingress.kubernetes.io/auth-secret",
+		"nginx.ingress.kubernetes.io/auth-secret", "nginx.ingress.kubernetes.io/auth-tls-secret",
+		"nginx.ingress.kubernetes.io/fastcgi-params-configmap")
+
+// selecting are the fields that hold labels, and no reference, whatever these are called.
+var selecting = setOf("labels", "matchLabels", "selector")
+
+func setOf(names ...string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// regular says whether the fields that lead to references, and the references, are all of the
+// kind that they should be.
+func regular(n *yaml.Node) bool {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return false
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name, value := n.Content[i].Value, n.Content[i+1]
+			if onTheWay[name] && value.Kind == yaml.ScalarNode && value.Tag != "!!null" || references[name] && !isText(value) {
+				return false
+			}
+			if !selecting[name] && !regular(value) {
+				return false
+			}
+		}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			if !regular(item) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isText says whether a node is a text or a list of texts.
+func isText(n *yaml.Node) bool {
+	if n.Kind == yaml.SequenceNode {
+		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
+	}
+	return n.Kind == yaml.ScalarNode
 }
 
 // list gives the objects of a kustomization that only lists resources to take, one after the
@@ -162,7 +224,7 @@ func (l *lister) file(file string) error {
 		}
 		for _, d := range known.Documents {
 			for _, o := range d.Objects {
-				if referrers[o.Kind] {
+				if completed[o.Kind] {
 					return errNotSimple // before it is parsed
 				}
 			}
@@ -179,7 +241,7 @@ func (l *lister) file(file string) error {
 	for _, r := range resources {
 		id := r.CurId()
 		id.Namespace = id.EffectiveNamespace()
-		if l.ids[id] || referrers[r.GetKind()] {
+		if l.ids[id] || completed[r.GetKind()] || referrers[r.GetKind()] && !regular(r.YNode()) {
 			return errNotSimple
 		}
 		for name := range r.GetAnnotations() {
