@@ -42,6 +42,9 @@ type helmfile struct {
 	// in which it comes to them: phase is the one under way.
 	refusals []refusal
 	phase    phase
+	noted    [installing + 1]int // by phase
+	// inheritances is how many templates the releases may inherit from yet.
+	inheritances int
 }
 
 type chartRepository struct {
@@ -75,7 +78,7 @@ type call struct {
 func newHelmfile(file, dir string) *helmfile {
 	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]text{},
 		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment(),
-		readFor: map[*yaml.Node]map[string]bool{}}
+		inheritances: maxInheritances, readFor: map[*yaml.Node]map[string]bool{}}
 }
 
 // reader reads the helmfiles of a repository.

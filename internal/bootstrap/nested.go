@@ -84,13 +84,14 @@ func (r *reader) releases(file string, within []string, inherited, override *env
 	before := slices.Clone(h.refusals)
 	own := r.evaluate(h)
 	for _, each := range out {
-		each.refusals = append(slices.Clone(before), each.refusals...)
+		each.refusals = firsts(before, each.refusals)
 	}
 	for _, each := range out {
-		before = append(before, each.refusals...)
+		before = firsts(before, each.refusals)
 	}
+	all := firsts(before, inPhases(h.refusals))
 	for _, each := range own {
-		each.refusals = slices.Concat(before, inPhases(h.refusals))
+		each.refusals = all
 	}
 	return append(out, own...), nil
 }

@@ -199,8 +199,10 @@ func (h *helmfile) inherited(r *rawRelease) (*rawRelease, error) {
 			}
 		}
 	}
-	budget := 200
+	budget := min(maxInherited, h.inheritances)
+	granted := budget
 	out, err := h.inherit(&withDefaults, nil, &budget)
+	h.inheritances -= granted - max(budget, 0)
 	if out != nil {
 		out.place = r.place
 	}
@@ -210,6 +212,15 @@ func (h *helmfile) inherited(r *rawRelease) (*rawRelease, error) {
 	}
 	return out, err
 }
+
+// How many templates a release may inherit from, directly and through others, and all releases of
+// a file.
+const (
+	maxInherited    = 200
+	maxInheritances = 20_000
+)
+
+var errInherits = errors.New("the releases inherit from more templates than a bootstrap needs")
 
 // circleError is about templates that inherit from themselves.
 type circleError struct{ path []string }
@@ -227,16 +238,22 @@ func (h *helmfile) inherit(r *rawRelease, path []string, budget *int) (*rawRelea
 			as := *r
 			return &as, nil
 		}
-		within := append(slices.Clone(path), from)
-		if *budget--; *budget < 0 || slices.Contains(path, from) {
-			return nil, &circleError{within}
+		if *budget--; *budget < 0 {
+			return nil, errInherits
+		}
+		within := append(path, from)
+		if slices.Contains(path, from) {
+			return nil, &circleError{slices.Clone(within)}
 		}
 		template, ok := h.templates[from]
 		if !ok {
 			return nil, fmt.Errorf("release %q tried to inherit inexistent release template %q", name, from)
 		}
 		source, err := h.inherit(template, within, budget)
-		if err != nil {
+		switch {
+		case errors.Is(err, errInherits):
+			return nil, err
+		case err != nil:
 			return nil, fmt.Errorf("unable to load release template %q: %w", from, err)
 		}
 		if err := source.leaveOut(i.except); err != nil {

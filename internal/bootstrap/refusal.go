@@ -30,11 +30,51 @@ const (
 type refusal struct {
 	text
 	phase phase
+	// doubtful says that it depends on what cannot be known here whether helmfile stops.
+	doubtful bool
+	// absent says that the reason is a file that isn't there, of which the verdicts on the
+	// releases tell.
+	absent bool
 }
+
+// maxRefusals bounds the reasons of one phase: the first one counts.
+const maxRefusals = 50
 
 // refuse notes a reason for which helmfile stops.
 func (h *helmfile) refuse(at place, reason string) {
-	h.refusals = append(h.refusals, refusal{text{place: at, value: reason}, h.phase})
+	h.note(refusal{text: text{place: at, value: reason}})
+}
+
+// refuseIf notes a reason for which helmfile stops, and whether it certainly does.
+func (h *helmfile) refuseIf(certain bool, at place, reason string) {
+	h.note(refusal{text: text{place: at, value: reason}, doubtful: !certain})
+}
+
+func (h *helmfile) note(r refusal) {
+	r.phase = h.phase
+	if h.noted[r.phase]++; h.noted[r.phase] <= maxRefusals {
+		h.refusals = append(h.refusals, r)
+	}
+}
+
+// firsts are the first reasons of each phase and kind in some lists: however many releases and
+// files stop helmfile, they are few.
+func firsts(lists ...[]refusal) []refusal {
+	type kind struct {
+		phase            phase
+		doubtful, absent bool
+	}
+	seen := map[kind]bool{}
+	var all []refusal
+	for _, list := range lists {
+		for _, r := range list {
+			if k := (kind{r.phase, r.doubtful, r.absent}); !seen[k] {
+				seen[k] = true
+				all = append(all, r)
+			}
+		}
+	}
+	return all
 }
 
 // inPhases sorts refusals as helmfile comes to them.
@@ -146,7 +186,7 @@ func templateReason(err error) string {
 }
 
 // bounds are the errors about what only this evaluation refuses.
-var bounds = []error{errTooMuchWork, errTooLarge, errTooDeep, errNested}
+var bounds = []error{errTooMuchWork, errTooLarge, errTooDeep, errNested, errInherits}
 
 // errUndecided is about a condition on what cannot be known here: helmfile may
 // well accept the template.

@@ -119,7 +119,7 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	whole, err := h.inherited(raw)
 	if err != nil {
 		out.refused = err.Error()
-		h.refuse(raw.place, err.Error())
+		h.refuseIf(!isUndecided(err), raw.place, err.Error())
 		whole = raw
 	}
 	e := &evaluation{reader: r, h: h, raw: whole}
