@@ -23,7 +23,7 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 		// One file must not use up what the others need.
 		r.work, r.budget = min(left, maxFileWork), maxFilesOfHelmfile
 		granted := r.work
-		releases, err := r.releases(file, nil, nil, nil, nil)
+		releases, err := r.inWorlds(file)
 		if err != nil {
 			return err
 		}

@@ -19,9 +19,9 @@ var (
 // equalAny is eq. What depends on a mark is one, but where the text around it
 // tells that the two differ.
 func (r *rendering) equalAny(a, b any, more ...any) (any, error) {
-	unknown := ""
+	var unknown *mark
 	for _, other := range append([]any{b}, more...) {
-		if m := r.undecidedEqual(a, other); m != "" {
+		if m := r.undecidedEqual(a, other); m != nil {
 			unknown = m
 			continue
 		}
@@ -32,8 +32,8 @@ func (r *rendering) equalAny(a, b any, more ...any) (any, error) {
 			return same, err
 		}
 	}
-	if unknown != "" {
-		return unknown, nil
+	if unknown != nil {
+		return r.derived(*unknown, "eq", append([]any{a, b}, more...)...)
 	}
 	return false, nil
 }
@@ -42,6 +42,9 @@ func (r *rendering) unequal(a, b any) (any, error) {
 	same, err := r.equalAny(a, b)
 	if is, ok := same.(bool); ok {
 		return !is, err
+	}
+	if m, bad := r.openly(same); bad && err == nil {
+		return r.mark(negated(m)), nil
 	}
 	return same, err
 }
@@ -52,26 +55,26 @@ func hasMark(v any) bool {
 }
 
 // undecidedEqual is the mark because of which nobody can tell whether two values
-// are equal, "" where one can.
-func (r *rendering) undecidedEqual(a, b any) string {
+// are equal, nil where one can.
+func (r *rendering) undecidedEqual(a, b any) *mark {
 	if !hasMark(a) {
 		a, b = b, a
 	}
 	s, ok := a.(string)
 	if !ok || !hasMark(a) {
-		return ""
+		return nil
 	}
 	m, _ := r.marked(s)
 	other, isText := b.(string)
 	if !isText || hasMark(b) {
-		return r.mark(m)
+		return &m
 	}
 	parts := anyMark.Split(s, -1)
 	if len(parts[0])+len(parts[len(parts)-1]) > len(other) || !strings.HasPrefix(other, parts[0]) ||
 		!strings.HasSuffix(other, parts[len(parts)-1]) {
-		return ""
+		return nil
 	}
-	return r.mark(m)
+	return &m
 }
 
 func equal(a, b any) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dario.cat/mergo"
@@ -23,6 +24,28 @@ type environment struct {
 
 func newEnvironment() environment {
 	return environment{values: map[string]any{}, defaults: map[string]any{}}
+}
+
+// open says whether templates may see values that are not known.
+func (e *environment) open() bool {
+	return e != nil && (len(e.unknown) > 0 || holdsMark(e.values) || holdsMark(e.defaults))
+}
+
+// holdsMark says whether some text in a value has a mark.
+func holdsMark(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, markOpen)
+	case map[string]any:
+		for key, item := range v {
+			if strings.Contains(key, markOpen) || holdsMark(item) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, holdsMark)
+	}
+	return false
 }
 
 // merge lays another environment over this one, as helmfile merges parts.
@@ -275,13 +298,13 @@ func (r *reader) valuesFile(h *helmfile, p string, data stateData) (map[string]a
 		var err error
 		if source, err = r.render(path.Dir(p), source, data); err != nil {
 			reason := templateReason(err)
-			h.refuse(place{p, lineOfTemplateError(err)}, fmt.Sprintf("failed to render [%s], because of %s", h.relative(p), reason))
+			h.refuseIf(r.certain && !isUndecided(err) && !holdsMark(data.Values), place{p, lineOfTemplateError(err)}, fmt.Sprintf("failed to render [%s], because of %s", h.relative(p), reason))
 			return nil, &mark{reason: fmt.Sprintf("the template %s fails: %s", p, reason)}
 		}
 	}
 	m, err := decodeMap(source)
 	if err != nil {
-		h.refuse(place{p, 1}, shortened(err.Error()))
+		h.refuseIf(!strings.Contains(source, markOpen), place{p, 1}, shortened(err.Error()))
 		return nil, &mark{reason: fmt.Sprintf("the file %s is no YAML: %s", p, shortened(err.Error()))}
 	}
 	return m, nil

@@ -102,7 +102,10 @@ func (r *rendering) expanded(text string) string {
 		if len(name) > 100 {
 			name = name[:100]
 		}
-		return r.mark(mark{reason: fmt.Sprintf("the template reads the environment: %s", name)})
+		if value, known := r.variable(name); known {
+			return value
+		}
+		return r.mark(environmentMark(name, name))
 	})
 }
 

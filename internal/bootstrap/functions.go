@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
@@ -30,7 +32,7 @@ var pureFunctions = []string{
 	"nospace", "omit", "osBase", "osClean", "osDir", "osExt", "pick", "pluck", "plural", "prepend",
 	"push", "quote", "regexQuoteMeta", "rest", "reverse", "round", "semver",
 	"semverCompare", "set", "sha1sum", "sha256sum", "sha512sum", "slice", "snakecase", "sortAlpha",
-	"split", "splitList", "splitn", "squote", "sub", "substr", "swapcase", "ternary", "title",
+	"split", "splitList", "splitn", "squote", "sub", "substr", "swapcase", "title",
 	"toJson", "toPrettyJson", "toRawJson", "toString", "toStrings", "trim", "trimAll", "trimPrefix",
 	"trimSuffix", "trimall", "trunc", "tuple", "typeIs", "typeIsLike", "typeOf", "unset",
 	"untitle", "upper", "urlJoin", "urlParse", "values",
@@ -156,6 +158,7 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 		"required":       required,
 		"tpl":            r.tpl,
 		"include":        r.include,
+		"ternary":        r.ternary,
 	}
 	out := template.FuncMap{"readDirEntries": r.refused("readDirEntries")}
 	for name, f := range own {
@@ -168,34 +171,29 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 // functions that rewrite adds.
 func (r *rendering) builtins() template.FuncMap {
 	out := template.FuncMap{
-		"printf":   r.guard("printf", r.formatted, printfCost),
-		"print":    r.guard("print", fmt.Sprint, nil),
-		"println":  r.guard("println", fmt.Sprintln, nil),
-		"html":     r.guard("html", template.HTMLEscaper, nil),
-		"js":       r.guard("js", template.JSEscaper, nil),
-		"urlquery": r.guard("urlquery", template.URLQueryEscaper, nil),
-		"len":      r.guard("len", lengthOf, nil),
-		"index":    r.guard("index", index, nil),
-		"eq":       r.guard("eq", r.equalAny, nil),
-		"ne":       r.guard("ne", r.unequal, nil),
-		"lt":       r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }, nil),
-		"le":       r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }, nil),
-		"gt":       r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }, nil),
-		"ge":       r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }, nil),
-		"not": func(v any) any {
-			if s, ok := v.(string); ok && !wholly(s) {
-				return s == ""
-			}
-			return r.unless(!truth(v), v)
-		},
-		"call":        r.refused("call"),
-		stepFunction:  func() (string, error) { return "", r.spend(64) },
-		printFunction: func(v any) (any, error) { return v, r.spendOn(v) },
-		conditionFunction: func(v any) (any, error) {
-			if s, ok := v.(string); ok && wholly(s) {
-				if m, bad := r.marked(s); bad {
-					return nil, fmt.Errorf("%w: %s", errUndecided, m.reason)
-				}
+		"printf":          r.guard("printf", r.formatted, printfCost),
+		"print":           r.guard("print", fmt.Sprint, nil),
+		"println":         r.guard("println", fmt.Sprintln, nil),
+		"html":            r.guard("html", template.HTMLEscaper, nil),
+		"js":              r.guard("js", template.JSEscaper, nil),
+		"urlquery":        r.guard("urlquery", template.URLQueryEscaper, nil),
+		"len":             r.guard("len", lengthOf, nil),
+		"index":           r.guard("index", index, nil),
+		"eq":              r.guard("eq", r.equalAny, nil),
+		"ne":              r.guard("ne", r.unequal, nil),
+		"lt":              r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }, nil),
+		"le":              r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }, nil),
+		"gt":              r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }, nil),
+		"ge":              r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }, nil),
+		"not":             r.not,
+		"call":            r.refused("call"),
+		stepFunction:      func() (string, error) { return "", r.spend(64) },
+		printFunction:     func(v any) (any, error) { return v, r.spendOn(v) },
+		conditionFunction: r.condition,
+		eitherFunction:    r.either,
+		loopFunction: func(v any) (any, error) {
+			if m, bad := r.openly(v); bad {
+				return nil, fmt.Errorf("%w: %s", errUndecided, m.reason)
 			}
 			return v, nil
 		},
@@ -203,16 +201,66 @@ func (r *rendering) builtins() template.FuncMap {
 	return out
 }
 
-// unless returns a result, or the argument that is a mark.
-func (r *rendering) unless(result any, args ...any) any {
-	for _, a := range args {
-		if s, ok := a.(string); ok {
-			if m, bad := r.marked(s); bad {
-				return r.mark(m)
-			}
+// openly says of a value that is nothing but a mark which one it is.
+func (r *rendering) openly(v any) (mark, bool) {
+	if s, ok := v.(string); ok && wholly(s) {
+		return r.marked(s)
+	}
+	return mark{}, false
+}
+
+// condition decides a mark, and fails where nobody can tell.
+func (r *rendering) condition(v any) (any, error) {
+	m, bad := r.openly(v)
+	if !bad {
+		return v, nil
+	}
+	switch holds, known := r.holds(m); {
+	case !known:
+		return nil, fmt.Errorf("%w: %s", errUndecided, m.reason)
+	case !holds:
+		return false, nil
+	}
+	return v, nil
+}
+
+// either decides a mark that or has another value for; it stays one where nobody can tell.
+func (r *rendering) either(v any) any {
+	if m, bad := r.openly(v); bad {
+		if holds, known := r.holds(m); known && !holds {
+			return false
 		}
 	}
-	return result
+	return v
+}
+
+func (r *rendering) not(v any) any {
+	if m, bad := r.openly(v); bad {
+		if holds, known := r.holds(m); known {
+			return !holds
+		}
+		return r.mark(negated(m))
+	}
+	return !truth(v)
+}
+
+// ternary chooses one of two values.
+func (r *rendering) ternary(yes, no, condition any) (any, error) {
+	if m, bad := r.openly(condition); bad {
+		holds, known := r.holds(m)
+		if !known {
+			return r.derived(m, "ternary", yes, no)
+		}
+		condition = holds
+	}
+	holds, is := condition.(bool)
+	if !is {
+		return nil, fmt.Errorf("wrong type for value; expected bool; got %T", condition)
+	}
+	if holds {
+		return yes, nil
+	}
+	return no, nil
 }
 
 func truth(v any) bool {
@@ -235,8 +283,16 @@ func (r *rendering) environment(name string) any {
 				variable = s
 			}
 		}
-		return r.mark(mark{reason: fmt.Sprintf("the template reads the environment: %s %q", name, variable)})
+		if value, known := r.variable(variable); known {
+			return value
+		}
+		return r.mark(environmentMark(name+" "+strconv.Quote(variable), variable))
 	}
+}
+
+// environmentMark stands for the value of an environment variable, which something reads.
+func environmentMark(reader, variable string) mark {
+	return mark{reason: "the template reads the environment: " + reader, variable: variable}
 }
 
 // guard wraps a function: a mark among the arguments is the result, the cost is
@@ -266,7 +322,7 @@ func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) 
 		spent := int64(8)
 		for _, a := range args {
 			if m, bad := r.markIn(name, a); bad {
-				return result(r.mark(m), nil)
+				return result(r.derived(m, name, interfaces(args)...))
 			}
 			n, err := sizeOf(a, maxValueSize, 0)
 			if err != nil {
@@ -287,12 +343,47 @@ func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) 
 		if text, ok := v.(string); ok && strings.Contains(text, `\ue0f7`) {
 			v = unescapedMarks.Replace(text)
 		}
+		if v, err = r.changed(name, v, args); err != nil {
+			return result(nil, err)
+		}
 		size, err := sizeOf(reflect.ValueOf(v), maxValueSize, 0)
 		if err == nil {
 			err = r.spend(size)
 		}
 		return result(v, err)
 	}).Interface()
+}
+
+// changers are the carriers after which a mark in a text stands for another value.
+var changers = []string{"trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
+	"regexReplaceAllLiteral", "quote", "squote", "upper", "lower"}
+
+// changed gives the marks in the text that a function made of another one marks of their own.
+func (r *rendering) changed(name string, v any, args []reflect.Value) (any, error) {
+	text, ok := v.(string)
+	if !ok || !strings.Contains(text, markOpen) || !slices.Contains(changers, name) {
+		return v, nil
+	}
+	var others []any // what is done to the text
+	for _, a := range args[:len(args)-1] {
+		others = append(others, a.Interface())
+	}
+	var failed error
+	out := anyMark.ReplaceAllStringFunc(text, func(s string) string {
+		m, _ := r.marked(s)
+		made, err := r.derived(m, name, others...)
+		failed = cmp.Or(failed, err)
+		return made
+	})
+	return out, failed
+}
+
+func interfaces(args []reflect.Value) []any {
+	out := make([]any, 0, len(args))
+	for _, a := range args {
+		out = append(out, a.Interface())
+	}
+	return out
 }
 
 // mutators are the functions that put values into a map that the template has, by
@@ -369,11 +460,11 @@ var carriers = []string{"dict", "list", "tuple", "set", "merge", "mergeOverwrite
 	"mustMergeOverwrite", "append", "prepend", "push", "concat", "toYaml", "fromYaml", "toJson", "print", "println",
 	"printf", "join", "cat", "trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
 	"regexReplaceAllLiteral", "regexSplit", "tpl", "include", "setValueAtPath", "pick", "omit", "values", "keys",
-	"deepCopy", "quote", "squote", "upper", "lower", "exec", "expandenv", "readFile", "eq", "ne", "first", "last"}
+	"deepCopy", "quote", "squote", "upper", "lower", "exec", "expandenv", "readFile", "eq", "ne", "first", "last", "ternary"}
 
 // decided are those that only ask of a text whether it is empty: one with more in
 // it than marks isn't.
-var decided = []string{"default", "coalesce", "required", "empty", "ternary"}
+var decided = []string{"default", "coalesce", "required", "empty"}
 
 // markIn finds a mark in an argument: in the text that it is, and in the texts
 // of a list of them.
@@ -394,7 +485,7 @@ func (r *rendering) markIn(function string, v reflect.Value) (mark, bool) {
 			if item.Kind() == reflect.Interface {
 				item = item.Elem()
 			}
-			if item.Kind() == reflect.String {
+			if item.Kind() == reflect.String && (!slices.Contains(decided, function) || wholly(item.String())) {
 				if m, bad := r.marked(item.String()); bad {
 					return m, true
 				}
@@ -529,6 +620,10 @@ func (e *engine) guess(dir, p string) (string, mark) {
 	if !strings.HasPrefix(p, markOpen) {
 		p = path.Join(dir, p)
 	}
+	asked := p
+	if _, rest, leading := strings.Cut(p, markClose+"/"); leading && strings.HasPrefix(p, markOpen) {
+		asked = rest
+	}
 	pattern := regexp.QuoteMeta(p)
 	if rest, leading := strings.CutPrefix(pattern, markOpen); leading {
 		if _, rest, ok := strings.Cut(rest, markClose+"/"); ok {
@@ -547,6 +642,7 @@ func (e *engine) guess(dir, p string) (string, mark) {
 		}
 	}
 	if len(found) != 1 {
+		e.askVariable(asked, found)
 		return "", unknown
 	}
 	return found[0], mark{}

@@ -43,6 +43,9 @@ type helmfile struct {
 	refusals []refusal
 	phase    phase
 	noted    [installing + 1]int // by phase
+	// guessed says that a template of the file was not evaluated as a whole: then nothing about
+	// the file is certain.
+	guessed bool
 	// inheritances is how many templates the releases may inherit from yet.
 	inheritances int
 }
@@ -161,7 +164,7 @@ func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
 	for _, base := range own.bases {
 		p, local := repository.Join(own.dir, base.value)
 		if r.budget--; !local || r.budget < 0 {
-			own.refuse(base.place, "the base "+base.value+" is not in the repository")
+			own.refuseIf(false, base.place, "the base "+base.value+" is not in the repository")
 			continue
 		}
 		layer, err := r.load(p, own.dir, env, nil, true)
@@ -199,7 +202,7 @@ func (h *helmfile) mergeLayer(layer *helmfile) {
 	for _, both := range [][2]map[string]any{{h.env.values, layer.env.values}, {h.env.defaults, layer.env.defaults}, {h.values, layer.values}} {
 		into := copied(both[0])
 		if err := mergo.Merge(&into, copied(both[1]), mergo.WithAppendSlice, mergo.WithOverride); err != nil {
-			h.refuse(place{layer.file, 1}, err.Error())
+			h.refuseIf(!h.env.open() && !layer.env.open(), place{layer.file, 1}, err.Error())
 		}
 	}
 	h.merge(layer, true)
@@ -229,6 +232,7 @@ func (h *helmfile) merge(from *helmfile, appending bool) {
 	if h.broken == nil {
 		h.broken = from.broken
 	}
+	h.guessed = h.guessed || from.guessed
 	h.refusals = append(h.refusals, from.refusals...)
 }
 
@@ -268,14 +272,16 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 			shiftLines(nodes, func(line int) int { return line + offset })
 			return nodes
 		}
+		h.guessed = true
 		h.checkFields(part, offset, func(line int) int { return line + offset })
 	}
 	var reads []readAt
 	rendered, err := r.render(h.dir, part, data)
 	if err != nil {
 		if !isUndecided(err) {
-			h.refuse(place{file, offset + lineOfTemplateError(err)}, templateReason(err))
+			h.refuseIf(r.certain && !env.open(), place{file, offset + lineOfTemplateError(err)}, templateReason(err))
 		}
+		h.guessed = true
 		rendered = r.salvage(h.dir, part, data, err)
 	} else {
 		reads = r.rendering.log
@@ -284,6 +290,7 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 	h.checkFields(rendered, offset, original)
 	nodes, err := parseText(file, rendered)
 	if err != nil {
+		h.guessed = h.guessed || strings.Contains(rendered, markOpen)
 		h.breaks(err, offset)
 		nodes, _ = parseText(file, r.salvage(h.dir, part, data, err))
 		original = originalLines(part, part, offset)

@@ -31,7 +31,8 @@ func newCall(file string, n *yaml.Node) call {
 // it reads the part.
 func (r *reader) checkCall(h *helmfile, c call) {
 	if len(r.called(h, c)) == 0 && !isRemote(c.path.value) && cmp.Or(h.missingFiles.value, "Error") == "Error" {
-		h.refuse(c.path.place, "no matches for path: "+c.path.value)
+		_, local := repository.Join(h.dir, c.path.value)
+		h.refuseIf(local, c.path.place, "no matches for path: "+c.path.value)
 	}
 }
 
@@ -75,7 +76,7 @@ func (r *reader) releases(file string, within []string, inherited, override *env
 		for _, p := range r.called(h, call) {
 			nested, err := r.nested(h, call, p, append(slices.Clone(within), file))
 			if err != nil {
-				h.refuse(call.path.place, err.Error())
+				h.refuseIf(r.budget >= 0, call.path.place, err.Error())
 			}
 			out = append(out, nested...)
 		}

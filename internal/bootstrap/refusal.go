@@ -37,6 +37,10 @@ type refusal struct {
 	absent bool
 }
 
+// deliberate says that a template stops helmfile by the function fail: whatever is unknown, it came
+// there in the world under way.
+func (r refusal) deliberate() bool { return strings.Contains(r.value, "error calling fail:") }
+
 // maxRefusals bounds the reasons of one phase: the first one counts.
 const maxRefusals = 50
 
@@ -50,8 +54,14 @@ func (h *helmfile) refuseIf(certain bool, at place, reason string) {
 	h.note(refusal{text: text{place: at, value: reason}, doubtful: !certain})
 }
 
+// refuseAbsent notes that helmfile stops at a file that isn't there.
+func (h *helmfile) refuseAbsent(at place, reason string) {
+	h.note(refusal{text: text{place: at, value: reason}, absent: true})
+}
+
 func (h *helmfile) note(r refusal) {
 	r.phase = h.phase
+	r.doubtful = r.doubtful || h.guessed || strings.Contains(r.value, markOpen)
 	if h.noted[r.phase]++; h.noted[r.phase] <= maxRefusals {
 		h.refusals = append(h.refusals, r)
 	}
@@ -202,16 +212,16 @@ func isUndecided(err error) bool {
 // name, and needs of what isn't there.
 func (h *helmfile) checkReleases(all []*release) {
 	h.phase = selecting
-	seen := map[string]bool{}
+	seen := map[string]*release{}
 	for _, r := range all {
 		if r.name.unknown != nil || r.namespace.unknown != nil || r.unreadable != "" {
 			return
 		}
 		if id := r.id(); r.skipped == nil {
-			if seen[id] {
-				h.refuse(r.place, fmt.Sprintf("duplicate release %q found", r.name.value))
+			if first := seen[id]; first != nil {
+				h.refuseIf(!first.undecided && !r.undecided, r.place, fmt.Sprintf("duplicate release %q found", r.name.value))
 			}
-			seen[id] = true
+			seen[id] = r
 		}
 	}
 }

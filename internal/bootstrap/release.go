@@ -41,6 +41,8 @@ type release struct {
 	// installed is false where helmfile removes the release instead, and enabled
 	// where its condition leaves it out.
 	installed, enabled bool
+	// undecided says that it is not known whether helmfile installs the release.
+	undecided bool
 	// patches are the fields by which the bootstrap changes the chart or what it
 	// renders, such as jsonPatches.
 	patches []text
@@ -55,8 +57,14 @@ type release struct {
 	// unreadable says why nothing can be told of the file, whose only release this
 	// stands for; "" where it can be read.
 	unreadable string
+	// stops says of such a file that helmfile certainly stops there.
+	stops bool
 	// partial says what single values depend on that cannot be computed.
 	partial []mark
+	// world is the one that the release is evaluated in, and variants are what it is in others:
+	// its own fields are unknown then where these differ.
+	world    *world
+	variants []*release
 }
 
 // What declares a release.
@@ -100,16 +108,29 @@ func (r *reader) unreadable(h *helmfile) []*release {
 	out := &release{definition: helmfileDefinition, cluster: bootstrapCluster(r.paths(), h.file)}
 	switch {
 	case h.broken != nil:
-		out.place, out.unreadable = place{h.file, h.broken.line}, h.broken.reason
+		out.place, out.unreadable, out.stops = place{h.file, h.broken.line}, h.broken.reason, !h.guessed
 	case len(h.refusals) > 0:
 		out.place, out.unreadable = h.refusals[0].place, "helmfile refuses the file: "+h.refusals[0].value
+		out.stops = !h.refusals[0].doubtful
 	default:
 		return nil
 	}
 	return []*release{out}
 }
 
+// release evaluates a release, in all worlds that its templates leave open.
 func (r *reader) release(h *helmfile, raw *rawRelease) *release {
+	before, noted := len(h.refusals), h.noted
+	out := r.combined(explore(r.engine, func() outcome {
+		h.refusals, h.noted = h.refusals[:before:before], noted
+		each := r.inOneWorld(h, raw)
+		return outcome{each, slices.Clone(h.refusals[before:])}
+	}))
+	h.refusals = append(h.refusals[:before:before], out.refusals...)
+	return out.release
+}
+
+func (r *reader) inOneWorld(h *helmfile, raw *rawRelease) *release {
 	h.phase = executing
 	out := &release{place: raw.place, definition: helmfileDefinition, reads: maps.Clone(raw.reads)}
 	if out.reads == nil {
@@ -118,7 +139,9 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	r.reads = out.reads
 	whole, err := h.inherited(raw)
 	if err != nil {
-		out.refused = err.Error()
+		if out.refused = err.Error(); !isUndecided(err) {
+			out.refused = "helmfile refuses the release: " + out.refused
+		}
 		h.refuseIf(!isUndecided(err), raw.place, err.Error())
 		whole = raw
 	}
@@ -132,6 +155,7 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	if out.chart.value == "" && out.chart.unknown == nil && out.refused == "" {
 		out.refused = fmt.Sprintf("encountered empty chart while reading release %q", out.name.value)
 		h.refuse(raw.place, out.refused)
+		out.refused = "helmfile refuses the release: " + out.refused
 	}
 	for _, need := range whole.needs {
 		out.needs = append(out.needs, e.text(need))
@@ -144,7 +168,7 @@ func (r *reader) release(h *helmfile, raw *rawRelease) *release {
 	out.values = e.values(out)
 	out.values.value.walk("", func(_ string, v *value) {
 		if t, ok := v.scalar.(string); ok {
-			if m, bad := r.marked(t); bad && !slices.Contains(out.partial, m) {
+			if m, bad := r.marked(t); bad && !slices.ContainsFunc(out.partial, func(known mark) bool { return known.reason == m.reason }) {
 				out.partial = append(out.partial, m)
 			}
 		}
@@ -221,13 +245,28 @@ func (e *evaluation) run() {
 		}
 	}
 	const reason = "recursive references can't be resolved"
-	e.h.refuse(e.raw.place, reason)
+	e.h.refuseIf(!e.open(), e.raw.place, reason)
 	for k, t := range e.fields {
 		if strings.Contains(e.raw.fields[k].value, "{{") {
 			t.unknown = &mark{reason: "the fields of the release refer to each other without end"}
 			e.fields[k] = t
 		}
 	}
+}
+
+// open says whether templates of the release may see values that are not known.
+func (e *evaluation) open() bool {
+	for _, t := range e.fields {
+		if t.unknown != nil || strings.Contains(t.value, markOpen) {
+			return true
+		}
+	}
+	for _, label := range e.labels {
+		if strings.Contains(label, markOpen) {
+			return true
+		}
+	}
+	return e.h.env.open()
 }
 
 func (e *evaluation) ownLabels() map[string]text {
@@ -294,7 +333,7 @@ func (e *evaluation) refuseMissing(at place, m mark) {
 	if m.missing == "" {
 		return
 	}
-	e.h.refuse(at, fmt.Sprintf("open %s: no such file or directory", e.h.relative(m.missing)))
+	e.h.refuseAbsent(at, fmt.Sprintf("open %s: no such file or directory", e.h.relative(m.missing)))
 }
 
 func (e *evaluation) trimmed(t text) text {
@@ -323,7 +362,7 @@ func (e *evaluation) failed(at place, err error) *mark {
 	}
 	reason := templateReason(err)
 	if !isUndecided(err) {
-		e.h.refuse(at, reason)
+		e.h.refuseIf(e.certain && !e.open(), at, reason)
 	}
 	return &mark{reason: "the template fails: " + reason}
 }
@@ -339,8 +378,9 @@ func (e *evaluation) choose(r *release) {
 	defer func() { e.h.phase = executing }()
 	enabled, err := e.enabled(condition.value)
 	if err != nil && condition.unknown == nil {
-		e.h.refuse(condition.place, err.Error())
+		e.h.refuseIf(!e.h.env.open(), condition.place, err.Error())
 	}
+	r.undecided = err != nil || condition.unknown != nil || installed != nil && installed.unknown != nil
 	r.installed = installed == nil || isTrue(installed.value) || installed.unknown != nil
 	r.enabled = enabled || err != nil || condition.unknown != nil
 	switch {
@@ -517,7 +557,7 @@ func (e *evaluation) addFile(r *release, l *layered, t text) {
 	data, bad := e.read(p)
 	if bad.reason != "" {
 		if bad.missing != "" {
-			e.h.refuse(t.place, fmt.Sprintf("values file matching %q does not exist", t.value))
+			e.h.refuseAbsent(t.place, fmt.Sprintf("values file matching %q does not exist", t.value))
 		}
 		gone(bad)
 		return
@@ -573,7 +613,7 @@ func (e *evaluation) addText(l *layered, at place, content string, how reading, 
 		if _, theirs := decodeYAML(content); theirs != nil {
 			before := e.h.phase
 			e.h.phase = writing
-			e.h.refuse(place{at.file, line(1)}, shortened(theirs.Error()))
+			e.h.refuseIf(!strings.Contains(content, markOpen), place{at.file, line(1)}, shortened(theirs.Error()))
 			e.h.phase = before
 		}
 		l.addUnknown(mark{reason: "the values are no YAML: " + shortened(err.Error())})

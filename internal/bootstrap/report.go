@@ -46,7 +46,17 @@ type Refusal struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
+	// Certain says that helmfile stops whatever is not known here, and Told that the verdicts on
+	// releases tell of the reason, a file that isn't there.
+	Certain bool `json:"-"`
+	Told    bool `json:"-"`
+	// Ignored says that a comment or the configuration ignores it.
+	Ignored bool `json:"-"`
 }
+
+// Stops says whether a helmfile cannot be installed, which no verdict on a release tells and
+// nothing excuses.
+func (r Refusal) Stops() bool { return r.Certain && !r.Told && !r.Ignored }
 
 // ReleaseReport is the verdict on one release.
 type ReleaseReport struct {
@@ -75,6 +85,8 @@ type ReleaseReport struct {
 	Object Object `json:"-"`
 	// Unreadable says that nothing can be told of the file, whose only entry this is.
 	Unreadable bool `json:"-"`
+	// Stops says of such a file that helmfile certainly stops there.
+	Stops bool `json:"-"`
 
 	// Gone says that there is no HelmRelease and a file is missing, be that meant or not.
 	Gone bool `json:"-"`

@@ -50,6 +50,14 @@ type engine struct {
 	index map[mark]int
 	all   []string        // paths
 	reads map[string]bool // of the evaluation under way: path → exists
+	// world is what the evaluation under way takes for granted, and fork where it needs to know
+	// more, nil where it doesn't.
+	world *world
+	fork  *fork
+	// seen counts the marks that the evaluation met: without one, what it comes to is certain.
+	seen int
+	// certain says that the last template met no mark.
+	certain bool
 
 	// One rendering serves all evaluations, one after the other: the functions
 	// are bound to it once.
@@ -69,6 +77,11 @@ type mark struct {
 	reason string
 	// missing is the file whose absence is the reason, "" for another reason.
 	missing string
+	// variable is the environment variable whose value this is, "" of anything else.
+	variable string
+	// expression tells apart what functions make of a mark, and negated a condition's contrary.
+	expression string
+	negated    bool
 }
 
 func newEngine(ctx context.Context, f files) *engine {
@@ -88,6 +101,7 @@ const (
 
 // mark returns the text that stands for a value that cannot be computed.
 func (e *engine) mark(m mark) string {
+	e.seen++
 	i, known := e.index[m]
 	if !known {
 		i = len(e.marks)
@@ -109,6 +123,7 @@ func (e *engine) marked(s string) (mark, bool) {
 	if !found {
 		return mark{}, false
 	}
+	e.seen++
 	number, _, _ := strings.Cut(rest, markClose)
 	i := 0
 	for _, digit := range number {
@@ -170,7 +185,9 @@ func (e *engine) render(dir, text string, data any) (string, error) {
 	}
 	r := e.rendering
 	r.dir, r.root, r.depth, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, map[*parse.Tree]bool{}, nil, nil, nil
+	seen := e.seen
 	out, err := r.run(text, data)
+	e.certain = e.seen == seen
 	if err != nil && len(r.blocked) > 0 && strings.Contains(err.Error(), "in type string") {
 		// A field of what could not be read.
 		err = &unknownError{r.blocked[0]}
@@ -299,10 +316,10 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 
 // Names of the functions that rewrite adds to a template. A template could call
 // them itself, which does no harm.
-const stepFunction, conditionFunction, printFunction = "_step", "_condition", "_print"
+const stepFunction, conditionFunction, eitherFunction, loopFunction, printFunction = "_step", "_condition", "_either", "_loop", "_print"
 
 // rewrite makes every list of nodes count a step, so that loops without output
-// end, every condition refuse a mark, so that no branch is guessed, and everything
+// end, every condition decide or refuse a mark, so that no branch is guessed, and everything
 // that is printed be of a bounded size, without a cycle.
 func rewrite(list *parse.ListNode) {
 	if list == nil {
@@ -318,11 +335,11 @@ func rewrite(list *parse.ListNode) {
 		case *parse.TemplateNode:
 			rewritePipe(n.Pipe)
 		case *parse.IfNode:
-			rewriteBranch(&n.BranchNode)
+			rewriteBranch(&n.BranchNode, conditionFunction)
 		case *parse.WithNode:
-			rewriteBranch(&n.BranchNode)
+			rewriteBranch(&n.BranchNode, conditionFunction)
 		case *parse.RangeNode:
-			rewriteBranch(&n.BranchNode)
+			rewriteBranch(&n.BranchNode, loopFunction)
 		}
 	}
 	step := &parse.ActionNode{NodeType: parse.NodeAction, Pos: list.Pos, Pipe: &parse.PipeNode{
@@ -330,8 +347,9 @@ func rewrite(list *parse.ListNode) {
 	list.Nodes = append([]parse.Node{step}, list.Nodes...)
 }
 
-// rewritePipe makes every and refuse a mark in front of its last argument, since
-// a mark is true to the template and the value may not be.
+// rewritePipe makes every and, and every or, decide a mark in front of its last argument, since
+// a mark is true to the template and the value may not be: and refuses one that it cannot decide,
+// or is one then.
 func rewritePipe(pipe *parse.PipeNode) {
 	if pipe == nil {
 		return
@@ -341,19 +359,21 @@ func rewritePipe(pipe *parse.PipeNode) {
 			if inner, ok := arg.(*parse.PipeNode); ok {
 				rewritePipe(inner)
 			}
-			if id, ok := c.Args[0].(*parse.IdentifierNode); ok && id.Ident == "and" && i > 0 && i < len(c.Args)-1 {
+			id, ok := c.Args[0].(*parse.IdentifierNode)
+			function := map[string]string{"and": conditionFunction, "or": eitherFunction}
+			if ok && function[id.Ident] != "" && i > 0 && i < len(c.Args)-1 {
 				decided := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: c.Pos, Args: []parse.Node{arg}}
 				c.Args[i] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: c.Pos, Line: pipe.Line,
-					Cmds: []*parse.CommandNode{decided, command(c.Pos, conditionFunction)}}
+					Cmds: []*parse.CommandNode{decided, command(c.Pos, function[id.Ident])}}
 			}
 		}
 	}
 }
 
-func rewriteBranch(b *parse.BranchNode) {
+func rewriteBranch(b *parse.BranchNode, function string) {
 	rewritePipe(b.Pipe)
 	if b.Pipe != nil {
-		b.Pipe.Cmds = append(b.Pipe.Cmds, command(b.Pos, conditionFunction))
+		b.Pipe.Cmds = append(b.Pipe.Cmds, command(b.Pos, function))
 	}
 	if b.List == nil {
 		b.List = &parse.ListNode{NodeType: parse.NodeList, Pos: b.Pos}

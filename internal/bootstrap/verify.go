@@ -41,8 +41,8 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	var alone []*release // of the chart that makes a FluxInstance, which no HelmRelease takes over
 	for _, file := range files {
 		report.Summary.Files++
-		report.refuse(file.releases)
 		taken := map[*release]*helmRelease{}
+		before := len(report.Releases)
 		for _, r := range file.releases {
 			judged := c.judge(file.engine, r)
 			if taken[r] = judged.helmRelease; taken[r] == nil && r.skipped == nil && chartName(r.chart.value) == instanceChart {
@@ -52,6 +52,7 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 			report.Summary.count(judged.Verdict)
 			report.Releases = append(report.Releases, judged)
 		}
+		report.refuse(c, file.releases, report.Releases[before:])
 		for _, o := range checkOrder(file.releases, taken) {
 			o.Ignored = c.ignored(RuleOrder, "", place{o.File, o.Line}, place{o.File, o.Line}) != ""
 			report.Order = append(report.Order, o)
@@ -99,12 +100,94 @@ func readAll(ctx context.Context, repo *repository.Repository) ([]bootstrapFile,
 	return files, err
 }
 
-// judge gives the verdict on one release.
+// judge gives the verdict on one release: in every world that is possible, where there are
+// several.
 func (c *git) judge(e *engine, r *release) ReleaseReport {
+	if len(r.variants) == 0 {
+		return c.judgeOne(e, r)
+	}
+	var each []ReleaseReport
+	var said []string
+	for _, v := range r.variants {
+		judged := c.judgeOne(e, c.in(v))
+		each = append(each, judged)
+		words := judged.said()
+		if fields := judged.fields(); len(fields) > 0 {
+			words += " in " + strings.Join(fields[:min(len(fields), mostFields)], ", ")
+		}
+		said = append(said, strings.TrimPrefix(v.world.label()+": ", ": ")+words)
+	}
+	out := each[0]
+	out.Cluster = r.cluster
+	out.Namespace, out.Chart, out.Version = shown(r.namespace), shown(r.chart), shown(r.version)
+	switch all := verdictsOf(each); {
+	case len(all) == 1 && all[0] == Drift:
+		out.Differences = commonDifferences(each)
+		return out
+	case len(all) == 1 && all[0] != Unresolved, !slices.ContainsFunc(all, func(v Verdict) bool { return v != Agrees && v != Intended }):
+		return each[slices.IndexFunc(each, func(r ReleaseReport) bool { return r.Verdict == all[len(all)-1] })].as(out)
+	}
+	out = c.judgeOne(e, r)
+	slices.Sort(said)
+	said = slices.Compact(said)
+	if out.Verdict != Unresolved || out.Reason == "" {
+		out.Verdict, out.Differences = Unresolved, []Difference{}
+		out.Reason = parting(r.variants)
+	}
+	out.Reason += " (" + strings.Join(said[:min(len(said), mostWorlds)], "; ") + ")"
+	return out
+}
+
+// fields are those in which a release drifts.
+func (r ReleaseReport) fields() []string {
+	var fields []string
+	for _, d := range r.Differences {
+		if !d.Ignored && !slices.Contains(fields, d.Field) {
+			fields = append(fields, d.Field)
+		}
+	}
+	return fields
+}
+
+// mostWorlds is of how many worlds a reason tells.
+const mostWorlds = 4
+
+// as is the verdict of one world with the fields of another's.
+func (r ReleaseReport) as(other ReleaseReport) ReleaseReport {
+	r.Cluster, r.Namespace, r.Chart, r.Version = other.Cluster, other.Namespace, other.Chart, other.Version
+	return r
+}
+
+// verdictsOf are the verdicts of some worlds, each once, in their order of weight.
+func verdictsOf(all []ReleaseReport) []Verdict {
+	var found []Verdict
+	for _, v := range []Verdict{Agrees, Intended, Unresolved, Missing, Drift} {
+		if slices.ContainsFunc(all, func(r ReleaseReport) bool { return r.Verdict == v }) {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// commonDifferences are those that all worlds have, or where they have none in common, the first's.
+func commonDifferences(all []ReleaseReport) []Difference {
+	common := slices.DeleteFunc(slices.Clone(all[0].Differences), func(d Difference) bool {
+		return slices.ContainsFunc(all[1:], func(r ReleaseReport) bool {
+			return !slices.ContainsFunc(r.Differences, func(o Difference) bool { return o.Field == d.Field && o.Ignored == d.Ignored })
+		})
+	})
+	if !slices.ContainsFunc(common, func(d Difference) bool { return !d.Ignored }) {
+		return all[0].Differences
+	}
+	return common
+}
+
+// judgeOne gives the verdict on a release as it is in one world.
+func (c *git) judgeOne(e *engine, r *release) ReleaseReport {
 	out := ReleaseReport{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name),
 		Namespace: shown(r.namespace), Chart: shown(r.chart), Version: shown(r.version), Differences: []Difference{}, definition: r.definition}
 	if r.unreadable != "" {
-		out.Verdict, out.Reason, out.Unreadable = Unresolved, r.unreadable, true
+		out.Verdict, out.Reason, out.Unreadable, out.Stops = Unresolved, r.unreadable, true, r.stops
 		return out
 	}
 	m, unclear := c.counterpart(e, r)
@@ -142,7 +225,7 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 			r.patches[0].value, r.patches[0].file, r.patches[0].line))
 	}
 	if r.refused != "" {
-		unknown = append(slices.Clone(unknown), "helmfile refuses the release: "+r.refused)
+		unknown = append(slices.Clone(unknown), r.refused)
 	}
 	switch {
 	case slices.ContainsFunc(out.Differences, func(d Difference) bool { return !d.Ignored }):
@@ -160,19 +243,33 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 	return out
 }
 
-// refuse adds the first reason for which helmfile stops at a file, once.
-func (r *Report) refuse(releases []*release) {
+// refuse adds the first reason for which helmfile stops at a file, once: one that is certain, and
+// that the verdicts on its releases don't tell of, before others.
+func (r *Report) refuse(c *git, releases []*release, judged []ReleaseReport) {
 	for _, each := range releases {
 		if len(each.refusals) == 0 || each.unreadable != "" {
 			continue
 		}
-		first := each.refusals[0]
-		refusal := Refusal{Helmfile: each.file, File: first.file, Line: first.line, Reason: first.value}
-		if !slices.ContainsFunc(r.Refusals, func(known Refusal) bool { return known.Helmfile == each.file }) {
-			r.Refusals = append(r.Refusals, refusal)
+		if slices.ContainsFunc(r.Refusals, func(known Refusal) bool { return known.Helmfile == each.file }) {
+			return
 		}
+		first := each.refusals[0]
+		if i := slices.IndexFunc(each.refusals, func(r refusal) bool { return !r.doubtful && !r.absent }); i >= 0 {
+			first = each.refusals[i]
+		}
+		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.file, File: first.file, Line: first.line, Reason: first.value,
+			Certain: !first.doubtful, Told: first.absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
+			Ignored: c.ignored(RuleRefused, "", first.place, each.place) != ""})
 		return
 	}
+}
+
+// RuleRefused is about a bootstrap at which its tool stops.
+const RuleRefused = "bootstrap-refused"
+
+// tellsAbsence says whether a verdict tells of a file that isn't there.
+func (r ReleaseReport) tellsAbsence() bool {
+	return r.Gone || slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.missing != "" })
 }
 
 // without is the verdict on a release that no HelmRelease takes over.
