@@ -47,6 +47,16 @@ func (f *verifyBootstrap) run(ctx context.Context, list *resourceList, o Options
 	for _, f := range report.Flux {
 		lines = append(lines, list.flux(f)...)
 	}
+	for _, r := range report.Refusals {
+		if r.Stops() {
+			lines = append(lines, list.stop(r.File, r.Line, "helmfile stops: "+r.Reason, bootstrap.RuleRefused))
+		}
+	}
+	for _, o := range report.Order {
+		if o.Refused && !o.Ignored {
+			lines = append(lines, list.stop(o.File, o.Line, o.Message, bootstrap.RuleOrder))
+		}
+	}
 	list.keepForValidation()
 	if len(lines) == 0 {
 		return nil
@@ -109,6 +119,14 @@ func (l *resourceList) itemFiles() (map[string][]byte, error) {
 	return current, err
 }
 
+// stop records that helmfile installs nothing of a file, and returns the line of its error.
+func (l *resourceList) stop(file string, line int, message, rule string) string {
+	message = fmt.Sprintf("%s:%d: %s [%s]", file, line, message, rule)
+	l.results = append(l.results, &framework.Result{Severity: framework.Error, File: &framework.File{Path: file},
+		Message: message, Tags: map[string]string{"rule": rule}})
+	return message
+}
+
 // release records the verdict on one release and returns the lines of its error.
 func (l *resourceList) release(r bootstrap.ReleaseReport) []string {
 	place := fmt.Sprintf("%s:%d", r.File, r.Line)
@@ -129,6 +147,9 @@ func (l *resourceList) release(r bootstrap.ReleaseReport) []string {
 	}
 	var lines []string
 	for _, d := range r.Differences {
+		if d.Ignored {
+			continue
+		}
 		one := *result
 		one.ResourceRef = identify(r.Object.APIVersion, "HelmRelease", r.Object.Namespace, r.Object.Name)
 		one.Field = &framework.Field{Path: d.Field, CurrentValue: valueText(d.Bootstrap.Value), ProposedValue: valueText(d.Git.Value)}
@@ -154,6 +175,9 @@ func (l *resourceList) flux(f bootstrap.FluxReport) []string {
 	}
 	var lines []string
 	for _, d := range f.Differences {
+		if d.Ignored {
+			continue
+		}
 		one := *result
 		one.Field = &framework.Field{Path: d.Field, CurrentValue: valueText(d.Bootstrap.Value), ProposedValue: valueText(d.Git.Value)}
 		one.Tags = map[string]string{"rule": d.Rule}

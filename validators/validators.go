@@ -46,6 +46,7 @@ var rules = []rule.Rule{
 	bootstrap.IntendedStale,
 	bootstrap.Order,
 	bootstrap.Overlay,
+	bootstrap.Refused,
 	bootstrap.Substitution,
 	bootstrap.TemplatePath,
 	bootstrap.ValuesDrift,

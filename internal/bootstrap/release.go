@@ -646,9 +646,31 @@ func (e *evaluation) addText(l *layered, at place, content string, how reading, 
 	e.addValue(l, v)
 }
 
+// markedKey finds what could not be computed in the keys of a value.
+func (e *evaluation) markedKey(v *value) (mark, bool) {
+	for _, key := range v.keys() {
+		if m, bad := e.marked(key); bad {
+			return m, true
+		}
+		if m, bad := e.markedKey(v.fields[key]); bad {
+			return m, true
+		}
+	}
+	for _, item := range v.items {
+		if m, bad := e.markedKey(item); bad {
+			return m, true
+		}
+	}
+	return mark{}, false
+}
+
 // addValue adds a layer; references that helmfile resolves through vals are
 // unknown.
 func (e *evaluation) addValue(l *layered, v *value) {
+	if m, bad := e.markedKey(v); bad {
+		l.addUnknown(m) // whichever key it is
+		return
+	}
 	v = v.mapScalars(func(s *value) *value {
 		if t, ok := s.scalar.(string); ok && strings.HasPrefix(t, "ref+") {
 			out := *s

@@ -45,8 +45,9 @@ spec: {chart: {spec: {chart: a, version: 1.0.0}}, values: {x: 1, z: 2}}
 		{"with", release("1.0.0", `{{ with env "E" }}{{ else }}{{ end }}`+"x: 1\nz: 2\n"), "agrees"},
 		{"negated comparison", release("1.0.0", `{{ if ne (env "E") "p" }}x: 1{{ end }}`+"\n"+`{{ if eq (env "E") "p" }}x: 1{{ end }}`+"\nz: 2\n"), "agrees"},
 		{"stops in one", release("1.0.0", `{{ if not (env "E") }}{{ fail "set E" }}{{ end }}`+"x: 1\nz: 2\n"), "agrees"},
-		{"a file missing in one", release("1.0.0", `{{ if env "E" }}{{ readFile "gone.yaml" }}{{ end }}`+"x: 1\nz: 2\n"), `unresolved; (as hr.yaml:1; drifts from hr.yaml:1 in values)`},
+		{"a file missing in one", release("1.0.0", `{{ if env "E" }}{{ readFile "gone.yaml" }}{{ end }}`+"x: 1\nz: 2\n"), `unresolved; (as hr.yaml:1; drifts from hr.yaml:1 in values`},
 		{"too many", release("1.0.0", many.String()+"x: 1\nz: 2\n"), `unresolved; env "V0"`},
+		{"a key", release("1.0.0", `{{ env "E" }}x: 1`+"\nz: 2\n"), `unresolved; env "E"`},
 		{"loop", release("1.0.0", `{{ range env "E" }}{{ end }}`+"x: 1\nz: 2\n"), `unresolved; env "E"`},
 		{"release in one", "-- helmfile.yaml.gotmpl --\nreleases:\n  {{- if env \"E\" }}\n  - name: a\n    namespace: n\n    chart: x/a\n    version: 1.0.1\n    values: [{x: 1, z: 2}]\n  {{- end }}\n" + git, "drift: version"},
 		{"file", "-- helmfile.yaml.gotmpl --\nreleases:\n  - name: a\n    namespace: n\n    chart: x/a\n    version: {{ if env \"E\" }}1.0.0{{ else }}1.0.1{{ end }}\n    values: [{x: 1, z: 2}]\n  - name: b\n    namespace: n\n    chart: x/a\n    version: 1.0.0\n    values: [{x: 1, z: 2}]\n" +

@@ -1,11 +1,9 @@
 package bootstrap_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
@@ -14,7 +12,7 @@ import (
 func all() []rule.Rule {
 	return []rule.Rule{bootstrap.VersionDrift, bootstrap.ChartDrift, bootstrap.ValuesDrift,
 		bootstrap.IdentityDrift, bootstrap.HelmReleaseMissing, bootstrap.Order, bootstrap.Overlay, bootstrap.Substitution,
-		bootstrap.TemplatePath, bootstrap.ValuesFrom, bootstrap.IntendedStale, bootstrap.FluxDrift}
+		bootstrap.TemplatePath, bootstrap.ValuesFrom, bootstrap.IntendedStale, bootstrap.FluxDrift, bootstrap.Refused}
 }
 
 func TestExamples(t *testing.T) {
@@ -107,13 +105,30 @@ func TestUnresolved(t *testing.T) {
 	if len(unresolved) != 1 || unresolved[0].Line != 9 || !strings.Contains(unresolved[0].Reason, `"nobody"`) {
 		t.Errorf("got %+v", unresolved)
 	}
-	const refused = "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, versions: 1.0.0}\n  - {name: b, namespace: a, chart: oci://ghcr.io/charts/app, verify: many}\n"
-	if _, unresolved = ruletest.Run(t, bootstrap.HelmReleaseMissing, refused); !slices.ContainsFunc(unresolved, func(u finding.Unresolved) bool {
-		return u.Line == 2 && strings.Contains(u.Reason, "helmfile stops: ") && strings.Contains(u.Reason, "versions")
-	}) {
-		t.Errorf("a refusal is told as %+v", unresolved)
-	}
 	if found, unresolved := ruletest.Run(t, bootstrap.ValuesDrift, "-- a.yaml --\na: 1\n"); len(found)+len(unresolved) > 0 {
 		t.Errorf("a repository without a bootstrap has %v, %v", found, unresolved)
+	}
+}
+
+// TestRefused finds what helmfile certainly stops at, and leaves open what depends on where it runs.
+func TestRefused(t *testing.T) {
+	const refused = "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, versions: 1.0.0}\n  - {name: b, namespace: a, chart: oci://ghcr.io/charts/app, verify: many}\n"
+	found, unresolved := ruletest.Run(t, bootstrap.Refused, refused)
+	if len(found) != 1 || len(unresolved) != 0 || found[0].Line != 2 || !strings.Contains(found[0].Message, "helmfile stops: ") ||
+		!strings.Contains(found[0].Message, "versions") {
+		t.Errorf("a refusal is told as %+v, %+v", found, unresolved)
+	}
+	const open = "-- helmfile.yaml --\nreleases:\n  - name: app\n    namespace: a\n    chart: x/app\n    version: '{{ repeat (env \"V\" | int) \"1\" }}'\n"
+	if found, unresolved = ruletest.Run(t, bootstrap.Refused, open); len(found) != 0 || len(unresolved) != 1 {
+		t.Errorf("what depends on the environment is told as %+v, %+v", found, unresolved)
+	}
+	const empty = "-- helmfile.yaml.gotmpl --\nreleases:\n  - name: a\n   chart: x/a\n"
+	if found, unresolved = ruletest.Run(t, bootstrap.Refused, empty); len(found) != 1 || len(unresolved) != 0 || found[0].Line != 3 {
+		t.Errorf("a file that is no YAML is told as %+v, %+v", found, unresolved)
+	}
+	const gone = "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, version: '{{ readFile \"gone\" }}'}\n"
+	if found, unresolved = ruletest.Run(t, bootstrap.Refused, gone+"-- app.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"+
+		"metadata: {name: app, namespace: a}\nspec: {chart: {spec: {chart: app}}}\n"); len(found)+len(unresolved) != 0 {
+		t.Errorf("a file that another rule tells of is told as %+v, %+v", found, unresolved)
 	}
 }

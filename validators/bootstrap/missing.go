@@ -21,7 +21,6 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 	Good: []rule.Example{{Files: generated + cilium("replicas: 1")}},
 	Run: func(p *rule.Pass) {
 		in := &sources{repo: p.Repo}
-		refusals(p)
 		for _, r := range releases(p) {
 			p.Checked(r.File)
 			switch {
@@ -29,26 +28,10 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, r.Release),
 					Cluster: r.Cluster, Message: "release \"" + r.Release + "\": " + r.Reason,
 					Hint: "remove the release, or correct the path that it reads"})
-			case r.Unreadable:
-				// Of a YAML file the schema rules say so already.
-				if f, ok := p.Repo.File(r.File); !ok || f.Err == nil {
-					p.Unresolved(r.File, r.Line, r.Reason)
-				}
+			case r.Unreadable: // bootstrap-refused tells why
 			case r.Verdict == bootstrap.Unresolved && r.HelmRelease == "":
 				p.Unresolved(r.File, r.Line, "release "+r.Release+": "+r.Reason)
 			}
 		}
 	},
-}
-
-// refusals tells once of each helmfile that helmfile itself stops at: what the releases of the
-// file would be is judged all the same.
-func refusals(p *rule.Pass) {
-	c := comparison.Of(p)
-	if c.err != nil || c.report == nil {
-		return
-	}
-	for _, r := range c.report.Refusals {
-		p.Unresolved(r.File, r.Line, "helmfile stops: "+r.Reason)
-	}
 }

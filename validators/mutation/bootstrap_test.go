@@ -93,6 +93,17 @@ var bootstrapMutants = []mutant{
 		},
 	},
 	{
+		name: "field-that-helmfile-does-not-know", example: "homelab", rule: "bootstrap-refused",
+		edits: []edit{replace("bootstrap/helmfile.yaml", "- name: coredns\n  namespace: kube-system\n", "- name: coredns\n  namespace: kube-system\n  «»wiat: true\n")},
+	},
+	{
+		name: "key-that-the-HelmRelease-does-not-have", example: "acme", rule: "bootstrap-refused",
+		edits: []edit{
+			replace("bootstrap/templates/values.yaml.gotmpl", "| get \"spec.values\" (dict)", "| get \"spec.valuez\""),
+			mark("bootstrap/templates/values.yaml.gotmpl", "«»{{ readFile"),
+		},
+	},
+	{
 		name: "Flux-of-another-version", example: "homelab", rule: "bootstrap-flux-drift",
 		edits: []edit{add("bootstrap/flux/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- github.com/fluxcd/flux2/manifests/install?ref=«»v2.2.2\n")},
 	},

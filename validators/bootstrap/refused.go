@@ -1,0 +1,62 @@
+package bootstrap
+
+import (
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Refused is bootstrap-refused.
+var Refused = rule.Rule{
+	ID:       bootstrap.RuleRefused,
+	Title:    "helmfile stops at the bootstrap",
+	Severity: finding.Error,
+	Why: `helmfile installs nothing of a file that it refuses, so that no new cluster can be built: it decodes its fields
+strictly, takes a key that a map doesn't have for an error in a template, and wants each release once. The reason is told in
+its words, as version 1.8 has them.
+
+What depends on a variable of the environment, on a command or on an encrypted file may well be in order where the bootstrap
+is run: it is unresolved. A file that a template reads and that isn't there falls under bootstrap-template-path where the
+release is known that reads it.`,
+	Fix: `Mend the line that the finding names; helmfile template tells the same.`,
+	Bad: []rule.Example{
+		{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"), "    values:", "    valuez: # <-- here", 1) + cilium("replicas: 1")},
+		{Files: helmfile("'{{ .Values.version }}' # <-- here", "replicas: 1") + cilium("replicas: 1")},
+	},
+	Good: []rule.Example{
+		{Files: helmfile("1.18.6", "replicas: 1") + cilium("replicas: 1")},
+		{Files: helmfile("'{{ .Values | get \"version\" \"1.18.6\" }}'", "replicas: 1") + cilium("replicas: 1")},
+	},
+	Run: func(p *rule.Pass) {
+		c := comparison.Of(p)
+		if c.err != nil || c.report == nil {
+			return // the others tell why
+		}
+		in := &sources{repo: p.Repo}
+		for _, r := range c.report.Refusals {
+			p.Checked(r.Helmfile)
+			switch {
+			case r.Told:
+			case r.Certain:
+				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
+					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile stops: " + r.Reason, Hint: "mend the line: nothing of the file is installed"})
+			default:
+				p.Unresolved(r.File, r.Line, "helmfile may stop: "+r.Reason)
+			}
+		}
+		for _, r := range releases(p) {
+			p.Checked(r.File)
+			if f, isYAML := p.Repo.File(r.File); !r.Unreadable || isYAML && f.Err != nil {
+				continue // of a YAML file the schema rules say so already
+			}
+			if r.Stops {
+				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
+					Cluster: r.Cluster, Message: r.Reason, Hint: "mend the file: helmfile stops there"})
+			} else {
+				p.Unresolved(r.File, r.Line, r.Reason)
+			}
+		}
+	},
+}
