@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
@@ -61,74 +62,152 @@ func nothingFound(err error) error {
 }
 
 func newBootstrapVerify(s streams) *cobra.Command {
-	var format string
+	f := &validateFlags{format: formatText}
 	c := &cobra.Command{
 		Use:   "verify [DIR]",
 		Short: "Compare every bootstrapped release with its HelmRelease",
 		Long: `Compare chart, version, values and identity of every release of every bootstrap
-file in DIR with the HelmRelease that takes it over. Exit status 1 when one drifts
-or is missing, 2 when a bootstrap file can't be read.`,
+file in DIR (by default the repository that the working directory is in) with the
+HelmRelease that takes it over, and what installs Flux with what the cluster says of
+its Flux.
+
+Exit status 1 when a release drifts or is missing, when Flux drifts, when helmfile
+certainly stops at a file, or when the releases need each other in a circle or need
+what the file doesn't define; 2 when a bootstrap file can't be read. failOn,
+failOnUnresolved, severities and ignore of the configuration (` + validators.ConfigurationFile + `)
+count as in validate.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != formatText && format != formatJSON {
-				return runFindings(c.Context(), s, folderArgument(args), format)
+			if err := fromEnvironment(c, s.env); err != nil {
+				return err
 			}
-			return runVerify(c.Context(), s, folderArgument(args), format)
+			v := &validation{streams: s, flags: f, report: finding.NewReport(nil, nil, finding.Summary{})}
+			v.folder = s.bootstrapFolder(args)
+			if f.format != formatText && f.format != formatJSON {
+				return v.bootstrapFindings(c.Context())
+			}
+			return v.bootstrapVerdicts(c.Context())
 		},
 	}
-	format = formatText
-	c.Flags().Var(oneOf(&format, reportFormats...), "format", "print `FORMAT`: text, json for the verdicts, or the findings as sarif, junit, github or gitlab")
+	c.Flags().Var(oneOf(&f.format, reportFormats...), "format", "print `FORMAT`: text, json for the verdicts, or the findings as sarif, junit, github or gitlab")
+	configFlag(c, &f.config)
 	return c
 }
 
-func runVerify(ctx context.Context, s streams, dir, format string) error {
-	report := &bootstrap.Report{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapReport", Releases: []bootstrap.ReleaseReport{}, Order: []bootstrap.OrderProblem{}, Flux: []bootstrap.FluxReport{}, Stale: []bootstrap.Declaration{}}
-	go reconcile.Warm()
-	repo, err := loadRepository(dir)
-	var config functions.Validation
-	if err == nil {
-		config, err = (&validation{streams: s, flags: &validateFlags{}, folder: folder{dir: dir}, repo: repo}).configurationFile()
+// bootstrapFolder is the folder of the repository that a command about bootstraps is about: where
+// nobody names one, and the working directory is a folder of a Git work tree without any object of
+// Flux's, the work tree's root.
+func (s streams) bootstrapFolder(args []string) folder {
+	at := s.repositoryFolder(args, nil)
+	if at.loaded == nil || len(args) > 0 {
+		return at
 	}
+	for o := range at.loaded.Objects() {
+		if strings.HasSuffix(o.Group(), ".toolkit.fluxcd.io") || strings.HasSuffix(o.Group(), "fluxcd.controlplane.io") {
+			return at
+		}
+	}
+	top, below, _ := gitrepo.Within(at.dir)
+	up := upFrom(below)
+	_, _ = fmt.Fprintf(s.err, "note: the repository is %s (%s): this folder has no object of Flux's\n", up, top)
+	return folder{dir: filepath.FromSlash(up)}
+}
+
+// open loads the repository and its configuration.
+func (v *validation) open() error {
+	var err error
+	if v.repo, err = v.load(); err == nil {
+		v.config, err = v.configurationFile()
+	}
+	return err
+}
+
+// bootstrapVerdicts prints the verdicts as text or JSON.
+func (v *validation) bootstrapVerdicts(ctx context.Context) error {
+	report := bootstrap.NewReport()
+	go reconcile.Warm()
+	err := v.open()
 	if err == nil {
 		var made *bootstrap.Report
-		if made, err = bootstrap.Verify(ctx, repo, nil, config.Ignore...); err == nil {
+		if made, err = bootstrap.Verify(ctx, v.repo, nil, v.config.Ignore...); err == nil {
 			report = made
 		}
 	}
-	if format == formatJSON {
-		err = errors.Join(nothingFound(err), writeJSON(s.out, report))
+	if v.flags.format == formatJSON {
+		err = errors.Join(nothingFound(err), writeJSON(v.out, report))
 	} else if err == nil {
-		err = report.WriteText(s.out, bootstrap.TextOptions{Color: s.colour()})
+		err = report.WriteText(v.out, bootstrap.TextOptions{Color: v.colour()})
 	}
 	if err != nil {
 		return nothingFound(err)
 	}
-	refused := slices.ContainsFunc(report.Order, func(o bootstrap.OrderProblem) bool { return o.Refused && !o.Ignored })
-	fluxDrifts := slices.ContainsFunc(report.Flux, func(f bootstrap.FluxReport) bool { return f.Verdict == bootstrap.Drift })
-	if report.Summary.Drift+report.Summary.Missing > 0 || refused || fluxDrifts {
+	reached := finding.Report{Findings: told(report, v.config.Severities)}
+	if reached.Reaches(v.config.FailOn) || v.config.FailOnUnresolved && report.Open() {
 		return found()
 	}
 	return unreadable(report)
 }
 
-// runFindings reports what the rules about bootstraps find, as validate does.
-func runFindings(ctx context.Context, s streams, dir, format string) error {
+// told are the findings that the verdicts of a report come to: their rules and severities, as
+// validate has them.
+func told(report *bootstrap.Report, severities map[string]finding.Severity) []finding.Finding {
+	var all []finding.Finding
+	add := func(rule string, severity finding.Severity) {
+		if own, ok := severities[rule]; ok {
+			severity = own
+		}
+		all = append(all, finding.Finding{Rule: rule, Severity: severity})
+	}
+	differ := func(differences []bootstrap.Difference) {
+		for _, d := range differences {
+			if !d.Ignored {
+				add(d.Rule, finding.Error)
+			}
+		}
+	}
+	for _, r := range report.Releases {
+		if differ(r.Differences); r.Verdict == bootstrap.Missing {
+			add(bootstrap.RuleHelmReleaseMissing, finding.Error)
+		}
+	}
+	for _, f := range report.Flux {
+		differ(f.Differences)
+	}
+	for _, r := range report.Refusals {
+		if r.Stops() {
+			add(bootstrap.RuleRefused, finding.Error)
+		}
+	}
+	for _, o := range report.Order {
+		switch {
+		case o.Ignored:
+		case o.Refused:
+			add(bootstrap.RuleOrder, finding.Error)
+		default:
+			add(bootstrap.RuleOrder, finding.Warning)
+		}
+	}
+	for range report.Stale {
+		add(bootstrap.RuleIntendedStale, finding.Warning)
+	}
+	return all
+}
+
+// bootstrapFindings reports what the rules about bootstraps find, as validate does.
+func (v *validation) bootstrapFindings(ctx context.Context) error {
 	rules, err := validators.Select([]string{"bootstrap-*"})
 	if err != nil {
 		return err
 	}
-	repo, err := loadRepository(dir)
-	if err != nil {
-		return err
+	v.rules = validators.Describe(rules)
+	if err := v.open(); err != nil {
+		return errors.Join(err, v.write(err))
 	}
-	v := &validation{streams: s, flags: &validateFlags{format: format}, folder: folder{dir: dir}, repo: repo, rules: validators.Describe(rules)}
-	if v.config, err = v.configurationFile(); err != nil {
-		return err
-	}
-	if v.report, err = validators.Run(ctx, repo, validators.Options{Rules: rules, Ignore: v.config.Ignore}); err == nil && v.report.Empty() {
+	if v.report, err = validators.Run(ctx, v.repo, validators.Options{Rules: rules, Severities: v.config.Severities, Ignore: v.config.Ignore}); err == nil && v.report.Empty() {
 		err = nothingFound(bootstrap.ErrNoBootstrap)
 	}
-	if err = errors.Join(err, v.write(err)); err == nil && v.report.Reaches(v.config.FailOn) {
+	if err = errors.Join(err, v.write(err)); err == nil &&
+		(v.report.Reaches(v.config.FailOn) || v.config.FailOnUnresolved && len(v.report.Unresolved) > 0) {
 		return found()
 	}
 	return err
@@ -162,7 +241,7 @@ upgrade it, or install a second release beside it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			plan := bootstrapPlan{APIVersion: v1alpha1.APIVersion, Kind: "BootstrapPlan", Releases: []bootstrap.Step{}}
-			repo, err := loadRepository(folderArgument(args))
+			repo, err := s.bootstrapFolder(args).load()
 			if err == nil {
 				var steps []bootstrap.Step
 				if steps, err = bootstrap.Plan(c.Context(), repo, nil); err == nil {
@@ -237,7 +316,7 @@ bootstrap file that declares it. What cannot be decided offline is left out, tol
 stderr, and makes the exit status 1.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runValues(c.Context(), s, args[0], folderArgument(args[1:]), cluster, format)
+			return runValues(c.Context(), s, args[0], args[1:], cluster, format)
 		},
 	}
 	c.Flags().StringVar(&cluster, "cluster", "", "only the bootstrap of this `CLUSTER`")
@@ -245,8 +324,8 @@ stderr, and makes the exit status 1.`,
 	return c
 }
 
-func runValues(ctx context.Context, s streams, release, dir, cluster, format string) error {
-	chosen, err := valuesOf(ctx, release, dir, cluster)
+func runValues(ctx context.Context, s streams, release string, dir []string, cluster, format string) error {
+	chosen, err := s.valuesOf(ctx, release, dir, cluster)
 	if format == formatJSON {
 		err = errors.Join(err, writeJSON(s.out, chosen))
 	} else if err == nil {
@@ -270,9 +349,9 @@ func runValues(ctx context.Context, s streams, release, dir, cluster, format str
 
 // valuesOf are the values of a release, on one cluster where it is named; never
 // nil.
-func valuesOf(ctx context.Context, release, dir, cluster string) ([]bootstrap.ReleaseValues, error) {
+func (s streams) valuesOf(ctx context.Context, release string, dir []string, cluster string) ([]bootstrap.ReleaseValues, error) {
 	chosen := []bootstrap.ReleaseValues{}
-	repo, err := loadRepository(dir)
+	repo, err := s.bootstrapFolder(dir).load()
 	if err != nil {
 		return chosen, err
 	}

@@ -85,12 +85,17 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	f.graph.register(c)
 	flags.Var(oneOf(&f.failOn, string(finding.Error), string(finding.Warning), string(finding.Info)), "fail-on", "exit with 1 on findings of this `SEVERITY` or above: error, warning or info")
 	flags.BoolVar(&f.failOnUnresolved, "fail-on-unresolved", false, "exit with 1 on what cannot be decided too; it has no severity, so that --fail-on doesn't count it")
-	flags.StringVar(&f.config, "config", "", "read the configuration from `FILE` instead of "+validators.ConfigurationFile+" in DIR; \""+noConfig+"\" reads none")
+	configFlag(c, &f.config)
 	flags.StringVar(&f.baseline, "baseline", "", "don't report the findings in `FILE`, which --write-baseline wrote")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the findings to `FILE`, and report what is left: nothing but what is unresolved")
 	flags.BoolVar(&f.reportIgnored, "report-ignored", false, "report what annotations, comments, the configuration and a baseline ignore too")
 	flags.BoolVar(&f.verbose, "verbose", false, "list each thing that is unresolved in the text report, also where many have one cause")
 	return c
+}
+
+// configFlag lets a command take another configuration than the repository's.
+func configFlag(c *cobra.Command, config *string) {
+	c.Flags().StringVar(config, "config", "", "read the configuration from `FILE` instead of "+validators.ConfigurationFile+" in DIR; \""+noConfig+"\" reads none")
 }
 
 // runValidate validates the folder that the arguments name and writes the report.

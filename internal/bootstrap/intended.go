@@ -32,6 +32,9 @@ type Declaration struct {
 // Object names the HelmRelease.
 func (d Declaration) Object() Object { return d.object }
 
+// RuleIntendedStale is about a declared difference that is none.
+const RuleIntendedStale = "bootstrap-intended-stale"
+
 // intended is a declared difference.
 type intended struct {
 	field, reason string

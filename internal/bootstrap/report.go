@@ -1,5 +1,7 @@
 package bootstrap
 
+import "slices"
+
 // Verdict on a release of a bootstrap. Of several that apply, the first in the
 // order Drift, Missing, Unresolved, Intended, Agrees is given.
 type Verdict string
@@ -36,6 +38,18 @@ type Report struct {
 	// Stale are declarations of differences that are none.
 	Stale   []Declaration `json:"stale"`
 	Summary Summary       `json:"summary"`
+}
+
+// NewReport is a report on nothing.
+func NewReport() *Report {
+	return &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{},
+		Refusals: []Refusal{}, Order: []OrderProblem{}, Flux: []FluxReport{}, Stale: []Declaration{}}
+}
+
+// Open says whether something is unresolved.
+func (r *Report) Open() bool {
+	return r.Summary.Unresolved > 0 || slices.ContainsFunc(r.Flux, func(f FluxReport) bool { return f.Verdict == Unresolved }) ||
+		slices.ContainsFunc(r.Refusals, func(r Refusal) bool { return !r.Certain && !r.Told })
 }
 
 // Refusal is a reason for which helmfile stops: in its words, and where.

@@ -33,7 +33,8 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 		out.WriteString(printable(file) + "\n")
 		for _, refusal := range r.Refusals {
 			if refusal.Helmfile == file {
-				fmt.Fprintf(&out, "  ! helmfile stops: %s   %s\n", printable(refusal.Reason), printable(fmt.Sprintf("%s:%d", refusal.File, refusal.Line)))
+				may := map[bool]string{true: "stops", false: "may stop"}[refusal.Certain]
+				fmt.Fprintf(&out, "  ! helmfile %s: %s   %s\n", may, printable(refusal.Reason), printable(fmt.Sprintf("%s:%d", refusal.File, refusal.Line)))
 			}
 		}
 		writeReleases(&out, r.Releases[start:end], opts)

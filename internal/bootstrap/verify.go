@@ -25,8 +25,7 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list
 // The fleet is what Flux would apply from the repository; nil computes it. What the selectors
 // ignore is intended, as what comments and annotations ignore is.
 func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, ignore ...finding.Selector) (*Report, error) {
-	report := &Report{APIVersion: "fleetwright.dev/v1alpha1", Kind: "BootstrapReport", Releases: []ReleaseReport{},
-		Refusals: []Refusal{}, Order: []OrderProblem{}, Flux: []FluxReport{}, Stale: []Declaration{}}
+	report := NewReport()
 	files, err := readAll(ctx, repo)
 	nothing := errors.Is(err, ErrNoBootstrap)
 	if err != nil && (!nothing || !mayInstallFlux(repo, nil)) {

@@ -10,7 +10,7 @@ import (
 
 // IntendedStale is bootstrap-intended-stale.
 var IntendedStale = rule.Rule{
-	ID:       "bootstrap-intended-stale",
+	ID:       bootstrap.RuleIntendedStale,
 	Title:    "a difference from the bootstrap is declared to be meant, and there is none",
 	Severity: finding.Warning,
 	Why: `The annotation fleetwright.dev/bootstrap-intended of a HelmRelease declares which fields its bootstrap may have
