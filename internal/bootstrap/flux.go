@@ -438,6 +438,7 @@ var instanceDefaults = []instanceDefault{
 	{[]string{"cluster", "multitenant"}, "false", "false"},
 	{[]string{"cluster", "multitenantWorkloadIdentity"}, "false", "false"},
 	{[]string{"cluster", "tenantDefaultServiceAccount"}, "default", "default"},
+	{[]string{"sharding", "key"}, "sharding.fluxcd.io/key", "sharding.fluxcd.io/key"},
 	{[]string{"sync", "interval"}, "1m", "1m"},
 	{[]string{"sync", "kind"}, "", "GitRepository"},
 	{[]string{"sync", "name"}, "flux-system", "flux-system"},

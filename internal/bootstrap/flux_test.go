@@ -1,7 +1,11 @@
 package bootstrap
 
 import (
+	"compress/gzip"
+	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,5 +165,50 @@ func TestFlux(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", s, test.want)
 			}
 		})
+	}
+}
+
+// TestInstanceDefaults holds the defaults that the operator's definition of a FluxInstance has.
+func TestInstanceDefaults(t *testing.T) {
+	file, err := os.Open("../../schemas/data/fluxcd.controlplane.io_v1_FluxInstance.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var definition struct{ Schema map[string]any }
+	if err := json.NewDecoder(unpacked).Decode(&definition); err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]string{}
+	var walk func(schema map[string]any, path []string)
+	walk = func(schema map[string]any, path []string) {
+		if value, ok := schema["default"]; ok {
+			written[strings.Join(path, ".")] = fmt.Sprint(value)
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		for name, property := range properties {
+			walk(property.(map[string]any), append(slices.Clone(path), name))
+		}
+	}
+	spec, _ := fieldOf(definition.Schema, "properties", "spec").(map[string]any)
+	walk(spec, nil)
+	if len(written) < 9 {
+		t.Fatalf("the definition has the defaults %v", written)
+	}
+	// What the operator's code makes of an absent field is in no schema.
+	inCode := []string{"components", "cluster.tenantDefaultServiceAccount", "sync.name"}
+	for _, each := range instanceDefaults {
+		at := strings.Join(each.path, ".")
+		if want, has := written[at]; has && want != each.object || !has && each.object != "" && !slices.Contains(inCode, at) {
+			t.Errorf("%s is %q by default, not %q", at, want, each.object)
+		}
+		delete(written, at)
+	}
+	if len(written) > 0 {
+		t.Errorf("the defaults %v are not known", written)
 	}
 }

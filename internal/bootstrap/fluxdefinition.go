@@ -246,8 +246,10 @@ func normalInstance(spec *value, fromChart bool) *value {
 		return emptyMap(place{})
 	}
 	out := withoutEmpty(spec)
-	if fromChart && out.at("sync", "url") == nil {
-		delete(out.fields, "sync")
+	for field, needs := range map[string]string{"sync": "url", "sharding": "shards", "storage": "size"} {
+		if fromChart && out.at(field, needs) == nil {
+			delete(out.fields, field)
+		}
 	}
 	if list := out.at("components"); isList(list) {
 		sorted := *list
