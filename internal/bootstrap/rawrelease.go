@@ -241,15 +241,14 @@ func (h *helmfile) inherit(r *rawRelease, path []string, budget *int) (*rawRelea
 		if *budget--; *budget < 0 {
 			return nil, errInherits
 		}
-		within := append(path, from)
 		if slices.Contains(path, from) {
-			return nil, &circleError{slices.Clone(within)}
+			return nil, &circleError{append(slices.Clone(path), from)}
 		}
 		template, ok := h.templates[from]
 		if !ok {
 			return nil, fmt.Errorf("release %q tried to inherit inexistent release template %q", name, from)
 		}
-		source, err := h.inherit(template, within, budget)
+		source, err := h.inherit(template, append(path[:len(path):len(path)], from), budget)
 		switch {
 		case errors.Is(err, errInherits):
 			return nil, err

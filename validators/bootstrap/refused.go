@@ -35,16 +35,24 @@ release is known that reads it.`,
 			return // the others tell why
 		}
 		in := &sources{repo: p.Repo}
+		type line struct {
+			file   string
+			line   int
+			reason string
+		}
+		told := map[line]bool{} // of several helmfiles that read it, once
 		for _, r := range c.report.Refusals {
 			p.Checked(r.Helmfile)
+			at := line{r.File, r.Line, r.Reason}
 			switch {
-			case r.Told:
+			case r.Told, told[at]:
 			case r.Certain:
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
 					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile stops: " + r.Reason, Hint: "mend the line: nothing of the file is installed"})
 			default:
 				p.Unresolved(r.File, r.Line, "helmfile may stop: "+r.Reason)
 			}
+			told[at] = true
 		}
 		for _, r := range releases(p) {
 			p.Checked(r.File)
