@@ -54,7 +54,7 @@ peers: ## the real kustomize, helm and helmfile, in bin/tools, for the tests to 
 
 .PHONY: e2e
 e2e: build ## the examples on real API servers with real Flux controllers, all in one process on loopback
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 CGO_ENABLED=0 $(GO) -C e2e test -count=1 -timeout 30m -parallel 3 -v ./...
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 CGO_ENABLED=0 $(GO) -C e2e test -count=1 -timeout 30m -parallel 3 -ldflags='-s -w' -v ./...
 
 .PHONY: bench
 bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work

@@ -60,6 +60,7 @@ func (s *site) day2(t *testing.T) {
 		t.Errorf("rendering again made commit %s", now)
 	}
 	s.sync(t)
+	s.again(t)
 	s.wantChanges(t, "nothing", before, nil, nil)
 
 	s.fleet.Edit(edit.old, edit.new)
@@ -77,13 +78,20 @@ func (s *site) day2(t *testing.T) {
 func (s *site) sync(t *testing.T) {
 	t.Helper()
 	s.flux.Reconcile(harness.GitRepositories, "flux-system", "flux-system")
+	s.flux.Ready(patience)
+}
+
+// again lets Flux apply what it has applied already, all of it.
+func (s *site) again(t *testing.T) {
+	t.Helper()
 	list, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").List(t.Context(), metav1.ListOptions{})
 	must(t, err)
-	s.flux.Reconcile(harness.Kustomizations, "flux-system", "flux-system")
+	asked := map[string]string{}
 	for _, item := range list.Items {
-		if item.GetName() != "flux-system" {
-			s.flux.Nudge(harness.Kustomizations, "flux-system", item.GetName())
-		}
+		asked[item.GetName()] = s.flux.Nudge(harness.Kustomizations, "flux-system", item.GetName())
+	}
+	for name, request := range asked {
+		s.flux.Handled(harness.Kustomizations, "flux-system", name, request)
 	}
 	s.flux.Ready(patience)
 }

@@ -39,6 +39,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "FLUX_MANIFESTS is not set; run `make e2e`")
 		os.Exit(2)
 	}
+	if os.Getenv(alone) == "" {
+		if err := harness.UseTools("sops", "source-controller", "kustomize-controller"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+	}
 	os.Exit(m.Run())
 }
 

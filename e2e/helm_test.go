@@ -145,7 +145,7 @@ func (r *releases) objects(t *testing.T) []string {
 	t.Helper()
 	var ids []string
 	for _, object := range r.flux.List(t, r.namespace, metav1.ListOptions{}) {
-		ids = append(ids, harness.ID(&object))
+		ids = append(ids, harness.ID(object))
 	}
 	return ids
 }

@@ -106,6 +106,7 @@ func (s *site) withoutAccount(t *testing.T, tenant *tenant) {
 	t.Helper()
 	before := s.applied(t, tenant)
 	must(t, s.flux.Kube.CoreV1().ServiceAccounts(tenant.sync).Delete(t.Context(), tenant.name, metav1.DeleteOptions{}))
+	s.flux.Reconcile(harness.Kustomizations, tenant.sync, tenant.name) // by then Flux has heard of it
 	s.deleteSync(t, tenant)
 	s.wantSyncGone(t, tenant, "")
 	if after := s.applied(t, tenant); !maps.Equal(after, before) {
@@ -125,6 +126,7 @@ func (s *site) withoutRoles(t *testing.T, tenant *tenant) {
 	before := s.applied(t, tenant)
 	for _, namespace := range tenant.namespaces {
 		must(t, s.flux.Kube.RbacV1().RoleBindings(namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, ofTenant(tenant)))
+		s.wantPowerless(t, tenant, namespace)
 	}
 	hanging := s.deleteSync(t, tenant)
 	harness.Eventually(t, patience, "pruning fails again and again", func(ctx context.Context) (bool, string) {
@@ -141,6 +143,18 @@ func (s *site) withoutRoles(t *testing.T, tenant *tenant) {
 	s.wantSyncGone(t, tenant, hanging)
 	s.resync(t)
 	s.proved(t, "wrong order: without the roles of %s the deletion of its Kustomization hangs, until they are back", tenant.name)
+}
+
+// wantPowerless waits until the authorizer has heard that the tenant's account may no longer
+// prune in the namespace.
+func (s *site) wantPowerless(t *testing.T, tenant *tenant, namespace string) {
+	t.Helper()
+	account := harness.Account{Namespace: tenant.sync, Name: tenant.name}
+	prune := harness.Action{Verb: "delete", Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: namespace}
+	harness.Eventually(t, patience, account.User()+" may not "+prune.String(), func(context.Context) (bool, string) {
+		allowed, why := s.flux.Authorized(t, account, prune)
+		return !allowed, why
+	})
 }
 
 // draining shows that a draining tenant's objects go while its accounts and roles stay.
@@ -230,9 +244,9 @@ func (s *site) gone(t *testing.T, tenant *tenant) {
 		var left []string
 		for _, object := range s.flux.List(t, "", metav1.ListOptions{}) {
 			if object.GetLabels()[tenantLabel] == tenant.name || slices.Contains(namespaces, object.GetNamespace()) ||
-				object.GetKind() == "Namespace" && slices.Contains(namespaces, object.GetName()) ||
+				object.Kind == "Namespace" && slices.Contains(namespaces, object.GetName()) ||
 				strings.HasPrefix(object.GetName(), "tenant-"+tenant.name+"-") {
-				left = append(left, harness.ID(&object))
+				left = append(left, harness.ID(object))
 			}
 		}
 		return len(left) == 0, strings.Join(left, "\n")
@@ -253,7 +267,7 @@ func (s *site) labelled(t *testing.T, tenant *tenant) []string {
 	t.Helper()
 	var ids []string
 	for _, object := range s.flux.List(t, "", ofTenant(tenant)) {
-		ids = append(ids, harness.ID(&object))
+		ids = append(ids, harness.ID(object))
 	}
 	return ids
 }
@@ -264,8 +278,8 @@ func (s *site) applied(t *testing.T, tenant *tenant) map[string]types.UID {
 	t.Helper()
 	objects := map[string]types.UID{}
 	for _, object := range s.flux.List(t, "", metav1.ListOptions{LabelSelector: "kustomize.toolkit.fluxcd.io/namespace=" + tenant.sync}) {
-		if object.GetDeletionTimestamp() == nil && !slices.Contains(comesAndGoes, object.GetKind()) {
-			objects[harness.ID(&object)] = object.GetUID()
+		if object.GetDeletionTimestamp() == nil && !slices.Contains(comesAndGoes, object.Kind) {
+			objects[harness.ID(object)] = object.GetUID()
 		}
 	}
 	return objects
@@ -331,7 +345,7 @@ func (s *site) wantNoOrphans(t *testing.T, tenant *tenant) {
 		for _, namespace := range tenant.namespaces {
 			for _, object := range s.flux.List(t, namespace, metav1.ListOptions{}) {
 				if object.GetLabels()[tenantLabel] != tenant.name && object.GetName() != "kube-root-ca.crt" {
-					orphans = append(orphans, harness.ID(&object))
+					orphans = append(orphans, harness.ID(object))
 				}
 			}
 		}
@@ -346,7 +360,7 @@ func (s *site) wantNoneHanging(t *testing.T) {
 		var hanging []string
 		for _, object := range s.flux.List(t, "", metav1.ListOptions{}) {
 			if object.GetDeletionTimestamp() != nil {
-				hanging = append(hanging, harness.ID(&object))
+				hanging = append(hanging, harness.ID(object))
 			}
 		}
 		return len(hanging) == 0, strings.Join(hanging, "\n")

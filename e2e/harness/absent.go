@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
 )
 
 // limit is how long the tests wait for anything.
@@ -19,54 +20,39 @@ const limit = 60 * time.Second
 
 // DeclareAbsent stands for what a test has no network or machine for, until the test
 // ends: it declares pods running and those of Jobs done, charts' sources (suspended) and
-// HelmReleases ready. Everything else that is ready is so by itself.
+// HelmReleases ready, as soon as they appear or change. Everything else that is ready is so
+// by itself.
 func (c *Cluster) DeclareAbsent(n *Internet) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	c.t.Cleanup(func() { cancel(); <-done })
 	sources := c.As("flux-system", "source-controller") // nobody else may say what a tenant's source is
-	go func() {
-		defer close(done)
-		for tick := time.NewTicker(200 * time.Millisecond); ; {
-			c.declarePods(ctx)
-			for _, kind := range []string{"OCIRepository", "HelmRepository"} {
-				c.declare(ctx, sources, schema.GroupVersionKind{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: kind}, n)
-			}
-			c.declare(ctx, c.Client, schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}, n)
-			select {
-			case <-ctx.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
+	ctx, cancel := context.WithCancel(context.Background())
+	watched := dynamicinformer.NewDynamicSharedInformerFactory(c.Any, time.Second) // what couldn't be said is said again then
+	c.t.Cleanup(func() { cancel(); watched.Shutdown() })
+	for _, kind := range []struct {
+		schema.GroupVersionResource
+		as      Client
+		missing func(*unstructured.Unstructured) map[string]any // a patch, or nil
+	}{
+		{pods, c.Client, podStatus},
+		{OCIRepositories, sources, func(source *unstructured.Unstructured) map[string]any { return chartSource(source, n) }},
+		{HelmRepositories, sources, func(source *unstructured.Unstructured) map[string]any { return chartSource(source, n) }},
+		{HelmReleases, c.Client, readyStatus},
+	} {
+		declare := func(seen any) {
+			object := seen.(*unstructured.Unstructured)
+			if patch := kind.missing(object); patch != nil {
+				kind.as.merge(ctx, kind.GroupVersionResource, object, patch)
 			}
 		}
-	}()
+		_, err := watched.ForResource(kind.GroupVersionResource).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc: declare, UpdateFunc: func(_, now any) { declare(now) },
+		})
+		must(c.t, err)
+	}
+	watched.Start(ctx.Done())
 }
 
-// declare makes the kind's objects ready, as somebody, that nobody here can make so.
-func (c *Cluster) declare(ctx context.Context, as Client, kind schema.GroupVersionKind, n *Internet) {
-	resource, _ := meta.UnsafeGuessKindToResource(kind)
-	list, err := c.Any.Resource(resource).List(ctx, all)
-	if err != nil {
-		return // not installed yet
-	}
-	for _, item := range list.Items {
-		address, isSource, _ := unstructured.NestedString(item.Object, "spec", "url")
-		if ready, _ := condition(&item, "Ready"); isSource && n.Serves(address) || ready {
-			continue
-		}
-		patches := []map[string]any{{"status": readyStatus(&item)}}
-		if suspended, _, _ := unstructured.NestedBool(item.Object, "spec", "suspend"); isSource && !suspended {
-			patches = []map[string]any{{"spec": map[string]any{"suspend": true}}}
-		}
-		for _, patch := range patches {
-			as.merge(ctx, resource, &item, patch)
-		}
-	}
-}
-
-// merge patches an object or its status; an object that has gone or changed meanwhile is
-// seen again on the next round.
+// merge patches an object or its status; what is refused, since the object has gone or
+// changed meanwhile, is tried again when it is seen the next time.
 func (c Client) merge(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, patch map[string]any) {
 	text, err := json.Marshal(patch)
 	if err != nil {
@@ -80,36 +66,48 @@ func (c Client) merge(ctx context.Context, resource schema.GroupVersionResource,
 		Patch(ctx, object.GetName(), types.MergePatchType, text, metav1.PatchOptions{FieldManager: "absent"}, subresources...)
 }
 
+// chartSource suspends a source that the Internet doesn't serve, and makes it ready then.
+func chartSource(source *unstructured.Unstructured, n *Internet) map[string]any {
+	address, _, _ := unstructured.NestedString(source.Object, "spec", "url")
+	suspended, _, _ := unstructured.NestedBool(source.Object, "spec", "suspend")
+	switch ready := readyStatus(source); {
+	case n.Serves(address), ready == nil:
+		return nil
+	case suspended:
+		return ready
+	}
+	return map[string]any{"spec": map[string]any{"suspend": true}}
+}
+
 func readyStatus(object *unstructured.Unstructured) map[string]any {
-	return map[string]any{
+	if ready, _ := condition(object, "Ready"); ready {
+		return nil
+	}
+	return map[string]any{"status": map[string]any{
 		"observedGeneration": object.GetGeneration(),
 		"conditions": []any{map[string]any{
 			"type": "Ready", "status": "True", "reason": "Declared", "message": "declared by the test",
 			"observedGeneration": object.GetGeneration(), "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 		}},
-	}
+	}}
 }
 
-// declarePods stands for the kubelets.
-func (c *Cluster) declarePods(ctx context.Context) {
-	pods, err := c.Kube.CoreV1().Pods("").List(ctx, all)
-	if err != nil {
-		return
+// podStatus stands for the kubelets.
+func podStatus(pod *unstructured.Unstructured) map[string]any {
+	phase, ready := "Running", "True"
+	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Job" {
+		phase, ready = "Succeeded", "False" // its work is done
 	}
-	for _, pod := range pods.Items {
-		phase, ready := corev1.PodRunning, corev1.ConditionTrue
-		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "Job" {
-			phase, ready = corev1.PodSucceeded, corev1.ConditionFalse // its work is done
-		}
-		if pod.Status.Phase == phase || strings.HasPrefix(pod.Namespace, "kube-") {
-			continue
-		}
-		pod.Status.Phase = phase
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
-			Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Now(),
-		})
-		_, _ = c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, &pod, metav1.UpdateOptions{})
+	now, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	if now == phase || strings.HasPrefix(pod.GetNamespace(), "kube-") {
+		return nil
 	}
+	return map[string]any{"status": map[string]any{
+		"phase": phase,
+		"conditions": []any{map[string]any{
+			"type": "Ready", "status": ready, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+		}},
+	}}
 }
 
 // DefineKinds serves the kinds of add-ons' custom resources among the objects: their

@@ -19,9 +19,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
@@ -32,11 +34,14 @@ import (
 	"k8s.io/kubernetes/test/utils/ktesting/initoption"
 )
 
-// A Client talks to a cluster as somebody.
+// A Client talks to a cluster as somebody. It asks which kinds there are once; Kinds are
+// asked for again after the harness has defined some.
 type Client struct {
 	Config *rest.Config
 	Kube   kubernetes.Interface
 	Any    dynamic.Interface
+	Meta   metadata.Interface
+	Kinds  discovery.CachedDiscoveryInterface
 	Mapper *restmapper.DeferredDiscoveryRESTMapper
 }
 
@@ -107,12 +112,10 @@ func newClient(t testing.TB, cfg *rest.Config) Client {
 	must(t, err)
 	dyn, err := dynamic.NewForConfig(cfg)
 	must(t, err)
-	return Client{
-		Config: cfg,
-		Kube:   kube,
-		Any:    dyn,
-		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kube.Discovery())),
-	}
+	meta, err := metadata.NewForConfig(cfg)
+	must(t, err)
+	kinds := memory.NewMemCacheClient(kube.Discovery())
+	return Client{Config: cfg, Kube: kube, Any: dyn, Meta: meta, Kinds: kinds, Mapper: restmapper.NewDeferredDiscoveryRESTMapper(kinds)}
 }
 
 // As is a client with a token of the account's own, as a pod or a controller has it.
@@ -126,7 +129,7 @@ func (c *Cluster) As(namespace, account string) Client {
 	cfg.BearerToken = token.Status.Token
 	cfg.QPS, cfg.Burst = -1, -1
 	client := newClient(c.t, cfg)
-	client.Mapper = c.Mapper
+	client.Kinds, client.Mapper = c.Kinds, c.Mapper
 	return client
 }
 
@@ -148,13 +151,15 @@ func writeKubeconfig(t testing.TB, cfg *rest.Config) string {
 	return file
 }
 
-// Eventually asks until the answer is yes, for as long as limit. The answer's text says
-// what is still missing and ends up in the failure.
+// Eventually asks until the answer is yes, for as long as limit: often at first, and less so
+// the longer it takes. The answer's text says what is still missing and ends up in the
+// failure.
 func Eventually(t testing.TB, limit time.Duration, what string, ask func(context.Context) (bool, string)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	for missing := ""; ; time.Sleep(100 * time.Millisecond) {
+	missing := ""
+	for pause := 10 * time.Millisecond; ; pause = min(pause*3/2, 200*time.Millisecond) {
 		ok, why := ask(ctx)
 		if ok {
 			return
@@ -163,6 +168,7 @@ func Eventually(t testing.TB, limit time.Duration, what string, ask func(context
 			t.Fatalf("%s: not after %s: %s", what, limit, missing)
 		}
 		missing = why
+		time.Sleep(pause)
 	}
 }
 

@@ -217,7 +217,7 @@ func (f *Fleet) Put(url, branch string, files map[string]string) {
 // encrypt runs the real sops, with the repository's own .sops.yaml.
 func (f *Fleet) encrypt(dir, name string) {
 	f.t.Helper()
-	sops := exec.Command(Tool(f.t, "sops"), "--encrypt", "--in-place", name)
+	sops := exec.Command("sops", "--encrypt", "--in-place", name)
 	sops.Dir = dir
 	if out, err := sops.CombinedOutput(); err != nil {
 		f.t.Fatalf("sops %s: %v: %s", name, err, out)
@@ -309,10 +309,18 @@ func (f *Fleet) document(kind, name string) document {
 	return nil
 }
 
-// Tool is the path of a program that go.mod names as a tool; it is built when needed.
-func Tool(t testing.TB, name string) string {
-	t.Helper()
-	out, err := exec.Command("go", "tool", "-n", name).Output()
-	must(t, err)
-	return strings.TrimSpace(string(out))
+// UseTools puts the programs that go.mod names as tools first on PATH, for this process and
+// those that it starts; they are built when needed.
+func UseTools(names ...string) error {
+	for _, name := range names {
+		out, err := exec.Command("go", "tool", "-n", name).Output()
+		if err != nil {
+			return fmt.Errorf("go tool -n %s: %w", name, err)
+		}
+		dir := filepath.Dir(strings.TrimSpace(string(out)))
+		if err := os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+			return err
+		}
+	}
+	return nil
 }

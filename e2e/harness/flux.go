@@ -26,10 +26,11 @@ import (
 
 // The kinds that the tests look at.
 var (
-	Kustomizations  = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}
-	GitRepositories = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "gitrepositories"}
-	OCIRepositories = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "ocirepositories"}
-	HelmReleases    = schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"}
+	Kustomizations   = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}
+	GitRepositories  = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "gitrepositories"}
+	OCIRepositories  = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "ocirepositories"}
+	HelmRepositories = schema.GroupVersionResource{Group: "source.toolkit.fluxcd.io", Version: "v1", Resource: "helmrepositories"}
+	HelmReleases     = schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"}
 )
 
 // lockdown are the flags of Flux's multi-tenancy lockdown, as the Flux Operator sets them
@@ -85,7 +86,7 @@ func StartFlux(t testing.TB, c *Cluster, components []*unstructured.Unstructured
 	f.start(t, "source-controller", append(n.Env(), "TUF_ROOT="+t.TempDir()), nil,
 		"--storage-addr="+storage, "--storage-adv-addr="+storage, "--storage-path="+t.TempDir())
 	f.start(t, "kustomize-controller", append(os.Environ(), "TMPDIR="+t.TempDir()), lockdownOf(components),
-		"--requeue-dependency=1s", "--concurrent=8")
+		"--requeue-dependency=500ms", "--concurrent=8")
 	return f
 }
 
@@ -120,7 +121,7 @@ func (f *Flux) start(t testing.TB, name string, env, flags []string, extra ...st
 		"--metrics-addr=127.0.0.1:0", "--health-addr=127.0.0.1:0",
 		"--min-retry-delay=200ms", "--max-retry-delay=2s", "--interval-jitter-percentage=0",
 	}, append(flags, extra...)...)
-	cmd := exec.Command(Tool(t, name), args...)
+	cmd := exec.Command(name, args...)
 	cmd.Env = slices.Concat(env, []string{"RUNTIME_NAMESPACE=flux-system", "KUBECONFIG=" + writeKubeconfig(t, f.As("flux-system", name).Config)})
 	log := &logBuffer{}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -176,9 +177,12 @@ func (f *Flux) Ready(limit time.Duration) {
 		}
 		var missing []string
 		for _, item := range list.Items {
-			if why := f.notReady(ctx, &item); why != "" {
-				missing = append(missing, item.GetNamespace()+"/"+item.GetName()+": "+why)
+			if ready, message := condition(&item, "Ready"); !ready {
+				missing = append(missing, item.GetNamespace()+"/"+item.GetName()+": "+message)
 			}
+		}
+		if len(missing) == 0 {
+			missing = f.outdated(ctx, list.Items)
 		}
 		return len(missing) == 0, strings.Join(missing, "\n")
 	})
@@ -197,27 +201,29 @@ func (f *Flux) Says(namespace, name string, ready bool, why string) {
 	})
 }
 
-// notReady says why a Kustomization is not ready at its source's revision.
-func (f *Flux) notReady(ctx context.Context, k *unstructured.Unstructured) string {
-	ready, message := condition(k, "Ready")
-	if !ready {
-		return message
+// outdated are the Kustomizations that are not at their source's revision.
+func (f *Flux) outdated(ctx context.Context, kustomizations []unstructured.Unstructured) []string {
+	revisions := map[string]string{} // of the sources, by KIND NAMESPACE/NAME
+	for _, resource := range []schema.GroupVersionResource{GitRepositories, OCIRepositories} {
+		sources, err := f.Any.Resource(resource).List(ctx, all)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		for _, source := range sources.Items {
+			revision, _, _ := unstructured.NestedString(source.Object, "status", "artifact", "revision")
+			revisions[source.GetKind()+" "+source.GetNamespace()+"/"+source.GetName()] = revision
+		}
 	}
-	kind, _, _ := unstructured.NestedString(k.Object, "spec", "sourceRef", "kind")
-	name, _, _ := unstructured.NestedString(k.Object, "spec", "sourceRef", "name")
-	sources := GitRepositories
-	if kind == "OCIRepository" {
-		sources = OCIRepositories
+	var outdated []string
+	for _, k := range kustomizations {
+		kind, _, _ := unstructured.NestedString(k.Object, "spec", "sourceRef", "kind")
+		name, _, _ := unstructured.NestedString(k.Object, "spec", "sourceRef", "name")
+		revision, known := revisions[kind+" "+k.GetNamespace()+"/"+name]
+		if applied, _, _ := unstructured.NestedString(k.Object, "status", "lastAppliedRevision"); !known || applied != revision {
+			outdated = append(outdated, fmt.Sprintf("%s/%s: at %q, its source at %q", k.GetNamespace(), k.GetName(), applied, revision))
+		}
 	}
-	source, err := f.Any.Resource(sources).Namespace(k.GetNamespace()).Get(ctx, name, get)
-	if err != nil {
-		return err.Error()
-	}
-	revision, _, _ := unstructured.NestedString(source.Object, "status", "artifact", "revision")
-	if applied, _, _ := unstructured.NestedString(k.Object, "status", "lastAppliedRevision"); applied != revision {
-		return fmt.Sprintf("at %q, its source at %q", applied, revision)
-	}
-	return ""
+	return outdated
 }
 
 // RequestedAt is the annotation that asks for a reconciliation.
@@ -227,7 +233,12 @@ const RequestedAt = "reconcile.fluxcd.io/requestedAt"
 // waits until it has.
 func (f *Flux) Reconcile(resource schema.GroupVersionResource, namespace, name string) {
 	f.t.Helper()
-	asked := f.Nudge(resource, namespace, name)
+	f.Handled(resource, namespace, name, f.Nudge(resource, namespace, name))
+}
+
+// Handled waits until a source or Kustomization has looked again, as it was asked to.
+func (f *Flux) Handled(resource schema.GroupVersionResource, namespace, name, asked string) {
+	f.t.Helper()
 	Eventually(f.t, limit, "reconcile "+namespace+"/"+name, func(ctx context.Context) (bool, string) {
 		got, err := f.Any.Resource(resource).Namespace(namespace).Get(ctx, name, get)
 		if err != nil {

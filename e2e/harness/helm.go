@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v4/pkg/storage"
 	"helm.sh/helm/v4/pkg/storage/driver"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/kubernetes"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/kubectl/pkg/validation"
 )
 
 // installs is how long Helm waits for what it installs: helm-controller's five minutes,
@@ -49,6 +51,7 @@ func (c Client) Helm(t testing.TB, namespace, account string) *Helm {
 	getter := &clientGetter{cfg, namespace, cached, restmapper.NewDeferredDiscoveryRESTMapper(cached)}
 	quiet := slog.DiscardHandler
 	client := kube.New(getter)
+	client.Factory = &clientFactory{Factory: client.Factory}
 	client.SetLogger(quiet)
 	config := action.NewConfiguration(action.ConfigurationSetLogger(quiet))
 	config.RESTClientGetter = getter
@@ -118,6 +121,25 @@ func (h *Helm) Last(name string) (*release.Release, error) {
 		return nil, err
 	}
 	return last.(*release.Release), nil // charts of version 2 make no others
+}
+
+// A clientFactory keeps what it has learnt of the API server's kinds: which fields of them
+// it validates itself. Helm asks for each chart, and reads the whole of OpenAPI for that.
+type clientFactory struct {
+	kube.Factory
+	strict validation.Schema
+}
+
+// Validator implements kube.Factory.
+func (f *clientFactory) Validator(directive string) (validation.Schema, error) {
+	if directive != metav1.FieldValidationStrict {
+		return f.Factory.Validator(directive)
+	}
+	var err error
+	if f.strict == nil {
+		f.strict, err = f.Factory.Validator(directive)
+	}
+	return f.strict, err
 }
 
 // A clientGetter is what Helm gets its clients from.

@@ -19,8 +19,9 @@ import (
 )
 
 var (
-	all = metav1.ListOptions{}
-	get = metav1.GetOptions{}
+	all  = metav1.ListOptions{}
+	get  = metav1.GetOptions{}
+	pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 )
 
 // Resource is where objects of the kind are read and written.
