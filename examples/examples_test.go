@@ -39,7 +39,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
-var names = []string{"acme", "homelab", "classic"}
+var names = []string{"acme", "homelab", "classic", "k0rdent"}
 
 // typed are the kinds that generators make, and the Go API each must decode into
 // without an unknown field.
@@ -151,6 +151,11 @@ func resourceKinds(spec *v1alpha1.Spec) []string {
 			for _, m := range r.Manifests {
 				out = append(out, m["apiVersion"].(string)+"/"+m["kind"].(string))
 			}
+		}
+	}
+	if spec.K0rdent != nil { // the identities, which Cluster API's providers define
+		for kind, version := range map[string]string{"AWSClusterStaticIdentity": "v1beta2", "AzureClusterIdentity": "v1beta1", "VSphereClusterIdentity": "v1beta2"} {
+			out = append(out, "infrastructure.cluster.x-k8s.io/"+version+"/"+kind)
 		}
 	}
 	return out

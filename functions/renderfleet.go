@@ -182,14 +182,7 @@ func ownSpecification(items []*kyaml.RNode) []*kyaml.RNode {
 
 // isSpecification says whether an object is of a specification.
 func isSpecification(n *kyaml.RNode) bool {
-	if n.GetApiVersion() != v1alpha1.APIVersion {
-		return false
-	}
-	switch n.GetKind() {
-	case v1alpha1.KindFleet, v1alpha1.KindCluster, v1alpha1.KindAddon, v1alpha1.KindTenant, v1alpha1.KindEncryption:
-		return true
-	}
-	return false
+	return n.GetApiVersion() == v1alpha1.APIVersion && v1alpha1.IsKind(n.GetKind())
 }
 
 // documents are the objects in a specification's files.

@@ -57,7 +57,12 @@ func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 			secrets = append(secrets, s)
 		}
 	}
-	fleet.Generate(out, spec, lay, fleet.Options{FluxComponents: opts.FluxComponents, Adopted: opts.Adopted, Secrets: secrets})
+	fleet.Generate(out, spec, lay, fleet.Options{
+		FluxComponents: opts.FluxComponents, Adopted: opts.Adopted, Secrets: secrets, Products: bootstrappedBy(spec, lay),
+	})
+	for _, p := range platforms {
+		p.generate(out, spec, lay, secrets)
+	}
 	tenant.Platform(out, spec, lay, secrets)
 	encryption.Platform(out, spec, lay)
 	out.Ignore()

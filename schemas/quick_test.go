@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -17,6 +18,11 @@ type maker struct {
 	// wrong is how often, in a thousand, something is made wrong.
 	wrong int
 	depth int
+	// optional is how often, in a thousand, a field that needn't be is there; 0 is
+	// less often the deeper it lies.
+	optional int
+	// texts that strings are; those of every kind by default.
+	texts []string
 }
 
 var texts = []string{"a", "a-b", "1h", "10Gi", "100m", "", "A b", "TCP", "80", "25%", "https://example.com/a", "${VAR}", "v1", "2006-01-02T15:04:05Z", "aGVsbG8=", "*/5 * * * *", "1.2.3.4"}
@@ -51,6 +57,9 @@ func (m *maker) value(s *structural.Structural) any {
 	if s.XIntOrString && m.chance(500) {
 		return int64(m.rand.IntN(100))
 	}
+	if m.texts != nil {
+		return m.texts[m.rand.IntN(len(m.texts))]
+	}
 	return texts[m.rand.IntN(len(texts))]
 }
 
@@ -62,7 +71,7 @@ func (m *maker) object(s *structural.Structural) map[string]any {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
-		if slices.Contains(required, name) && !m.chance(m.wrong) || m.chance(max(60, 350-60*m.depth)) {
+		if slices.Contains(required, name) && !m.chance(m.wrong) || m.chance(cmp.Or(m.optional, max(60, 350-60*m.depth))) {
 			o[name] = m.value(&p)
 		}
 	}

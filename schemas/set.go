@@ -20,7 +20,8 @@ const definitionKind = "CustomResourceDefinition"
 //
 //  1. the embedded schemas, of the kinds of Kubernetes, Flux and the Flux
 //     Operator: what a repository or a folder holds of these is often a copy of
-//     another age than the cluster's;
+//     another age than the cluster's; and those of k0rdent, unless the
+//     repository defines the kind itself;
 //  2. the definitions that were added, those of the repository itself;
 //  3. the folders, in the order in which they were given.
 //
@@ -140,10 +141,16 @@ func (e *MissingError) Error() string {
 // the kind is defined more than once. Where there is none the error is a
 // *MissingError.
 func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
+	own := func() ([]*Schema, error) { return compiled(s.definitions[gvk.GroupKind()], gvk) }
+	if varies(gvk.Group) {
+		if found, err := own(); err == nil && len(found) > 0 {
+			return found, nil
+		}
+	}
 	if found, ok := Lookup(gvk); ok {
 		return []*Schema{found}, nil
 	}
-	found, err := compiled(s.definitions[gvk.GroupKind()], gvk)
+	found, err := own()
 	if err != nil || len(found) > 0 {
 		return found, err
 	}

@@ -139,7 +139,7 @@ func over(own, defaults map[string]string) map[string]string {
 // applyDefaults fills in what a specification leaves out.
 func applyDefaults(s *Spec) {
 	if s.Fleet == nil {
-		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption}
+		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption, K0rdent: s.K0rdent}
 	}
 	defaultFleet(&s.Fleet.Spec)
 	for _, c := range s.Clusters {
@@ -158,9 +158,12 @@ func applyDefaults(s *Spec) {
 	}
 	if s.Encryption != nil {
 		defaultEncryption(&s.Encryption.Spec)
-		for _, d := range s.Secrets() {
+		for _, d := range s.ownSecrets() {
 			defaultSecret(d, s.Tenant(d.Tenant))
 		}
+	}
+	if s.K0rdent != nil {
+		defaultK0rdent(&s.K0rdent.Spec)
 	}
 }
 

@@ -55,13 +55,14 @@ var fieldTable = sync.OnceValues(func() (map[reflect.Type]*structFields, error) 
 })
 
 // kindTypes are the Go types of the input kinds.
-var kindTypes = map[string]reflect.Type{
-	KindFleet:      reflect.TypeFor[Fleet](),
-	KindCluster:    reflect.TypeFor[Cluster](),
-	KindAddon:      reflect.TypeFor[Addon](),
-	KindTenant:     reflect.TypeFor[Tenant](),
-	KindEncryption: reflect.TypeFor[Encryption](),
-}
+var kindTypes = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, kind := range Kinds() {
+		t := reflect.TypeOf(kind).Elem()
+		types[t.Name()] = t
+	}
+	return types
+}()
 
 // readFields puts a struct type, and those that it is made of, into the table.
 func readFields(t reflect.Type, table map[reflect.Type]*structFields) error {
@@ -75,7 +76,7 @@ func readFields(t reflect.Type, table map[reflect.Type]*structFields) error {
 	table[t] = fields
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || name == "" {
+		if f.Anonymous || name == "" || name == "-" {
 			continue
 		}
 		b, err := parseBounds(f.Tag.Get("jsonschema"))

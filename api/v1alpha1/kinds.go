@@ -1,7 +1,6 @@
 package v1alpha1
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -10,6 +9,19 @@ import (
 
 	"go.yaml.in/yaml/v3"
 )
+
+// Kinds are the input kinds, in the order in which a specification is usually
+// written: an empty object of each, whose Go type is named as the kind. This is
+// where a kind is registered; decoding, the schemas and the reference follow it.
+func Kinds() []any {
+	return []any{&Fleet{}, &Cluster{}, &Addon{}, &Tenant{}, &Encryption{}, &K0rdent{}}
+}
+
+// IsKind says whether a kind is one of the input kinds.
+func IsKind(name string) bool {
+	_, ours := kindTypes[name]
+	return ours
+}
 
 // otherKinds are the kinds of the group that are no part of a specification: the
 // functionConfigs, the carrier of a rendered file, and the inventory.
@@ -88,20 +100,9 @@ func (l *loader) decode(o *object) {
 	l.objects = append(l.objects, o)
 }
 
+// metaOf is the metadata of an object of an input kind.
 func metaOf(decoded any) *ObjectMeta {
-	switch x := decoded.(type) {
-	case *Fleet:
-		return &x.Metadata
-	case *Cluster:
-		return &x.Metadata
-	case *Addon:
-		return &x.Metadata
-	case *Tenant:
-		return &x.Metadata
-	case *Encryption:
-		return &x.Metadata
-	}
-	return &ObjectMeta{}
+	return reflect.ValueOf(decoded).Elem().FieldByName("Metadata").Addr().Interface().(*ObjectMeta)
 }
 
 // finish builds the specification out of the decoded objects, applies the
@@ -137,8 +138,8 @@ func (l *loader) finish() (*Spec, error) {
 	return spec, nil
 }
 
-// include puts an object into the specification; a second Fleet or Encryption
-// is an error.
+// include puts an object into the specification; a second one of a kind that it
+// has once is an error.
 func (c *checker) include(o *object) {
 	switch x := o.decoded.(type) {
 	case *Cluster:
@@ -150,16 +151,22 @@ func (c *checker) include(o *object) {
 		_, value, _ := at("spec", "state").find(o.root)
 		c.spec.states[o.name] = o.errorAt(value, at("spec", "state"), "", "")
 	case *Fleet:
-		if c.spec.Fleet != nil {
-			c.single(o, c.objects[c.spec.Fleet])
-		}
-		c.spec.Fleet = cmp.Or(c.spec.Fleet, x)
+		c.spec.Fleet = only(c, o, c.spec.Fleet, x)
 	case *Encryption:
-		if c.spec.Encryption != nil {
-			c.single(o, c.objects[c.spec.Encryption])
-		}
-		c.spec.Encryption = cmp.Or(c.spec.Encryption, x)
+		c.spec.Encryption = only(c, o, c.spec.Encryption, x)
+	case *K0rdent:
+		c.spec.K0rdent = only(c, o, c.spec.K0rdent, x)
 	}
+}
+
+// only keeps the first object of a kind that a specification has once, and
+// reports another.
+func only[T any](c *checker, o *object, first, x *T) *T {
+	if first == nil {
+		return x
+	}
+	c.single(o, c.objects[any(first)])
+	return first
 }
 
 func (c *checker) single(o, earlier *object) {

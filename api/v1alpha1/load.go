@@ -82,7 +82,7 @@ type object struct {
 	unplaced bool            // the nodes' lines mean nothing to the user
 	broken   bool            // something of it could not be decoded
 	bad      map[string]bool // the fields that could not
-	decoded  any             // *Fleet, *Cluster, *Addon, *Tenant or *Encryption
+	decoded  any             // one of Kinds
 	meta     *ObjectMeta
 }
 

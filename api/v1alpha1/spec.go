@@ -73,6 +73,18 @@ func (s *Spec) AddonsOn(c *Cluster) []*Addon {
 	return out
 }
 
+// ProductK0rdent is the name of the platform product k0rdent: of its folder, and
+// the prefix of its Kustomizations.
+const ProductK0rdent = "k0rdent"
+
+// Products are the platform products that a cluster manages, by name, sorted.
+func (s *Spec) Products(c *Cluster) []string {
+	if s.K0rdent != nil && s.K0rdent.Spec.Cluster == c.Metadata.Name {
+		return []string{ProductK0rdent}
+	}
+	return nil
+}
+
 // EffectiveValues returns the values of an add-on on a cluster: its own with the
 // overrides for the cluster merged over them in order. Maps merge, lists
 // replace, null deletes (RFC 7386, as kustomize merges a patch into values). The

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,11 +69,17 @@ func recipient(t *testing.T) string {
 	return id.Recipient().String()
 }
 
+// The starter shows every field; those of a platform product its example does.
 func TestStarterShowsEveryField(t *testing.T) {
 	var text strings.Builder
 	for _, f := range starter(t, StarterOptions{}) {
 		text.Write(f.Content)
 	}
+	example, err := os.ReadFile("../../examples/k0rdent/fleet/k0rdent.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text.Write(example)
 	table, err := fieldTable()
 	if err != nil {
 		t.Fatal(err)

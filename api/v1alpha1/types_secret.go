@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "slices"
+
 // DeclaredSecret is a Secret of Kubernetes whose values stand nowhere in the
 // specification: in Git they are encrypted, in a file that `fleetwright secrets
 // sync` makes and that is the user's from then on.
@@ -27,6 +29,10 @@ type DeclaredSecret struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// Keys of the Secret's data.
 	Keys []SecretKey `json:"keys" jsonschema:"required,minItems=1"`
+	// Product is the platform product that needs the Secret, in the folder of one
+	// of its steps; "" for one that the specification declares itself.
+	Product string `json:"-"`
+	Step    string `json:"-"`
 }
 
 // SecretScope says whose a declared Secret is.
@@ -131,12 +137,17 @@ func (s *DeclaredSecret) DataKeys() []string {
 // String gives namespace/name, as messages name a Secret.
 func (s *DeclaredSecret) String() string { return s.Namespace + "/" + s.Name }
 
-// Secrets are the declared Secrets, in the order of their declaration; none
-// without an Encryption.
+// Secrets are the declared Secrets, in the order of their declaration, and those
+// that platform products need; none without an Encryption.
 func (s *Spec) Secrets() []*DeclaredSecret {
 	if s.Encryption == nil {
 		return nil
 	}
+	return slices.Concat(s.ownSecrets(), s.k0rdentSecrets())
+}
+
+// ownSecrets are those that the Encryption declares.
+func (s *Spec) ownSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
 	for i := range s.Encryption.Spec.Secrets {
 		out = append(out, &s.Encryption.Spec.Secrets[i])

@@ -18,7 +18,7 @@ type checker struct {
 	report  *report
 	spec    *Spec
 	all     []*object
-	objects map[any]*object // by *Fleet, *Cluster, *Addon, *Tenant, *Encryption
+	objects map[any]*object // by their decoded form
 	// incomplete says that some object could not be read, so that a name that
 	// is not found may yet exist.
 	incomplete bool
@@ -99,6 +99,7 @@ func (c *checker) check() {
 	c.tenants()
 	c.namespaces()
 	c.encryption()
+	c.k0rdent()
 }
 
 // labels checks keys and values as the API server does.
@@ -197,7 +198,7 @@ var variableName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
 // ownFolders are folders of the platform repository that hold other things than
 // a cluster's own files.
-var ownFolders = []string{"fleet", "infrastructure", "tenants", "kubernetes/apps", "bootstrap", ".fleetwright"}
+var ownFolders = []string{"fleet", "infrastructure", "tenants", "kubernetes/apps", "kubernetes/k0rdent", "k0rdent", "bootstrap", ".fleetwright"}
 
 func (c *checker) clusterPath(cluster *Cluster) {
 	p := cluster.Spec.Path

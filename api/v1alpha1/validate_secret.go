@@ -25,7 +25,7 @@ var typeKeys = map[string]struct {
 
 // secrets checks the declared Secrets.
 func (c *checker) secrets(e *Encryption) {
-	declared := c.spec.Secrets()
+	declared := c.spec.ownSecrets()
 	for i, d := range declared {
 		p := at("spec", "secrets").item(i)
 		c.secretScope(e, p, d)
@@ -173,8 +173,8 @@ func (c *checker) secretKeys(e *Encryption, p *fieldPath, d *DeclaredSecret) {
 }
 
 // secretSource checks that a value comes from one place.
-func (c *checker) secretSource(e *Encryption, p *fieldPath, s SecretSource) {
-	if set := s.set(); len(set) != 1 && c.whole(e) {
-		c.fail(e, p, "set exactly one of them: a value comes from one place", "%s has %d of %s", p, len(set), "env, file, generate, ageKey and sshKeyPair")
+func (c *checker) secretSource(of any, p *fieldPath, s SecretSource) {
+	if set := s.set(); len(set) != 1 && c.whole(of) {
+		c.fail(of, p, "set exactly one of them: a value comes from one place", "%s has %d of %s", p, len(set), "env, file, generate, ageKey and sshKeyPair")
 	}
 }

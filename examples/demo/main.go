@@ -38,6 +38,7 @@ var fleets = []struct{ name, shows string }{
 	{"acme", "3 clusters with the Flux Operator, 3 tenants: a repository, a branch, an OCI artifact"},
 	{"homelab", "1 cluster, layout apps, bootstrapped with helmfile"},
 	{"classic", "2 clusters with flux bootstrap"},
+	{"k0rdent", "a k0rdent management cluster: kcm, templates, credentials, access, clusters"},
 }
 
 func (d *demo) run() error {

@@ -4,6 +4,7 @@
 package addon
 
 import (
+	"cmp"
 	"path"
 	"slices"
 
@@ -168,30 +169,36 @@ func (g *generator) patch(dir string, a *v1alpha1.Addon, values map[string]any) 
 
 // unit adds a Flux Kustomization to its file.
 func (g *generator) unit(u layout.Unit) {
-	if u.Place.File == "" {
-		return
+	if u.Place.File != "" {
+		g.object(u.Place, Kustomization(g.spec, u))
 	}
-	d := g.spec.Fleet.Spec.Defaults
+}
+
+// Kustomization is the Flux Kustomization of a unit.
+func Kustomization(spec *v1alpha1.Spec, u layout.Unit) *kustomizev1.Kustomization {
+	d := spec.Fleet.Spec.Defaults
 	k := &kustomizev1.Kustomization{
 		TypeMeta:   metav1.TypeMeta{APIVersion: kustomizev1.GroupVersion.String(), Kind: kustomizev1.KustomizationKind},
 		ObjectMeta: metav1.ObjectMeta{Name: u.Name, Namespace: layout.FluxNamespace},
 		Spec: kustomizev1.KustomizationSpec{
-			Interval:        emit.Duration(d.Interval),
-			RetryInterval:   new(emit.Duration(d.RetryInterval)),
-			Timeout:         new(emit.Duration(d.Timeout)),
-			Path:            "./" + u.Dir,
-			Prune:           true,
-			Wait:            u.Wait,
-			TargetNamespace: u.TargetNamespace,
-			DeletionPolicy:  u.DeletionPolicy,
-			Decryption:      encryption.Decryption(g.spec),
-			SourceRef:       kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: emit.FluxSync},
+			Interval:         emit.Duration(d.Interval),
+			RetryInterval:    new(emit.Duration(d.RetryInterval)),
+			Timeout:          new(emit.Duration(cmp.Or(u.Timeout, d.Timeout))),
+			Path:             "./" + u.Dir,
+			Prune:            true,
+			Wait:             u.Wait,
+			HealthChecks:     u.HealthChecks,
+			HealthCheckExprs: u.HealthCheckExprs,
+			TargetNamespace:  u.TargetNamespace,
+			DeletionPolicy:   u.DeletionPolicy,
+			Decryption:       encryption.Decryption(spec),
+			SourceRef:        kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: emit.FluxSync},
 		},
 	}
 	for _, name := range u.DependsOn {
 		k.Spec.DependsOn = append(k.Spec.DependsOn, kustomizev1.DependencyReference{Name: name})
 	}
-	if *g.spec.Fleet.Spec.MultiTenancy.Lockdown {
+	if *spec.Fleet.Spec.MultiTenancy.Lockdown {
 		k.Spec.ServiceAccountName = "kustomize-controller"
 	}
 	if u.Substitute {
@@ -199,7 +206,7 @@ func (g *generator) unit(u layout.Unit) {
 			{Kind: "ConfigMap", Name: emit.ClusterVars},
 		}}
 	}
-	g.object(u.Place, k)
+	return k
 }
 
 // object adds an object to a file that several share.

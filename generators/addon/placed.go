@@ -15,6 +15,8 @@ type Placed struct {
 	Release string
 	// Resources maps the name of a resource to its file.
 	Resources map[string]string
+	// WaitFor are definitions that must be there before the release is installed.
+	WaitFor []string
 }
 
 // Places returns where the add-ons of a cluster stand, by the add-ons' names.

@@ -26,11 +26,17 @@ import (
 // valuesTemplate is shared by all helmfiles.
 const valuesTemplate = "bootstrap/templates/values.yaml.gotmpl"
 
-// Generate writes a helmfile for each cluster that has bootstrapped add-ons.
-func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
+// Generate writes a helmfile for each cluster that has bootstrapped add-ons, or
+// releases that platform products bring.
+func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, products func(*v1alpha1.Cluster) []*addon.Placed) {
 	written := false
 	for _, c := range spec.Clusters {
-		written = cluster(out, spec, lay, c) || written
+		places := addon.Places(spec, lay, c)
+		for _, p := range products(c) {
+			needFlux(p, places)
+			places[p.Addon.Metadata.Name] = p
+		}
+		written = cluster(out, places, lay, c) || written
 	}
 	if written {
 		out.Text(valuesTemplate, tree.Managed, []byte(
@@ -38,10 +44,19 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
 	}
 }
 
+// needFlux lets a product's release wait for Flux, as far as the bootstrap
+// installs it.
+func needFlux(p *addon.Placed, places map[string]*addon.Placed) {
+	for _, name := range []string{layout.FluxOperator, layout.FluxInstance} {
+		if on := places[name]; on != nil && on.Addon.Spec.Bootstrap != nil && on.Release != "" {
+			p.Addon.Spec.Bootstrap.Needs = append(p.Addon.Spec.Bootstrap.Needs, name)
+		}
+	}
+}
+
 // cluster writes a cluster's helmfiles and says whether there was anything to
 // write.
-func cluster(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) bool {
-	places := addon.Places(spec, lay, c)
+func cluster(out *emit.Files, places map[string]*addon.Placed, lay layout.Layout, c *v1alpha1.Cluster) bool {
 	var releases, crds []release
 	repositories := map[string]repository{}
 	dir := lay.Bootstrap(c)
@@ -112,23 +127,31 @@ func newRelease(p *addon.Placed, places map[string]*addon.Placed, dir string) re
 			r.Needs = append(r.Needs, need.Addon.Spec.Namespace+"/"+need.Addon.Spec.ReleaseName)
 		}
 	}
+	r.Hooks = waitFor("presync", p.WaitFor)
 	for _, h := range a.Spec.Bootstrap.Hooks {
-		for _, crd := range h.WaitForCRDs {
-			r.Hooks = append(r.Hooks, kubectl("wait", "--for=create", "--timeout=5m", "crd/"+crd),
-				kubectl("wait", "--for=condition=Established", "--timeout=5m", "crd/"+crd))
-		}
+		r.Hooks = append(r.Hooks, waitFor("postsync", h.WaitForCRDs)...)
 		if h.Apply != "" {
-			r.Hooks = append(r.Hooks, kubectl("apply", "--server-side", "--force-conflicts",
+			r.Hooks = append(r.Hooks, kubectl("postsync", "apply", "--server-side", "--force-conflicts",
 				"--field-manager=kustomize-controller", "--filename="+up(dir)+p.Resources[h.Apply]))
 		}
 	}
 	return r
 }
 
-// kubectl is a hook that runs when a release is installed, in the folder of the
-// helmfile.
-func kubectl(args ...string) hook {
-	return hook{Events: []string{"postsync"}, Command: "kubectl", Args: args, ShowLogs: true}
+// waitFor are hooks that wait for definitions.
+func waitFor(event string, crds []string) []hook {
+	var hooks []hook
+	for _, crd := range crds {
+		hooks = append(hooks, kubectl(event, "wait", "--for=create", "--timeout=5m", "crd/"+crd),
+			kubectl(event, "wait", "--for=condition=Established", "--timeout=5m", "crd/"+crd))
+	}
+	return hooks
+}
+
+// kubectl is a hook that runs before or after a release is installed, in the
+// folder of the helmfile.
+func kubectl(event string, args ...string) hook {
+	return hook{Events: []string{event}, Command: "kubectl", Args: args, ShowLogs: true}
 }
 
 // templates say how a release reads its chart and version, for OCI charts and

@@ -19,6 +19,9 @@ type Options struct {
 	Adopted        map[string][]byte
 	// Secrets whose files there are.
 	Secrets []secret.Placed
+	// Products are the releases of platform products that a cluster's bootstrap
+	// installs.
+	Products func(*v1alpha1.Cluster) []*addon.Placed
 }
 
 // Generate writes the platform's files, except for the tenants' and .sops.yaml.
@@ -29,6 +32,6 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, opts Opti
 		}
 	}
 	addon.Generate(out, spec, lay, opts.Secrets)
-	bootstrap.Generate(out, spec, lay)
+	bootstrap.Generate(out, spec, lay, opts.Products)
 	workplace(out, spec)
 }

@@ -29,6 +29,9 @@ func (apps) Home(a *v1alpha1.Addon) Home {
 // Secret stands in the folder of its namespace, which the root unit applies
 // before the apps.
 func (l apps) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
+	if d.Product != "" {
+		return productSecret(l.Platform(c, d.Product, nil).Dir, d)
+	}
 	if d.Scope == v1alpha1.ScopeTenant {
 		return tenantSecret(l.TenantBase(d.Tenant), d)
 	}
@@ -45,6 +48,15 @@ func (l apps) Tenants(c *v1alpha1.Cluster, _ []Unit) Unit {
 		Name:      "tenants",
 		Place:     Place{File: path.Join(c.Spec.Path, "tenants.yaml")},
 		Dir:       l.TenantOverlay(c.Metadata.Name),
+		DependsOn: []string{rootUnit},
+	}
+}
+
+func (apps) Platform(c *v1alpha1.Cluster, name string, _ []Unit) Unit {
+	return Unit{
+		Name:      name,
+		Place:     Place{File: path.Join(c.Spec.Path, name+".yaml")},
+		Dir:       path.Join("kubernetes", name),
 		DependsOn: []string{rootUnit},
 	}
 }

@@ -26,6 +26,9 @@ func (fleet) Home(*v1alpha1.Addon) Home {
 // Secret stands beside the stages: the names in their folders are the add-ons'.
 // The stage that makes the namespaces applies it, so that the releases find it.
 func (l fleet) Secret(c *v1alpha1.Cluster, d *v1alpha1.DeclaredSecret) SecretPlace {
+	if d.Product != "" {
+		return productSecret(l.Platform(c, d.Product, nil).Dir, d)
+	}
 	if d.Scope == v1alpha1.ScopeTenant {
 		return tenantSecret(l.TenantBase(d.Tenant), d)
 	}
@@ -43,17 +46,32 @@ func (fleet) Namespace(c *v1alpha1.Cluster, _ string) Place {
 }
 
 func (l fleet) Tenants(c *v1alpha1.Cluster, addons []Unit) Unit {
-	u := Unit{
-		Name:  "tenants",
-		Place: Place{File: path.Join(c.Spec.Path, "tenants.yaml")},
-		Dir:   l.TenantOverlay(c.Metadata.Name),
+	return Unit{
+		Name:      "tenants",
+		Place:     Place{File: path.Join(c.Spec.Path, "tenants.yaml")},
+		Dir:       l.TenantOverlay(c.Metadata.Name),
+		DependsOn: lastStage(addons),
 	}
+}
+
+func (fleet) Platform(c *v1alpha1.Cluster, name string, addons []Unit) Unit {
+	return Unit{
+		Name:      name,
+		Place:     Place{File: path.Join(c.Spec.Path, name+".yaml")},
+		Dir:       name,
+		DependsOn: lastStage(addons),
+	}
+}
+
+// lastStage is the unit that waits for all others; none where there are none.
+func lastStage(addons []Unit) []string {
+	var last []string
 	for _, a := range addons {
 		if a.Place.File != "" {
-			u.DependsOn = []string{a.Name} // the last stage, which waits for the others
+			last = []string{a.Name}
 		}
 	}
-	return u
+	return last
 }
 
 func (fleet) Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit {

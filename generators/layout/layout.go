@@ -6,6 +6,9 @@ package layout
 import (
 	"path"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
+	"github.com/fluxcd/pkg/apis/meta"
+
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
@@ -23,6 +26,9 @@ type Layout interface {
 	// Addons are the units that install a cluster's add-ons, in the order of
 	// their dependencies.
 	Addons(c *v1alpha1.Cluster, addons []*v1alpha1.Addon) []Unit
+	// Platform is the place of a platform product that a cluster manages: the
+	// unit has the file of its Kustomizations, its folder, and what it waits for.
+	Platform(c *v1alpha1.Cluster, name string, addons []Unit) Unit
 	// Namespace places the Namespace object of a cluster's add-ons.
 	Namespace(c *v1alpha1.Cluster, namespace string) Place
 	// Home is where an add-on's release lives on clusters.
@@ -38,8 +44,8 @@ type SecretPlace struct {
 	// Via is the folder whose kustomization.yaml lists the folder Index; empty
 	// where Index is found without it.
 	Via string
-	// Unit that applies the Secret, unless its folder is a tenant's. It may
-	// have nothing else to apply.
+	// Unit that applies the Secret, unless its folder is a tenant's or a platform
+	// product's. It may have nothing else to apply.
 	Unit Unit
 }
 
@@ -51,6 +57,13 @@ func secretFile(dir string, d *v1alpha1.DeclaredSecret) string {
 // tenantSecret places a tenant's Secret in the folder that its clusters share.
 func tenantSecret(base string, d *v1alpha1.DeclaredSecret) SecretPlace {
 	return SecretPlace{Place: Place{File: secretFile(path.Join(base, "secrets"), d), Index: base}}
+}
+
+// productSecret places the Secret of a platform product in the folder of the step
+// that applies it.
+func productSecret(dir string, d *v1alpha1.DeclaredSecret) SecretPlace {
+	dir = path.Join(dir, d.Step)
+	return SecretPlace{Place: Place{File: secretFile(dir, d), Index: dir}}
 }
 
 // For returns the layout of a name; the specification's validation lets only
@@ -101,6 +114,12 @@ type Unit struct {
 	DeletionPolicy string
 	// Substitute the cluster's variables.
 	Substitute bool
+	// Timeout of the health checks; the Fleet's default one by default.
+	Timeout v1alpha1.Duration
+	// HealthChecks are objects to wait for, in place of Wait.
+	HealthChecks []meta.NamespacedObjectKindReference
+	// HealthCheckExprs say when objects of custom kinds are healthy.
+	HealthCheckExprs []kustomize.CustomHealthCheck
 	// Parts that the unit applies; without any, Dir has no kustomization.yaml
 	// of ours.
 	Parts []Part

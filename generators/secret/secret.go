@@ -47,10 +47,10 @@ func Places(spec *v1alpha1.Spec, lay layout.Layout) []Placed {
 }
 
 // On is the place of the file on a cluster; false where the cluster doesn't
-// apply it, or a tenant's folder brings it there.
+// apply it, or the folder of a tenant or of a platform product brings it there.
 func (p Placed) On(c *v1alpha1.Cluster) (layout.SecretPlace, bool) {
 	i := slices.Index(p.Clusters, c)
-	if i < 0 || p.Secret.Scope == v1alpha1.ScopeTenant {
+	if i < 0 || p.Secret.Scope == v1alpha1.ScopeTenant || p.Secret.Product != "" {
 		return layout.SecretPlace{}, false
 	}
 	return p.Places[i], true

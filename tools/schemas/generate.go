@@ -67,6 +67,9 @@ func generate() (map[string][]byte, error) {
 			}
 		}
 	}
+	if err := addK0rdent(files, origin); err != nil {
+		return nil, err
+	}
 	text, err := json.MarshalIndent(origin, "", "  ")
 	if err != nil {
 		return nil, err

@@ -61,6 +61,9 @@ func versionsFile() ([]byte, error) {
 	if err := h.addKubernetes(); err != nil {
 		return nil, err
 	}
+	if err := h.addK0rdent(); err != nil {
+		return nil, err
+	}
 	out := map[string][]*version{}
 	for key, versions := range h {
 		for _, name := range slices.Sorted(maps.Keys(versions)) {

@@ -47,7 +47,7 @@ func reflectKinds(types string) ([]kind, error) {
 		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
 	}
 	var kinds []kind
-	for _, value := range []any{&v1alpha1.Fleet{}, &v1alpha1.Cluster{}, &v1alpha1.Addon{}, &v1alpha1.Tenant{}, &v1alpha1.Encryption{}} {
+	for _, value := range v1alpha1.Kinds() {
 		name := reflect.TypeOf(value).Elem().Name()
 		s := r.Reflect(value)
 		if s.Description == "" {
@@ -94,7 +94,7 @@ func combined(kinds []kind) ([]byte, error) {
 		Type:        "object",
 		Required:    []string{"apiVersion", "kind"},
 		Properties:  jsonschema.NewProperties(),
-		Description: "An object of a specification: a Fleet, Cluster, Addon, Tenant or Encryption.",
+		Description: "An object of a specification.",
 	}
 	names := &jsonschema.Schema{Type: "string", Description: "The object's kind."}
 	for _, k := range kinds {

@@ -184,7 +184,7 @@ type example struct {
 }
 
 // names of the examples.
-var names = []string{"acme", "homelab", "classic"}
+var names = []string{"acme", "homelab", "classic", "k0rdent"}
 
 // sources are the targets with the tenants' repositories, by the NAMESPACE/NAME of the
 // source that the platform has for each.

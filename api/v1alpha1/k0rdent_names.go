@@ -1,0 +1,101 @@
+package v1alpha1
+
+import (
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// K0rdentNamespaceName is the system namespace of k0rdent: kcm runs in it, and
+// templates, chains and credentials stand in it before they are handed on.
+const K0rdentNamespaceName = "kcm-system"
+
+// K0rdentCharts is where kcm's charts are published.
+const K0rdentCharts = "oci://ghcr.io/k0rdent/kcm/charts"
+
+// K0rdentTemplates is the source of kcm's own charts, which kcm keeps too.
+const K0rdentTemplates = "kcm-templates"
+
+// K0rdentObjectName is the name of the object for a version of something: both,
+// with dashes for what no name may hold (kcm v1.11, ReleaseNameFromVersion).
+func K0rdentObjectName(name, version string) string {
+	return name + "-" + strings.ToLower(strings.NewReplacer(".", "-", "+", "-").Replace(strings.TrimPrefix(version, "v")))
+}
+
+// ObjectName is the name of the template that a reference names.
+func (r K0rdentTemplateRef) ObjectName() string { return K0rdentObjectName(r.Name, r.Version) }
+
+// HasResourceRules says whether AccessManagement has accessRules[].resources, of
+// which 1.12's webhook makes what older versions have as lists of their own.
+func (s *K0rdentSpec) HasResourceRules() bool {
+	v, err := semver.NewVersion(s.Version)
+	return err == nil && (v.Major() > 1 || v.Major() == 1 && v.Minor() >= 12)
+}
+
+// Matches says whether a selector selects an object with some labels.
+func (s *LabelSelector) Matches(labels map[string]string) bool {
+	for key, value := range s.MatchLabels {
+		if has, ok := labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	for _, r := range s.MatchExpressions {
+		if !r.matches(labels) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r LabelRequirement) matches(labels map[string]string) bool {
+	value, has := labels[r.Key]
+	in := false
+	for _, v := range r.Values {
+		in = in || v == value
+	}
+	switch r.Operator {
+	case "In":
+		return has && in
+	case "NotIn":
+		return !has || !in
+	case "Exists":
+		return has
+	}
+	return !has
+}
+
+// K0rdentNamespaceLabels are the namespaces that a K0rdent names, its own among
+// them, with the labels that it gives them.
+func (s *K0rdentSpec) K0rdentNamespaceLabels() map[string]map[string]string {
+	out := map[string]map[string]string{K0rdentNamespaceName: nil}
+	for _, rule := range s.Access {
+		for _, name := range rule.Namespaces.List {
+			out[name] = nil
+		}
+	}
+	for _, c := range s.ClusterDeployments {
+		out[c.Namespace] = nil
+	}
+	for _, n := range s.Namespaces {
+		out[n.Name] = n.Labels
+	}
+	return out
+}
+
+// Reach says whether a rule of access is for a namespace, and whether that is
+// known: the labels of namespaces that others make are not.
+func (n K0rdentNamespaces) Reach(namespace string, labels map[string]string) (reaches, known bool) {
+	switch {
+	case n.List != nil:
+		for _, name := range n.List {
+			reaches = reaches || name == namespace
+		}
+		return reaches, true
+	case n.Selector != nil:
+		// A namespace may have more labels than the specification gives it.
+		return n.Selector.Matches(labels), n.Selector.Matches(labels)
+	case n.StringSelector != "":
+		return false, false
+	}
+	return true, true
+}

@@ -1,0 +1,176 @@
+package v1alpha1
+
+import (
+	"slices"
+)
+
+// credentials checks that each is for exactly one infrastructure.
+func (c *k0rdentChecker) credentials() {
+	for i, cred := range c.of.Spec.Credentials {
+		n := 0
+		for _, has := range []bool{cred.AWS != nil, cred.Azure != nil, cred.OpenStack != nil, cred.VSphere != nil} {
+			if has {
+				n++
+			}
+		}
+		if n != 1 && c.whole(c.of) {
+			c.fail(c.of, at("spec", "credentials").item(i), "keep exactly one of aws, azure, openstack and vsphere",
+				"credential %s has %d of aws, azure, openstack and vsphere, want one", quote(cred.Name), n)
+		}
+		if n == 1 {
+			c.secretOf(at("spec", "credentials").item(i), cred)
+		}
+	}
+}
+
+// secretOf checks the Secret of a credential: its keys, and that the cluster can
+// decrypt it.
+func (c *k0rdentChecker) secretOf(p *fieldPath, cred K0rdentCredential) {
+	wanted := cred.SecretKeys()
+	names := gather(cred.Keys, func(k SecretKey) string { return k.Name })
+	for i, k := range cred.Keys {
+		c.secretSource(c.of, p.child("keys").item(i).child("from"), k.From)
+		if !slices.Contains(wanted, k.Name) && k.Name != "" && len(wanted) > 0 {
+			c.fail(c.of, p.child("keys").item(i).child("name"), c.report.suggest(k.Name, "key", wanted), "the Secret of credential %s has no key %s", quote(cred.Name), quote(k.Name))
+		}
+	}
+	c.unique(p.child("keys"), "key", names)
+	for _, key := range wanted {
+		if !slices.Contains(names, key) && c.whole(c.of) {
+			c.fail(c.of, p.child("keys"), "say where its value comes from, or leave keys out", "the Secret of credential %s lacks the key %s", quote(cred.Name), quote(key))
+		}
+	}
+	e := c.spec.Encryption
+	if e != nil && len(e.Spec.Recipients.Clusters[c.of.Spec.Cluster].Age) == 0 && c.spec.Cluster(c.of.Spec.Cluster) != nil {
+		c.fail(c.of, p, "add the cluster's public key to spec.recipients.clusters."+c.of.Spec.Cluster+" of the Encryption",
+			"cluster %s has no recipients: it could not decrypt the Secret of credential %s", quote(c.of.Spec.Cluster), quote(cred.Name))
+	}
+}
+
+// access checks the rules: each chooses namespaces in one way, and hands on what
+// there is.
+func (c *k0rdentChecker) access() {
+	for i, rule := range c.of.Spec.Access {
+		p := at("spec", "access").item(i)
+		n := 0
+		for _, has := range []bool{rule.Namespaces.List != nil, rule.Namespaces.Selector != nil, rule.Namespaces.StringSelector != ""} {
+			if has {
+				n++
+			}
+		}
+		if n > 1 {
+			c.fail(c.of, p.child("namespaces"), "keep one of list, selector and stringSelector", "the rule chooses namespaces in %d ways, want one", n)
+		}
+		c.names(p.child("clusterTemplateChains"), "chain", rule.ClusterTemplateChains, c.clusterChains)
+		c.names(p.child("serviceTemplateChains"), "chain", rule.ServiceTemplateChains, c.serviceChains)
+		c.names(p.child("credentials"), "credential", rule.Credentials, c.keys)
+		if len(rule.ClusterTemplateChains)+len(rule.ServiceTemplateChains)+len(rule.Credentials) == 0 && c.whole(c.of) {
+			c.fail(c.of, p, "add chains or credentials, or take it out", "the rule hands nothing on")
+		}
+	}
+}
+
+func (c *k0rdentChecker) names(p *fieldPath, what string, names, valid []string) {
+	for i, name := range names {
+		if !slices.Contains(valid, name) {
+			c.fail(c.of, p.item(i), c.report.suggest(name, what, valid), "there is no %s %s", what, quote(name))
+		}
+	}
+}
+
+// deployments checks the clusters: what they use is there, in their namespace.
+func (c *k0rdentChecker) deployments() {
+	p := at("spec", "clusterDeployments")
+	c.unique(p, "cluster", gather(c.of.Spec.ClusterDeployments, func(x K0rdentCluster) string { return x.Namespace + "/" + x.Name }))
+	for i, d := range c.of.Spec.ClusterDeployments {
+		p := p.item(i)
+		c.checker.labels(c.of, p.child("labels"), d.Labels)
+		if c.template(p.child("template"), "cluster template", d.Template, c.clusters) {
+			c.handed(p.child("template"), d.Namespace, "version "+d.Template.Version+" of the cluster template "+quote(d.Template.Name), func(rule K0rdentAccess) bool {
+				return holds(c.of.Spec.ClusterTemplateChains, rule.ClusterTemplateChains, d.Template)
+			})
+		}
+		if d.Credential != "" {
+			if slices.Contains(c.keys, d.Credential) {
+				c.handed(p.child("credential"), d.Namespace, "the credential "+quote(d.Credential), func(rule K0rdentAccess) bool {
+					return slices.Contains(rule.Credentials, d.Credential)
+				})
+			} else {
+				c.fail(c.of, p.child("credential"), c.report.suggest(d.Credential, "credential", c.keys), "there is no credential %s", quote(d.Credential))
+			}
+		}
+		c.serviceList(p.child("services"), d.Namespace, d.Services)
+		c.options(p.child("serviceOptions"), d.ServiceOptions)
+	}
+}
+
+// holds says whether one of the chains that a rule names has a version of a
+// template.
+func holds(chains []K0rdentChain, named []string, ref K0rdentTemplateRef) bool {
+	return slices.ContainsFunc(chains, func(chain K0rdentChain) bool {
+		return slices.Contains(named, chain.Name) && slices.ContainsFunc(chain.Paths, func(path K0rdentPath) bool {
+			return path.Template == ref.Name && slices.Contains(path.Versions, ref.Version)
+		})
+	})
+}
+
+// handed reports what no rule of access hands to a namespace. Of selectors whose
+// outcome depends on labels that others give, nothing is said.
+func (c *k0rdentChecker) handed(p *fieldPath, namespace, what string, in func(K0rdentAccess) bool) {
+	if namespace == K0rdentNamespaceName {
+		return
+	}
+	for _, rule := range c.of.Spec.Access {
+		reaches, known := rule.Namespaces.Reach(namespace, c.labels[namespace])
+		if in(rule) && (reaches || !known) {
+			return
+		}
+	}
+	c.fail(c.of, p, "add a rule to spec.access that hands it on, or deploy from namespace "+K0rdentNamespaceName,
+		"no rule of spec.access hands %s to namespace %s", what, quote(namespace))
+}
+
+// serviceList checks the services of a cluster, or of all that a
+// MultiClusterService selects.
+func (c *k0rdentChecker) serviceList(p *fieldPath, namespace string, services []K0rdentService) {
+	id := func(name, namespace string) string {
+		if namespace == "" {
+			namespace = "default" // as k0rdent fills it in
+		}
+		return namespace + "/" + name
+	}
+	ids := gather(services, func(s K0rdentService) string { return id(s.Name, s.Namespace) })
+	c.unique(p, "service", ids)
+	for i, s := range services {
+		p := p.item(i)
+		if c.template(p.child("template"), "service template", s.Template, c.services) {
+			c.handed(p.child("template"), namespace, "version "+s.Template.Version+" of the service template "+quote(s.Template.Name), func(rule K0rdentAccess) bool {
+				return holds(c.of.Spec.ServiceTemplateChains, rule.ServiceTemplateChains, s.Template)
+			})
+		}
+		for j, ref := range s.DependsOn {
+			if on := id(ref.Name, ref.Namespace); !slices.Contains(ids, on) {
+				c.fail(c.of, p.child("dependsOn").item(j).child("name"), c.report.suggest(on, "service", ids), "there is no service %s in the list", quote(on))
+			}
+		}
+	}
+}
+
+// options refuses what has a field of its own.
+func (c *k0rdentChecker) options(p *fieldPath, options map[string]any) {
+	if options["services"] != nil {
+		c.fail(c.of, p.child("services"), "write them in services beside it", "services have a field of their own")
+	}
+}
+
+func (c *k0rdentChecker) multiClusterServices() {
+	p := at("spec", "multiClusterServices")
+	names := gather(c.of.Spec.MultiClusterServices, func(x K0rdentMultiClusterService) string { return x.Name })
+	c.unique(p, "service", names)
+	for i, m := range c.of.Spec.MultiClusterServices {
+		p := p.item(i)
+		c.names(p.child("dependsOn"), "MultiClusterService", m.DependsOn, names)
+		c.serviceList(p.child("services"), K0rdentNamespaceName, m.Services)
+		c.options(p.child("serviceOptions"), m.ServiceOptions)
+	}
+}

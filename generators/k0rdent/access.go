@@ -1,0 +1,135 @@
+package k0rdent
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/addon"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/layout"
+)
+
+// access is the step of the chains and of the AccessManagement, which names
+// them. They are one step: Flux applies before it prunes, so a chain that another
+// has replaced goes only when the rules name the other one. The webhook of chains
+// wants their templates to be there.
+func (g *generator) access() {
+	clusters, clusterNames := chainObjects("ClusterTemplateChain", g.k.ClusterTemplateChains)
+	services, serviceNames := chainObjects("ServiceTemplateChain", g.k.ServiceTemplateChains)
+	rules := []accessRule{}
+	for _, a := range g.k.Access {
+		rules = append(rules, g.rule(a, clusterNames, serviceNames))
+	}
+	g.add(step{
+		name: "access", after: []string{"management", "templates", "credentials"},
+		unit: layout.Unit{
+			HealthChecks:     g.handedOn(clusterNames, serviceNames),
+			HealthCheckExprs: healthy("AccessManagement", "ClusterTemplate", "ServiceTemplate", "ClusterTemplateChain", "ServiceTemplateChain", "Credential"),
+		},
+		files: map[string][]any{
+			"namespaces.yaml":            g.namespaces(),
+			"clustertemplatechains.yaml": clusters,
+			"servicetemplatechains.yaml": services,
+			"accessmanagement.yaml":      {newObject("AccessManagement", singleton(), accessSpec{rules})},
+		},
+	})
+}
+
+// rule is a rule of the AccessManagement, in the generation of the version.
+func (g *generator) rule(a v1alpha1.K0rdentAccess, clusterNames, serviceNames map[string]string) accessRule {
+	rename := func(names map[string]string, list []string) []string {
+		var out []string
+		for _, name := range list {
+			out = append(out, names[name])
+		}
+		return out
+	}
+	var rule accessRule
+	if n := a.Namespaces; n.List != nil || n.Selector != nil || n.StringSelector != "" {
+		rule.TargetNamespaces = &targetNamespaces{List: n.List, Selector: n.Selector, StringSelector: n.StringSelector}
+	}
+	clusters, services := rename(clusterNames, a.ClusterTemplateChains), rename(serviceNames, a.ServiceTemplateChains)
+	if !g.k.HasResourceRules() {
+		rule.ClusterTemplateChains, rule.ServiceTemplateChains, rule.Credentials = clusters, services, a.Credentials
+		return rule
+	}
+	for _, r := range []resourceRule{
+		{group, "ClusterTemplateChain", clusters}, {group, "ServiceTemplateChain", services}, {group, "Credential", a.Credentials},
+	} {
+		if len(r.Names) > 0 {
+			rule.Resources = append(rule.Resources, r)
+		}
+	}
+	return rule
+}
+
+// group of k0rdent's kinds.
+const group = "k0rdent.mirantis.com"
+
+// handedOn are the objects to wait for: the chains and the AccessManagement, and
+// what clusters in other namespaces use, which kcm copies there.
+func (g *generator) handedOn(clusterNames, serviceNames map[string]string) []meta.NamespacedObjectKindReference {
+	var out []meta.NamespacedObjectKindReference
+	seen := map[meta.NamespacedObjectKindReference]bool{}
+	wait := func(kind, namespace, name string) {
+		ref := meta.NamespacedObjectKindReference{APIVersion: apiVersion, Kind: kind, Name: name, Namespace: namespace}
+		if !seen[ref] {
+			seen[ref] = true
+			out = append(out, ref)
+		}
+	}
+	wait("AccessManagement", "", "kcm")
+	for _, name := range slices.Sorted(maps.Values(clusterNames)) {
+		wait("ClusterTemplateChain", v1alpha1.K0rdentNamespaceName, name)
+	}
+	for _, name := range slices.Sorted(maps.Values(serviceNames)) {
+		wait("ServiceTemplateChain", v1alpha1.K0rdentNamespaceName, name)
+	}
+	for _, d := range g.sortedClusters() {
+		if d.Namespace == v1alpha1.K0rdentNamespaceName {
+			continue
+		}
+		wait("ClusterTemplate", d.Namespace, d.Template.ObjectName())
+		if d.Credential != "" {
+			wait("Credential", d.Namespace, d.Credential)
+		}
+		for _, s := range d.Services {
+			wait("ServiceTemplate", d.Namespace, s.Template.ObjectName())
+		}
+	}
+	return out
+}
+
+// namespaces are those that the specification names, but for those that others
+// make: tenants and add-ons.
+func (g *generator) namespaces() []any {
+	others := map[string]bool{v1alpha1.K0rdentNamespaceName: true}
+	for _, t := range g.spec.Tenants {
+		for _, name := range t.Spec.Namespaces {
+			others[name] = true
+		}
+		others[t.Spec.SyncNamespace] = true
+	}
+	for _, a := range addon.On(g.spec, g.cluster) {
+		others[a.Spec.Namespace] = true
+	}
+	var out []any
+	labels := g.k.K0rdentNamespaceLabels()
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if !others[name] {
+			out = append(out, namespace(name, labels[name]))
+		}
+	}
+	return out
+}
+
+func namespace(name string, labels map[string]string) *corev1.Namespace {
+	ns := addon.Namespace(name, "")
+	ns.Labels = labels
+	ns.Annotations = map[string]string{emit.AnnotationPrune: emit.Disabled}
+	return ns
+}

@@ -1,0 +1,81 @@
+package k0rdent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// chain computes the templates of a chain from its upgrade paths: all that the
+// paths go through, each with what comes next on any of them.
+func chain(c v1alpha1.K0rdentChain) chainSpec {
+	next := map[string]map[string]bool{}
+	for _, p := range c.Paths {
+		for i, version := range p.Versions {
+			name := v1alpha1.K0rdentObjectName(p.Template, version)
+			if next[name] == nil {
+				next[name] = map[string]bool{}
+			}
+			if i > 0 {
+				next[v1alpha1.K0rdentObjectName(p.Template, p.Versions[i-1])][name] = true
+			}
+		}
+	}
+	var spec chainSpec
+	for _, name := range slices.Sorted(maps.Keys(next)) {
+		t := supportedTemplate{Name: name}
+		for _, to := range slices.Sorted(maps.Keys(next[name])) {
+			t.AvailableUpgrades = append(t.AvailableUpgrades, upgrade{Name: to})
+		}
+		spec.SupportedTemplates = append(spec.SupportedTemplates, t)
+	}
+	return spec
+}
+
+// chainName is the name of a chain's object: what the specification calls it,
+// the newest version in it, and the beginning of a checksum of what it holds.
+// Chains are immutable, so another content is another object.
+func chainName(c v1alpha1.K0rdentChain) string {
+	var text strings.Builder
+	for _, t := range chain(c).SupportedTemplates {
+		text.WriteString(t.Name)
+		for _, u := range t.AvailableUpgrades {
+			text.WriteString(" " + u.Name)
+		}
+		text.WriteString("\n")
+	}
+	sum := sha256.Sum256([]byte(text.String()))
+	return v1alpha1.K0rdentObjectName(c.Name, newest(c)) + "-" + hex.EncodeToString(sum[:])[:6]
+}
+
+// newest is the greatest version on a chain's paths.
+func newest(c v1alpha1.K0rdentChain) string {
+	var out string
+	var best *semver.Version
+	for _, p := range c.Paths {
+		for _, version := range p.Versions {
+			v, err := semver.NewVersion(version)
+			if err == nil && (best == nil || v.GreaterThan(best)) {
+				out, best = version, v
+			}
+		}
+	}
+	return out
+}
+
+// chainObjects are the chains' objects, and their names by those that the
+// specification gives them.
+func chainObjects(kind string, chains []v1alpha1.K0rdentChain) (objects []any, names map[string]string) {
+	names = map[string]string{}
+	for _, c := range byName(chains, func(c v1alpha1.K0rdentChain) string { return c.Name }) {
+		names[c.Name] = chainName(c)
+		objects = append(objects, newObject(kind, system(names[c.Name]), chain(c)))
+	}
+	return objects, names
+}

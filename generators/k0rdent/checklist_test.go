@@ -1,0 +1,481 @@
+package k0rdent_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
+)
+
+// What a repository of k0rdent must hold, line by line.
+var checklist = []struct {
+	line  string
+	check func(*testing.T, *rendered)
+}{
+	{"v1beta1 and kcm-system", checkSystem},
+	{"order: install, Release, templates, Management, AccessManagement", checkOrder},
+	{"Release: cluster-scoped, kcm-<version with dashes>, version, kcm, capi, regional, providers", checkRelease},
+	{"ProviderTemplate: cluster-scoped, chartSpec from kcm-templates every 10m0s", checkProviderTemplates},
+	{"ClusterTemplate: namespaced, helm", checkClusterTemplates},
+	{"ServiceTemplate: exactly one of helm, kustomize, resources", checkServiceTemplates},
+	{"Management: cluster-scoped, kcm, release, core, providers", checkManagement},
+	{"AccessManagement: cluster-scoped, kcm, targetNamespaces", checkAccess},
+	{"chains: kcm-system, supportedTemplates with availableUpgrades", checkChains},
+	{"Credential: namespaced, identityRef", checkCredentials},
+	{"ClusterDeployment: template, credential, config, services with values as text", checkClusters},
+	{"names of templates encode versions", checkNames},
+	{"every available upgrade is supported; templates exist first", checkUpgrades},
+	{"Management waits until the Release's status is ready", checkReleaseReady},
+	{"singletons are not pruned; Release and templates are kept", checkKept},
+	{"the toggles of what Git owns are off", checkToggles},
+	{"sources carry the managed label; one Flux in the cluster", checkFlux},
+	{"identities carry the component label; their secrets are encrypted", checkIdentities},
+}
+
+func TestChecklist(t *testing.T) {
+	for _, version := range []struct {
+		name    string
+		changes []string
+	}{{"1.11.4", nil}, {"1.12.0-rc2", to112}} {
+		r := render(t, example(t, version.changes...))
+		for _, c := range checklist {
+			t.Run(version.name+"/"+c.line, func(t *testing.T) {
+				r.t = t
+				c.check(t, r)
+			})
+		}
+	}
+}
+
+// own are the kinds of k0rdent that are rendered, and whether they stand in a
+// namespace.
+var own = map[string]bool{
+	"Release": false, "ProviderTemplate": false, "Management": false, "AccessManagement": false, "MultiClusterService": false,
+	"ClusterTemplate": true, "ServiceTemplate": true, "ClusterTemplateChain": true, "ServiceTemplateChain": true, "Credential": true, "ClusterDeployment": true,
+}
+
+func checkSystem(t *testing.T, r *rendered) {
+	for kind, namespaced := range own {
+		objects := r.of(kind)
+		if len(objects) == 0 {
+			t.Errorf("no %s", kind)
+		}
+		for _, o := range objects {
+			namespace := o.text("metadata", "namespace")
+			if o.text("apiVersion") != "k0rdent.mirantis.com/v1beta1" || namespaced != (namespace != "") ||
+				namespaced && kind != "ClusterDeployment" && namespace != "kcm-system" {
+				t.Errorf("%s %s: apiVersion %s, namespace %q", kind, o.name(), o.text("apiVersion"), namespace)
+			}
+		}
+	}
+}
+
+func checkOrder(t *testing.T, r *rendered) {
+	steps := []string{"kcm", "release", "management", "access", "clusters"}
+	for i := 1; i < len(steps); i++ {
+		if !r.before(steps[i-1], steps[i]) {
+			t.Errorf("%s does not wait for %s", steps[i], steps[i-1])
+		}
+	}
+	for _, pair := range [][2]string{{"management", "templates"}, {"management", "credentials"}, {"templates", "access"}, {"credentials", "access"}, {"templates", "services"}} {
+		if !r.before(pair[0], pair[1]) {
+			t.Errorf("%s does not wait for %s", pair[1], pair[0])
+		}
+	}
+	for kind, step := range map[string]string{
+		"HelmRelease": "kcm", "Release": "release", "ProviderTemplate": "release", "Management": "management", "AccessManagement": "access",
+		"ClusterTemplate": "templates", "ServiceTemplate": "templates", "ClusterTemplateChain": "access", "ServiceTemplateChain": "access",
+		"Credential": "credentials", "ClusterDeployment": "clusters", "MultiClusterService": "services",
+	} {
+		for _, o := range r.of(kind) {
+			if got := r.step(kind, o.name()); got != step && o.name() != "flux-operator" {
+				t.Errorf("%s %s is in step %s, want %s", kind, o.name(), got, step)
+			}
+		}
+	}
+	for _, k := range r.of("Kustomization") {
+		if strings.HasPrefix(k.name(), "k0rdent-") && k.text("spec", "deletionPolicy") != "Orphan" {
+			t.Errorf("taking %s out deletes what it applied", k.name())
+		}
+	}
+}
+
+func checkRelease(t *testing.T, r *rendered) {
+	version := r.of("Release")[0].text("spec", "version")
+	o := r.must("Release", "kcm-"+strings.ReplaceAll(version, ".", "-"))
+	for path, want := range map[string]string{
+		"kcm": "kcm-" + dashed(version), "regional": "kcm-regional-" + dashed(version), "capi": "cluster-api-1-1-15",
+	} {
+		if got := o.text("spec", path, "template"); got != want || r.one("ProviderTemplate", got) == nil {
+			t.Errorf("%s is %s, want %s, which is there", path, got, want)
+		}
+	}
+	providers, _ := o.get("spec", "providers").([]any)
+	if len(providers) != 7 {
+		t.Errorf("%d providers", len(providers))
+	}
+	for i := range providers {
+		if template := o.text("spec", "providers", i, "template"); r.one("ProviderTemplate", template) == nil {
+			t.Errorf("there is no template %s", template)
+		}
+	}
+}
+
+func dashed(version string) string { return strings.ReplaceAll(version, ".", "-") }
+
+func checkProviderTemplates(t *testing.T, r *rendered) {
+	for _, o := range r.of("ProviderTemplate") {
+		want := map[string]any{
+			"chart": o.text("spec", "helm", "chartSpec", "chart"), "version": o.text("spec", "helm", "chartSpec", "version"),
+			"interval": "10m0s", "sourceRef": map[string]any{"kind": "HelmRepository", "name": "kcm-templates"},
+		}
+		if got := o.get("spec", "helm", "chartSpec"); !reflect.DeepEqual(plain(got), want) {
+			t.Errorf("%s: %v", o.name(), got)
+		}
+	}
+}
+
+// plain is a value without types of our own.
+func plain(v any) any {
+	switch v := v.(type) {
+	case object:
+		return plain(map[string]any(v))
+	case map[string]any:
+		out := map[string]any{}
+		for key, value := range v {
+			out[key] = plain(value)
+		}
+		return out
+	}
+	return v
+}
+
+func checkClusterTemplates(t *testing.T, r *rendered) {
+	for _, o := range r.of("ClusterTemplate") {
+		if o.text("spec", "helm", "chartSpec", "chart") == "" {
+			t.Errorf("%s has no chart", o.name())
+		}
+	}
+}
+
+func checkServiceTemplates(t *testing.T, r *rendered) {
+	has := map[string]bool{}
+	for _, o := range r.of("ServiceTemplate") {
+		n := 0
+		for _, kind := range []string{"helm", "kustomize", "resources"} {
+			if o.get("spec", kind) != nil {
+				n++
+				has[kind] = true
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s has %d of helm, kustomize and resources", o.name(), n)
+		}
+	}
+	if len(has) != 3 {
+		t.Errorf("only %v are shown", has)
+	}
+	local, remote := r.must("ServiceTemplate", "baseline-1-4-0"), r.must("ServiceTemplate", "storage-classes-1-0-0")
+	if local.text("spec", "kustomize", "deploymentType") != "Remote" || local.text("spec", "kustomize", "localSourceRef", "kind") != "GitRepository" {
+		t.Errorf("kustomize: %v", local.get("spec", "kustomize"))
+	}
+	if remote.text("spec", "resources", "remoteSourceSpec", "git", "ref", "tag") != "v1.0.0" {
+		t.Errorf("resources: %v", remote.get("spec", "resources"))
+	}
+}
+
+func checkManagement(t *testing.T, r *rendered) {
+	o := r.must("Management", "kcm")
+	if r.one("Release", o.text("spec", "release")) == nil {
+		t.Errorf("there is no release %s", o.text("spec", "release"))
+	}
+	var names []string
+	providers, _ := o.get("spec", "providers").([]any)
+	for i := range providers {
+		names = append(names, o.text("spec", "providers", i, "name"))
+	}
+	if want := []string{"cluster-api-provider-k0sproject-k0smotron", "cluster-api-provider-aws", "cluster-api-provider-azure",
+		"cluster-api-provider-openstack", "cluster-api-provider-vsphere", "projectsveltos"}; !slices.Equal(names, want) {
+		t.Errorf("providers %v, want %v: docker is disabled", names, want)
+	}
+}
+
+func checkAccess(t *testing.T, r *rendered) {
+	o := r.must("AccessManagement", "kcm")
+	if !slices.Equal(o.list("spec", "accessRules", 0, "targetNamespaces", "list"), []string{"team-red"}) ||
+		o.text("spec", "accessRules", 1, "targetNamespaces", "selector", "matchLabels", "nimbus.example/clusters") != "private" {
+		t.Errorf("target namespaces: %v", o.get("spec"))
+	}
+	cluster, service := r.chain("ClusterTemplateChain", "aws-"), r.chain("ServiceTemplateChain", "services-")
+	if version := r.of("Release")[0].text("spec", "version"); strings.HasPrefix(version, "1.11") {
+		want := map[string][]string{"clusterTemplateChains": {cluster}, "serviceTemplateChains": {service}, "credentials": {"aws"}}
+		for field, names := range want {
+			if got := o.list("spec", "accessRules", 0, field); !slices.Equal(got, names) {
+				t.Errorf("%s is %v, want %v", field, got, names)
+			}
+		}
+		if o.get("spec", "accessRules", 0, "resources") != nil {
+			t.Error("1.11 has no resources")
+		}
+		return
+	}
+	want := map[string]string{"ClusterTemplateChain": cluster, "ServiceTemplateChain": service, "Credential": "aws"}
+	for i, kind := range []string{"ClusterTemplateChain", "ServiceTemplateChain", "Credential"} {
+		at := []any{"spec", "accessRules", 0, "resources", i}
+		if o.text(append(at, "apiGroup")...) != "k0rdent.mirantis.com" || o.text(append(at, "kind")...) != kind || !slices.Equal(o.list(append(at, "names")...), []string{want[kind]}) {
+			t.Errorf("resources[%d]: %v", i, o.get(at...))
+		}
+	}
+	for _, field := range []string{"clusterTemplateChains", "serviceTemplateChains", "credentials"} {
+		if o.get("spec", "accessRules", 0, field) != nil {
+			t.Errorf("1.12 turns %s into resources", field)
+		}
+	}
+}
+
+// chain is the name of the one chain whose name begins so.
+func (r *rendered) chain(kind, prefix string) string {
+	r.t.Helper()
+	var found []string
+	for _, name := range r.names(kind) {
+		if strings.HasPrefix(name, prefix) {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		r.t.Fatalf("%d chains begin with %s", len(found), prefix)
+	}
+	return found[0]
+}
+
+func checkChains(t *testing.T, r *rendered) {
+	o := r.must("ClusterTemplateChain", r.chain("ClusterTemplateChain", "aws-1-0-43-"))
+	want := map[string]any{"supportedTemplates": []any{
+		map[string]any{"name": "aws-standalone-cp-1-0-42", "availableUpgrades": []any{map[string]any{"name": "aws-standalone-cp-1-0-43"}}},
+		map[string]any{"name": "aws-standalone-cp-1-0-43"},
+	}}
+	text, _ := yaml.Marshal(o.get("spec"))
+	wanted, _ := yaml.Marshal(want)
+	if string(text) != string(wanted) {
+		t.Errorf("%s: got\n%s\nwant\n%s", o.name(), text, wanted)
+	}
+}
+
+func checkCredentials(t *testing.T, r *rendered) {
+	for name, want := range map[string][3]string{
+		"aws":       {"infrastructure.cluster.x-k8s.io/v1beta2", "AWSClusterStaticIdentity", ""},
+		"azure":     {"infrastructure.cluster.x-k8s.io/v1beta1", "AzureClusterIdentity", "kcm-system"},
+		"openstack": {"v1", "Secret", "kcm-system"},
+		"vsphere":   {"infrastructure.cluster.x-k8s.io/v1beta2", "VSphereClusterIdentity", ""},
+	} {
+		o := r.must("Credential", name)
+		ref := [3]string{o.text("spec", "identityRef", "apiVersion"), o.text("spec", "identityRef", "kind"), o.text("spec", "identityRef", "namespace")}
+		if ref != want || o.text("spec", "identityRef", "name") != name {
+			t.Errorf("%s: %v", name, o.get("spec", "identityRef"))
+		}
+		if want[1] != "Secret" && r.one(want[1], name) == nil {
+			t.Errorf("there is no %s %s", want[1], name)
+		}
+	}
+}
+
+func checkClusters(t *testing.T, r *rendered) {
+	o := r.must("ClusterDeployment", "red-production")
+	if o.text("spec", "template") != "aws-standalone-cp-1-0-42" || o.text("spec", "credential") != "aws" || o.get("spec", "config", "controlPlaneNumber") != 3 {
+		t.Errorf("%v", o.get("spec"))
+	}
+	service := []any{"spec", "serviceSpec", "services", 0}
+	if o.text(append(service, "template")...) != "ingress-nginx-4-13-2" || o.text(append(service, "values")...) != "controller:\n  replicaCount: 2\n" {
+		t.Errorf("service: %v", o.get(service...))
+	}
+	if r.must("ClusterDeployment", "blue-staging").get("spec", "dryRun") != true {
+		t.Error("dryRun is lost")
+	}
+	m := r.must("MultiClusterService", "certificates")
+	if !slices.Equal(m.list("spec", "dependsOn"), []string{"baseline"}) || m.text("spec", "serviceSpec", "services", 0, "template") != "cert-manager-1-19-1" {
+		t.Errorf("certificates: %v", m.get("spec"))
+	}
+}
+
+func checkNames(t *testing.T, r *rendered) {
+	for _, kind := range []string{"ProviderTemplate", "ClusterTemplate"} {
+		for _, o := range r.of(kind) {
+			if version := o.text("spec", "helm", "chartSpec", "version"); !strings.HasSuffix(o.name(), "-"+dashed(version)) {
+				t.Errorf("%s %s has version %s", kind, o.name(), version)
+			}
+		}
+	}
+	for _, o := range r.of("ServiceTemplate") {
+		version := o.text("spec", "version") + o.text("spec", "helm", "chartSpec", "version")
+		if version == "" || !strings.HasSuffix(o.name(), "-"+dashed(version)) {
+			t.Errorf("ServiceTemplate %s has version %s", o.name(), version)
+		}
+	}
+}
+
+func checkUpgrades(t *testing.T, r *rendered) {
+	for _, kind := range []string{"ClusterTemplate", "ServiceTemplate"} {
+		for _, o := range r.of(kind + "Chain") {
+			var supported []string
+			items, _ := o.get("spec", "supportedTemplates").([]any)
+			for i := range items {
+				name := o.text("spec", "supportedTemplates", i, "name")
+				supported = append(supported, name)
+				if r.one(kind, name) == nil {
+					t.Errorf("%s: there is no %s %s", o.name(), kind, name)
+				}
+			}
+			for i := range items {
+				upgrades, _ := o.get("spec", "supportedTemplates", i, "availableUpgrades").([]any)
+				for j := range upgrades {
+					if to := o.text("spec", "supportedTemplates", i, "availableUpgrades", j, "name"); !slices.Contains(supported, to) {
+						t.Errorf("%s: %s is not supported", o.name(), to)
+					}
+				}
+			}
+		}
+	}
+	if !r.before("templates", "access") {
+		t.Error("chains do not wait for templates")
+	}
+}
+
+func checkReleaseReady(t *testing.T, r *rendered) {
+	k := r.must("Kustomization", "k0rdent-release")
+	if k.get("spec", "wait") != true || !strings.Contains(r.expression(k, "Release"), "status.ready") {
+		t.Errorf("k0rdent-release: %v", k.get("spec"))
+	}
+	for kind, step := range map[string]string{
+		"ProviderTemplate": "release", "Management": "management", "ClusterTemplate": "templates", "ServiceTemplate": "templates",
+		"Credential": "credentials", "AccessManagement": "access", "ClusterTemplateChain": "access",
+	} {
+		if r.expression(r.must("Kustomization", "k0rdent-"+step), kind) == "" {
+			t.Errorf("k0rdent-%s says nothing of when a %s is healthy", step, kind)
+		}
+	}
+	// What other namespaces are handed is there before clusters use it.
+	access := r.must("Kustomization", "k0rdent-access")
+	checks, _ := access.get("spec", "healthChecks").([]any)
+	var waited []string
+	for i := range checks {
+		at := []any{"spec", "healthChecks", i}
+		waited = append(waited, access.text(append(at, "kind")...)+" "+access.text(append(at, "namespace")...)+"/"+access.text(append(at, "name")...))
+	}
+	for _, want := range []string{"AccessManagement /kcm", "ClusterTemplate team-red/aws-standalone-cp-1-0-42", "Credential team-red/aws", "ServiceTemplate team-red/ingress-nginx-4-13-2"} {
+		if !slices.Contains(waited, want) {
+			t.Errorf("k0rdent-access does not wait for %s but for %v", want, waited)
+		}
+	}
+}
+
+func (r *rendered) expression(k object, kind string) string {
+	exprs, _ := k.get("spec", "healthCheckExprs").([]any)
+	for i := range exprs {
+		if k.text("spec", "healthCheckExprs", i, "kind") == kind {
+			return k.text("spec", "healthCheckExprs", i, "current")
+		}
+	}
+	return ""
+}
+
+func checkKept(t *testing.T, r *rendered) {
+	for _, kind := range []string{"Management", "AccessManagement", "Release", "ProviderTemplate", "ClusterTemplate", "ServiceTemplate"} {
+		for _, o := range r.of(kind) {
+			if !o.annotated(prune, "disabled") {
+				t.Errorf("%s %s can be pruned", kind, o.name())
+			}
+			if template := kind != "Management" && kind != "AccessManagement"; template && !o.annotated("helm.sh/resource-policy", "keep") {
+				t.Errorf("%s %s is not kept", kind, o.name())
+			}
+		}
+	}
+	for _, kind := range []string{"ClusterTemplateChain", "ServiceTemplateChain", "ClusterDeployment", "Credential"} {
+		for _, o := range r.of(kind) {
+			if o.annotated(prune, "disabled") {
+				t.Errorf("%s %s stays for ever", kind, o.name())
+			}
+		}
+	}
+}
+
+func checkToggles(t *testing.T, r *rendered) {
+	for what, values := range map[string]any{
+		"HelmRelease": r.must("HelmRelease", "kcm").get("spec", "values"),
+		"Management":  r.must("Management", "kcm").get("spec", "core", "kcm", "config"),
+	} {
+		v := object{"values": values}
+		for _, toggle := range []string{"createManagement", "createAccessManagement", "createRelease", "createTemplates"} {
+			if v.get("values", "controller", toggle) != false {
+				t.Errorf("%s: controller.%s is not off", what, toggle)
+			}
+		}
+		if v.text("values", "controller", "logger", "encoder") != "json" {
+			t.Errorf("%s: the specification's own values are lost", what)
+		}
+	}
+	hr := r.must("HelmRelease", "kcm")
+	if !reflect.DeepEqual(hr.get("spec", "values"), r.must("Management", "kcm").get("spec", "core", "kcm", "config")) {
+		t.Error("the Management installs kcm with other values than the HelmRelease that it takes over")
+	}
+	if hr.text("metadata", "namespace") != "kcm-system" || !hr.annotated("kustomize.toolkit.fluxcd.io/ssa", "IfNotPresent") {
+		t.Errorf("Management cannot take the HelmRelease over: %v", hr.get("metadata"))
+	}
+}
+
+func checkFlux(t *testing.T, r *rendered) {
+	for _, name := range []string{"kcm-templates", "ingress-nginx", "jetstack"} {
+		if o := r.must("HelmRepository", name); o.text("metadata", "labels", "k0rdent.mirantis.com/managed") != "true" || o.text("metadata", "namespace") != "kcm-system" {
+			t.Errorf("%s: %v", name, o.get("metadata"))
+		}
+	}
+	if o := r.must("HelmRepository", "kcm-templates"); o.text("spec", "type") != "oci" || o.text("spec", "url") != v1alpha1.K0rdentCharts || o.text("spec", "interval") != "10m0s" {
+		t.Errorf("kcm would set it back: %v", o.get("spec"))
+	}
+	if r.must("HelmRelease", "kcm").get("spec", "values", "flux2", "enabled") != false {
+		t.Error("kcm brings a second Flux")
+	}
+}
+
+func checkIdentities(t *testing.T, r *rendered) {
+	for kind, name := range map[string]string{"AWSClusterStaticIdentity": "aws", "AzureClusterIdentity": "azure", "VSphereClusterIdentity": "vsphere", "ConfigMap": "openstack-resource-template"} {
+		if o := r.must(kind, name); o.text("metadata", "labels", "k0rdent.mirantis.com/component") != "kcm" {
+			t.Errorf("%s: %v", kind, o.get("metadata"))
+		}
+	}
+	if secrets := r.of("Secret"); len(secrets) > 0 {
+		t.Errorf("Secrets are rendered: %v", secrets)
+	}
+}
+
+// The encrypted Secrets are those that the credentials need; what is there is
+// listed, and what is absent is named to the caller.
+func TestSecretsAreListedWhenTheyAreThere(t *testing.T) {
+	spec := example(t)
+	keys := map[string][]string{}
+	for _, f := range generators.SecretFiles(spec) {
+		keys[f.Path] = append([]string{f.Secret.String(), f.Secret.Labels["k0rdent.mirantis.com/component"]}, f.Secret.DataKeys()...)
+		for _, k := range f.Secret.Keys {
+			keys[f.Path] = append(keys[f.Path], k.From.Env)
+		}
+	}
+	dir := "k0rdent/credentials/kcm-system/"
+	want := map[string][]string{
+		dir + "aws-secret.sops.yaml":     {"kcm-system/aws-secret", "kcm", "AccessKeyID", "SecretAccessKey", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"},
+		dir + "azure-secret.sops.yaml":   {"kcm-system/azure-secret", "kcm", "clientSecret", "AZURE_CLIENT_SECRET"},
+		dir + "openstack.sops.yaml":      {"kcm-system/openstack", "kcm", "clouds.yaml", "OPENSTACK_CLOUDS_YAML"},
+		dir + "vsphere-secret.sops.yaml": {"kcm-system/vsphere-secret", "kcm", "username", "password", "VSPHERE_USERNAME", ""},
+	}
+	if !reflect.DeepEqual(keys, want) {
+		t.Errorf("got %v, want %v", keys, want)
+	}
+	none := render(t, spec).files["k0rdent/credentials/kustomization.yaml"][0].list("resources")
+	one := render(t, spec, dir+"aws-secret.sops.yaml").files["k0rdent/credentials/kustomization.yaml"][0].list("resources")
+	if slices.Contains(none, "kcm-system/aws-secret.sops.yaml") || !slices.Contains(one, "kcm-system/aws-secret.sops.yaml") || len(one) != len(none)+1 {
+		t.Errorf("listed without: %v, with: %v", none, one)
+	}
+}

@@ -1,0 +1,151 @@
+package k0rdent_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// A new version of a cluster template: a new template beside the old ones, a
+// longer chain under a new name, and the rules name that one. Then a cluster
+// follows.
+func TestUpgradeOfAClusterTemplate(t *testing.T) {
+	added := []string{
+		"      version: 1.0.43\n      # What", "      version: 1.0.43\n    - name: aws-standalone-cp\n      version: 1.0.44\n      # What",
+		"versions: [1.0.42, 1.0.43]", "versions: [1.0.42, 1.0.43, 1.0.44]",
+	}
+	before, after := render(t, example(t)), render(t, example(t, added...))
+
+	for _, name := range before.names("ClusterTemplate") {
+		same(t, before, after, "ClusterTemplate", name)
+	}
+	if after.one("ClusterTemplate", "aws-standalone-cp-1-0-44") == nil {
+		t.Fatal("there is no new template")
+	}
+	old, extended := before.chain("ClusterTemplateChain", "aws-"), after.chain("ClusterTemplateChain", "aws-")
+	if old == extended || !strings.HasPrefix(extended, "aws-1-0-44-") {
+		t.Errorf("the chain was %s and is %s", old, extended)
+	}
+	if got := after.must("AccessManagement", "kcm").list("spec", "accessRules", 0, "clusterTemplateChains"); !slices.Equal(got, []string{extended}) {
+		t.Errorf("the rules name %v, want %s", got, extended)
+	}
+	chain := after.must("ClusterTemplateChain", extended)
+	if chain.text("spec", "supportedTemplates", 1, "availableUpgrades", 0, "name") != "aws-standalone-cp-1-0-44" {
+		t.Errorf("the chain has no way to the new version: %v", chain.get("spec"))
+	}
+	// The chain that goes is pruned by the step that has named the new one before:
+	// Flux applies first.
+	if after.step("ClusterTemplateChain", extended) != after.step("AccessManagement", "kcm") {
+		t.Error("the old chain goes before the rules name the new one")
+	}
+	// Nothing else of the repository changes, and no cluster.
+	for _, path := range changed(before, after) {
+		if !strings.HasPrefix(path, "k0rdent/access/") && !strings.HasPrefix(path, "k0rdent/templates/") && path != "clusters/management/k0rdent.yaml" {
+			t.Errorf("%s changed", path)
+		}
+	}
+
+	follows := append(slices.Clone(added), "name: aws-standalone-cp\n        version: 1.0.42", "name: aws-standalone-cp\n        version: 1.0.43")
+	moved := render(t, example(t, follows...))
+	if got := moved.must("ClusterDeployment", "red-production").text("spec", "template"); got != "aws-standalone-cp-1-0-43" {
+		t.Errorf("the cluster has %s", got)
+	}
+	same(t, after, moved, "ClusterTemplateChain", extended)
+	want := []string{"clusters/management/k0rdent.yaml", "k0rdent/clusters/team-red/red-production.yaml"}
+	if got := changed(after, moved); !slices.Equal(got, want) {
+		t.Errorf("changed: %v, want the cluster and what it waits for: %v", got, want)
+	}
+}
+
+// A version that a cluster or a chain uses cannot be taken out; one that nothing
+// uses can.
+func TestOldVersionsStayUntilNothingUsesThem(t *testing.T) {
+	without := "    - name: aws-standalone-cp\n      version: 1.0.42\n"
+	spec := func(changes ...string) error {
+		var files []v1alpha1.File
+		for _, name := range []string{"fleet.yaml", "k0rdent.yaml"} {
+			files = append(files, edited(t, name, changes...))
+		}
+		_, err := v1alpha1.Load(files)
+		return err
+	}
+	if err := spec(without, ""); err == nil || !strings.Contains(err.Error(), `there is no version "1.0.42" of the cluster template "aws-standalone-cp"`) {
+		t.Errorf("a version that is used was taken out: %v", err)
+	}
+	if err := spec(without, "", "versions: [1.0.42, 1.0.43]", "versions: [1.0.43]", "name: aws-standalone-cp\n        version: 1.0.42", "name: aws-standalone-cp\n        version: 1.0.43"); err != nil {
+		t.Errorf("a version that nothing uses cannot be taken out: %v", err)
+	}
+}
+
+// The name of a chain says what it holds: the same paths in another order or
+// form give the same chain, and any other content another one.
+func TestChainsAreNamedByTheirContent(t *testing.T) {
+	name := func(paths string) string {
+		return render(t, example(t, "versions: [1.0.42, 1.0.43]", paths)).chain("ClusterTemplateChain", "aws-")
+	}
+	base := name("versions: [1.0.42, 1.0.43]")
+	same := name("versions: [1.0.43]\n        - template: aws-standalone-cp\n          versions: [1.0.42, 1.0.43]")
+	other := name("versions: [1.0.42]\n        - template: aws-standalone-cp\n          versions: [1.0.43]")
+	if base != same || base == other {
+		t.Errorf("%s, the same in two paths %s, without the upgrade %s", base, same, other)
+	}
+}
+
+// A new version of k0rdent is a new Release with templates of its own, and the
+// Management moves to it.
+func TestUpgradeOfK0rdent(t *testing.T) {
+	r := render(t, example(t, "version: 1.11.4", "version: 1.11.5"))
+	if got := r.must("Management", "kcm").text("spec", "release"); got != "kcm-1-11-5" || r.one("ProviderTemplate", "kcm-1-11-5") == nil {
+		t.Errorf("the Management has release %s", got)
+	}
+	// The Release that it leaves stays on the cluster until then: nothing of it
+	// is pruned, and kcm refuses to delete it while it is in use.
+	if !r.must("Release", "kcm-1-11-5").annotated(prune, "disabled") {
+		t.Error("the Release can be pruned")
+	}
+	if got := r.must("OCIRepository", "kcm").text("spec", "ref", "tag"); got != "1.11.5" {
+		t.Errorf("a new cluster gets kcm %s", got)
+	}
+}
+
+// In layout apps the steps stand elsewhere and are the same.
+func TestLayoutApps(t *testing.T) {
+	r := render(t, example(t, "layout: fleet", "layout: apps"))
+	for _, path := range []string{"kubernetes/flux/cluster/k0rdent.yaml", "kubernetes/k0rdent/kcm/helmrelease.yaml", "kubernetes/k0rdent/access/accessmanagement.yaml"} {
+		if _, there := r.tree.Get(path); !there {
+			t.Errorf("there is no %s", path)
+		}
+	}
+	if got := r.must("Kustomization", "k0rdent-kcm"); got.text("spec", "path") != "./kubernetes/k0rdent/kcm" || got.text("spec", "dependsOn", 0, "name") != "cluster-apps" {
+		t.Errorf("k0rdent-kcm: %v", got.get("spec"))
+	}
+	helmfile, _ := r.tree.Get("bootstrap/helmfile.yaml")
+	if !strings.Contains(string(helmfile.Content), "helmrelease: kubernetes/k0rdent/kcm/helmrelease.yaml") {
+		t.Errorf("the bootstrap reads kcm's values elsewhere:\n%s", helmfile.Content)
+	}
+}
+
+// same holds an object against what it was.
+func same(t *testing.T, before, after *rendered, kind, name string) {
+	t.Helper()
+	a, b := before.must(kind, name), after.one(kind, name)
+	if b == nil || toText(t, a) != toText(t, b) {
+		t.Errorf("%s %s changed", kind, name)
+	}
+}
+
+// changed are the files that are not the same in two trees, sorted.
+func changed(before, after *rendered) []string {
+	var out []string
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(append(before.tree.Paths(), after.tree.Paths()...)))) {
+		a, _ := before.tree.Get(path)
+		b, _ := after.tree.Get(path)
+		if !bytes.Equal(a.Content, b.Content) {
+			out = append(out, path)
+		}
+	}
+	return out
+}

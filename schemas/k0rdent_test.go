@@ -1,0 +1,288 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+)
+
+// k0rdentDefinitions are the folders with k0rdent's own definitions, by the
+// edition that they stand for. They are no part of the project: K0RDENT_CRDS
+// names the folder that holds them, ../shared/data/crds beside the project by
+// default.
+func k0rdentDefinitions(t *testing.T) map[string]map[schema.GroupVersionKind]*Schema {
+	t.Helper()
+	root := os.Getenv("K0RDENT_CRDS")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared", "data", "crds")
+	}
+	all := map[string]map[schema.GroupVersionKind]*Schema{}
+	for edition, folder := range map[string]string{"1.11": "k0rdent-v1.11.4", "": "k0rdent-v1.12.0-rc2"} {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == 0 {
+			t.Skip("k0rdent's definitions are not at hand: K0RDENT_CRDS names the folder with k0rdent-v1.11.4 and k0rdent-v1.12.0-rc2")
+		}
+		all[edition] = map[schema.GroupVersionKind]*Schema{}
+		for _, file := range files {
+			s := definitionIn(t, file)
+			all[edition][s.GVK] = s
+		}
+	}
+	return all
+}
+
+func definitionIn(t *testing.T, file string) *Schema {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal(content, &object); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	d, ok := DefinitionOf(object, file)
+	if !ok || len(d.Versions) != 1 {
+		t.Fatalf("%s: %d versions", file, len(d.Versions))
+	}
+	props, err := d.Versions["v1beta1"]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := props["properties"].(map[string]any)
+	delete(fields, "status") // nobody writes it into Git
+	text, err := json.Marshal(props)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := fromText(schema.GroupVersionKind{Group: d.Group, Version: "v1beta1", Kind: d.Kind}, d.Namespaced, text)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	s.foreign = false // no budget for the rules
+	return s
+}
+
+// ours is the schema of a kind in an edition.
+func ours(t *testing.T, gvk schema.GroupVersionKind, release string) *Schema {
+	t.Helper()
+	if s, differs := Edition(gvk, release); differs {
+		return s
+	}
+	s, ok := Lookup(gvk)
+	if !ok {
+		t.Fatalf("no schema for %s", gvk)
+	}
+	return s
+}
+
+// The fields, types, bounds and defaults are k0rdent's own, and so are the rules
+// on transitions, which no verdict on a single object tells apart.
+func TestK0rdentHasTheFieldsOfItsDefinitions(t *testing.T) {
+	for release, kinds := range k0rdentDefinitions(t) {
+		if len(kinds) < 20 {
+			t.Errorf("edition %q has %d kinds", release, len(kinds))
+		}
+		for gvk, theirs := range kinds {
+			mine := ours(t, gvk, release)
+			if mine.Namespaced != theirs.Namespaced {
+				t.Errorf("%s: namespaced is %v", gvk.Kind, mine.Namespaced)
+			}
+			got, want := plainStructure(t, mine), plainStructure(t, theirs)
+			if where := firstDifference(got, want, gvk.Kind); where != "" {
+				t.Errorf("edition %q: %s", release, where)
+			}
+		}
+	}
+}
+
+// plainStructure is a schema as plain values, with the rules on transitions alone
+// and without messages.
+func plainStructure(t *testing.T, s *Schema) any {
+	t.Helper()
+	return bare(plainRules(t, s))
+}
+
+func bare(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, value := range v {
+			switch {
+			case key == "description" && !isSchema(value), key == "example":
+			case key == "x-kubernetes-validations":
+				if rules := transitions(value); len(rules) > 0 {
+					out[key] = rules
+				}
+			case key == "required":
+				names := slices.Clone(value.([]any))
+				slices.SortFunc(names, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+				out[key] = names
+			default:
+				out[key] = bare(value)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = bare(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+func isSchema(v any) bool { _, object := v.(map[string]any); return object }
+
+func transitions(rules any) []any {
+	var out []any
+	list, _ := rules.([]any)
+	for _, r := range list {
+		if expression := fmt.Sprint(r.(map[string]any)["rule"]); strings.Contains(expression, "oldSelf") {
+			out = append(out, expression)
+		}
+	}
+	return out
+}
+
+func firstDifference(got, want any, at string) string {
+	a, ok := got.(map[string]any)
+	b, both := want.(map[string]any)
+	if !ok || !both {
+		if !reflect.DeepEqual(got, want) {
+			return fmt.Sprintf("%s is %v, the definition has %v", at, got, want)
+		}
+		return ""
+	}
+	for key := range b {
+		if where := firstDifference(a[key], b[key], at+"."+key); where != "" {
+			return where
+		}
+	}
+	for key := range a {
+		if _, there := b[key]; !there {
+			return at + "." + key + " is not in the definition"
+		}
+	}
+	return ""
+}
+
+// The verdicts on objects of every kind, right and wrong, are those of k0rdent's
+// own definitions, CEL included.
+func TestK0rdentVerdictsAreThoseOfItsDefinitions(t *testing.T) {
+	meta, err := metadata()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, accepted, violations := 0, 0, 0
+	rules, broken := map[string]bool{}, map[string]bool{}
+	for release, kinds := range k0rdentDefinitions(t) {
+		for gvk, theirs := range kinds {
+			mine := ours(t, gvk, release)
+			m := &maker{rand: rand.New(rand.NewPCG(7, uint64(len(gvk.Kind)))), texts: k0rdentTexts}
+			own := statements(plainRules(t, theirs))
+			for rule := range own {
+				rules[rule] = true
+			}
+			for i := range 90 + 24*len(own) {
+				m.wrong = []int{0, 0, 5, 30}[i%4]
+				m.optional = []int{0, 300, 600}[i%3] // rules are about fields deep down, several at once
+				o := m.made(theirs, meta)
+				for _, p := range theirs.Validate(o) {
+					for rule := range own {
+						broken[rule] = broken[rule] || p.Kind == Violation && strings.Contains(p.Message, own[rule])
+					}
+				}
+				want, got := worst(theirs, o), worst(mine, o)
+				if got != want {
+					t.Fatalf("edition %q, %s: ours %q, theirs %q, of %v", release, gvk.Kind, got, want, o)
+				}
+				switch {
+				case want == "":
+					accepted++
+				case want == string(Violation):
+					violations++
+				default:
+					refused++
+				}
+			}
+		}
+	}
+	for rule := range rules {
+		if !broken[rule] {
+			t.Errorf("no object breaks the rule %s", rule)
+		}
+	}
+	if accepted < 500 || refused < 500 || violations < 100 {
+		t.Errorf("%d accepted, %d refused, %d by rules: too few to tell", accepted, refused, violations)
+	}
+	t.Logf("%d accepted, %d refused, %d of those by rules", accepted, refused+violations, violations)
+}
+
+// plainRules is a schema as plain values, with all of its rules.
+func plainRules(t *testing.T, s *Schema) any {
+	t.Helper()
+	text, err := json.Marshal(s.structure.ToKubeOpenAPI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// statements are the rules in a schema that a single object can break, with their
+// messages.
+func statements(v any) map[string]string {
+	out := map[string]string{}
+	switch v := v.(type) {
+	case map[string]any:
+		list, _ := v["x-kubernetes-validations"].([]any)
+		for _, item := range list {
+			rule := item.(map[string]any)
+			if expression := fmt.Sprint(rule["rule"]); !strings.Contains(expression, "oldSelf") {
+				out[expression] = fmt.Sprint(rule["message"])
+			}
+		}
+		for _, value := range v {
+			maps.Copy(out, statements(value))
+		}
+	case []any:
+		for _, value := range v {
+			maps.Copy(out, statements(value))
+		}
+	}
+	return out
+}
+
+// k0rdentTexts are values that some patterns of k0rdent's take and others don't.
+var k0rdentTexts = []string{"a", "1h", "10m0s", "60s", "", "https://example.com/a", "oci://example.com/a", "ssh://example.com/a", "v1", "A b"}
+
+// worst is the worst that is wrong with an object: what the API server refuses
+// before it looks at rules comes first.
+func worst(s *Schema, o map[string]any) string {
+	found := ""
+	for _, p := range s.Validate(o) {
+		switch {
+		case p.Kind == Violation && found == "", p.Kind == Invalid, p.Kind == UnknownField && found != string(Invalid):
+			found = string(p.Kind)
+		}
+	}
+	return found
+}
