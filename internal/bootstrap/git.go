@@ -32,11 +32,15 @@ type git struct {
 	// releases are those that clusters apply, orphans those in files that none does.
 	releases, orphans []*helmRelease
 	// folders are the HelmReleases of folders that were built for orphans.
-	folders  map[string][]*helmRelease
-	plain    []*reconcile.Object // the objects of the files as they stand
-	placed   map[*reconcile.Object]*value
-	charts   map[*helmRelease]chart
-	comments map[string][]finding.Comment // that ignore rules, by file
+	folders map[string][]*helmRelease
+	plain   []*reconcile.Object // the objects of the files as they stand
+	placed  map[*reconcile.Object]*value
+	// sets are the ResourceSets, and made what they make, by cluster; setEngine evaluates them.
+	sets      []*resourceSet
+	made      map[*reconcile.Cluster][]*reconcile.Object
+	setEngine *engine
+	charts    map[*helmRelease]chart
+	comments  map[string][]finding.Comment // that ignore rules, by file
 	// selectors are what the configuration ignores.
 	selectors []finding.Selector
 	hasFlux   bool
@@ -55,6 +59,8 @@ type helmRelease struct {
 	name, namespace, storage string
 	ignores                  map[string]string // reasons by rule
 	orphan                   bool
+	// set is the ResourceSet that makes it, nil where none does.
+	set *reconcile.Object
 
 	whole *value // the object with its places, once it is asked for
 }
@@ -62,7 +68,7 @@ type helmRelease struct {
 const maxHelmReleases = 20_000
 
 func newGit(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) *git {
-	g := &git{ctx: ctx, repo: repo, fleet: fleet, placed: map[*reconcile.Object]*value{},
+	g := &git{ctx: ctx, repo: repo, fleet: fleet, placed: map[*reconcile.Object]*value{}, made: map[*reconcile.Cluster][]*reconcile.Object{},
 		charts: map[*helmRelease]chart{}, folders: map[string][]*helmRelease{}, comments: map[string][]finding.Comment{}}
 	for o := range repo.Objects() {
 		if group := o.Group(); strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == "fluxcd.controlplane.io" {
@@ -90,6 +96,7 @@ func newGit(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 			g.orphans = append(g.orphans, h)
 		}
 	}
+	g.addResourceSets()
 	return g
 }
 
@@ -192,7 +199,7 @@ func (g *git) identity(h *helmRelease, name string, fields ...string) text {
 // kustomization, or else in the object itself.
 func (g *git) namespacePlace(h *helmRelease, own place) place {
 	k := h.applied.Kustomization
-	if k == nil || k.Repo != g.repo {
+	if k == nil || k.Repo != g.repo || h.set != nil {
 		return own
 	}
 	if k.Spec.TargetNamespace != "" && k.Object != nil {
@@ -218,6 +225,14 @@ func (g *git) whole(h *helmRelease) *value {
 		h.whole = g.object(h.applied)
 	}
 	return h.whole
+}
+
+// document is what the HelmRelease is written in: its own, or the ResourceSet that makes it.
+func (h *helmRelease) document() *repository.Object {
+	if h.set != nil {
+		return h.set.Source
+	}
+	return h.applied.Source
 }
 
 // source finds the object that a HelmRelease refers to: among those of its cluster, else in
@@ -257,6 +272,11 @@ func (g *git) applied(h *helmRelease, id reconcile.Identity) *reconcile.Object {
 	if k := h.applied.Kustomization; k != nil {
 		if found := k.Cluster.Find(id); len(found) > 0 {
 			return found[0]
+		}
+		for _, o := range g.made[k.Cluster] {
+			if o.Identity == id {
+				return o
+			}
 		}
 	}
 	return nil

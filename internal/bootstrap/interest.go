@@ -26,6 +26,8 @@ type interest struct {
 	reads   map[string]bool
 	sources map[string]bool
 	data    map[string]bool
+	// templated says that ResourceSets refer to names that their templates make.
+	templated bool
 	// of are the charts of the sources of a name.
 	of map[string][]string
 	// flux says that what defines Flux matters too.
@@ -64,6 +66,9 @@ func newInterest(repo *repository.Repository, files []bootstrapFile) *interest {
 		if x.release(o) {
 			x.refer(o)
 		}
+	}
+	for _, o := range repo.ByKind(operatorGroup, "ResourceSet") {
+		x.referIn(o.Node, 0)
 	}
 	x.refersToSources()
 	x.variables()
@@ -104,6 +109,32 @@ func (x *interest) refer(o *repository.Object) {
 			x.data[name] = true
 		}
 	}
+}
+
+// referIn notes all names in a ResourceSet: its templates may refer to them.
+func (x *interest) referIn(n *yaml.Node, depth int) {
+	if n == nil || depth > maxValueDepth {
+		return
+	}
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "name:") {
+		for _, match := range substituteName.FindAllStringSubmatch(n.Value, -1) {
+			x.refersTo(match[1])
+		}
+	}
+	for i := 1; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if n.Content[i-1].Value == "name" && n.Content[i].Kind == yaml.ScalarNode {
+			x.refersTo(n.Content[i].Value)
+		}
+	}
+	for _, child := range n.Content {
+		x.referIn(child, depth+1)
+	}
+}
+
+// refersTo notes a name of a source or of data: any, where a template makes it.
+func (x *interest) refersTo(name string) {
+	x.templated = x.templated || strings.Contains(name, "<<")
+	x.sources[name], x.data[name] = true, true
 }
 
 // refersToSources adds the sources that HelmCharts and Kustomizations take their files from.
@@ -201,12 +232,12 @@ func (x *interest) look(dir string) bool {
 		return true
 	}
 	for _, g := range s.ConfigMapGenerator {
-		if x.data[g.Name] {
+		if x.templated || x.data[g.Name] {
 			return true
 		}
 	}
 	for _, g := range s.SecretGenerator {
-		if x.data[g.Name] {
+		if x.templated || x.data[g.Name] {
 			return true
 		}
 	}
@@ -263,12 +294,12 @@ func (x *interest) object(o *repository.Object) bool {
 		return x.kustomization(o)
 	case sourceGroup:
 		url, _ := o.Text("spec", "url")
-		return variable || x.sources[o.Name] || x.flux && isFluxURL(url)
+		return variable || x.templated || x.sources[o.Name] || x.flux && isFluxURL(url)
 	case "apps":
 		part, _ := o.Text("metadata", "labels", "app.kubernetes.io/part-of")
 		return x.flux && part == "flux"
 	case "":
-		return (o.Kind == "ConfigMap" || o.Kind == "Secret") && (variable || x.data[o.Name])
+		return (o.Kind == "ConfigMap" || o.Kind == "Secret") && (variable || x.templated || x.data[o.Name])
 	}
 	return strings.HasSuffix(o.Group(), ".fluxcd.io") || o.Group() == operatorGroup
 }

@@ -193,7 +193,7 @@ func (g *git) choose(e *engine, r *release, candidates []*helmRelease) (*compari
 			continue
 		}
 		a, b := all[0].helmRelease, m.helmRelease
-		if a.applied.Source != b.applied.Source || a.applied.Source == nil {
+		if a.document() != b.document() || a.document() == nil || a.applied.Identity != b.applied.Identity {
 			return nil, &mark{reason: fmt.Sprintf("several HelmReleases could take it over: %s:%d and %s:%d", a.file, a.line, b.file, b.line)}
 		}
 		if common := onAll(all); len(common.differences) > 0 {

@@ -20,6 +20,10 @@ func (g *git) adopted(orphans []*helmRelease) []*helmRelease {
 	var all []*helmRelease
 	for _, h := range orphans {
 		before := len(all)
+		if h.set != nil { // as its ResourceSet's file has it
+			all = append(all, h)
+			continue
+		}
 		for _, folder := range g.foldersOf(h) {
 			all = append(all, g.appliedBy(folder, h)...)
 		}

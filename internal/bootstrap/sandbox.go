@@ -86,7 +86,7 @@ type mark struct {
 
 func newEngine(ctx context.Context, f files) *engine {
 	e := &engine{ctx: ctx, files: f, work: maxWork, index: map[mark]int{}, reads: map[string]bool{}}
-	e.rendering = &rendering{engine: e}
+	e.rendering = &rendering{engine: e, left: "{{", right: "}}"}
 	e.rendering.functions = e.rendering.bind()
 	return e
 }
@@ -180,10 +180,10 @@ func (e *engine) spendOn(values ...any) error {
 
 // render evaluates a template text. Files that it reads are relative to dir.
 func (e *engine) render(dir, text string, data any) (string, error) {
-	if !strings.Contains(text, "{{") {
+	r := e.rendering
+	if !strings.Contains(text, r.left) {
 		return text, nil
 	}
-	r := e.rendering
 	r.dir, r.root, r.depth, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, map[*parse.Tree]bool{}, nil, nil, nil
 	seen := e.seen
 	out, err := r.run(text, data)
@@ -201,10 +201,13 @@ type rendering struct {
 	*engine
 	dir       string
 	functions template.FuncMap
-	root      *template.Template
-	depth     int
-	rewritten map[*parse.Tree]bool
-	out       *boundedWriter // of the outermost template
+	// left and right delimit actions: those of text/template, or of ResourceSets, which have no
+	// helpers.
+	left, right string
+	root        *template.Template
+	depth       int
+	rewritten   map[*parse.Tree]bool
+	out         *boundedWriter // of the outermost template
 	// log holds the files that the template read, each with the number of bytes that
 	// it had written before, and blocked says which it could not read.
 	log     []readAt
@@ -237,7 +240,7 @@ func (r *rendering) run(text string, data any) (string, error) {
 
 // parse reads a template and the helpers (_*.tpl) beside it, as helmfile does.
 func (r *rendering) parse(text string) (*template.Template, error) {
-	t := template.New("stringTemplate").Option("missingkey=error").Funcs(r.functions)
+	t := template.New("stringTemplate").Option("missingkey=error").Delims(r.left, r.right).Funcs(r.functions)
 	for _, p := range r.helpers() {
 		data, err := r.files.ReadFile(p)
 		if err != nil {
@@ -269,7 +272,7 @@ func (e *engine) paths() []string {
 }
 
 func (r *rendering) parseInto(t *template.Template, text string) (*template.Template, error) {
-	if len(text) > maxTemplateBytes || strings.Count(text, "{{") > maxTemplateActions {
+	if len(text) > maxTemplateBytes || strings.Count(text, r.left) > maxTemplateActions {
 		return nil, errTooLarge
 	}
 	if err := r.spend(int64(len(text))); err != nil {

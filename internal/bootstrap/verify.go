@@ -276,6 +276,9 @@ func (c *git) without(r *release) (Verdict, string) {
 	if !c.hasFlux {
 		return Unresolved, "the repository has no Flux objects"
 	}
+	if because := c.inSet(r); because != "" && r.name.unknown == nil {
+		return Unresolved, because
+	}
 	for _, p := range slices.Sorted(maps.Keys(r.reads)) {
 		if !r.reads[p] {
 			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, %s", p, absence(p))
@@ -284,30 +287,11 @@ func (c *git) without(r *release) (Verdict, string) {
 	switch {
 	case r.name.unknown != nil:
 		return Unresolved, r.name.unknown.reason
-	case c.inSet(r) != "":
-		return Unresolved, c.inSet(r)
 	case len(c.releases)+len(c.orphans) == 0:
 		return Unresolved, "the repository has no HelmRelease"
 	}
 	return Unresolved, fmt.Sprintf("no HelmRelease in the repository has the release name %q in the namespace %q",
 		r.name.value, shown(r.namespace))
-}
-
-// inSet says that the HelmRelease of a release is made by a ResourceSet, which is not read; ""
-// where none names it.
-func (c *git) inSet(r *release) string {
-	for _, o := range c.plain {
-		resources, _ := fieldOf(o.Value, "spec", "resources").([]any)
-		if o.Group != operatorGroup || o.Kind != "ResourceSet" {
-			continue
-		}
-		for _, each := range resources {
-			if textOf(each, "kind") == "HelmRelease" && textOf(each, "metadata", "name") == r.name.value {
-				return fmt.Sprintf("its HelmRelease is made by the %s (%s:%d), whose resources are not compared", o, o.File, o.Line)
-			}
-		}
-	}
-	return ""
 }
 
 // shown is a field for people and reports: what is unknown is empty.
