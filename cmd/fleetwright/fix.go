@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"os"
-	"path"
-	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/splice"
 	"github.com/fleetwright/fleetwright/validators"
 )
@@ -37,7 +32,7 @@ func (v *validation) fix(ctx context.Context, o validators.Options) error {
 		if result.Done == 0 {
 			break
 		}
-		if err := rewrite(v.dir, result.Files); err != nil {
+		if err := replace.Files(v.dir, result.Files); err != nil {
 			return &render.BadInput{Err: fmt.Errorf("--fix: %w", err), Hint: "the files before it in the order of their paths are mended; run it again once this one can be written"}
 		}
 		fixed += result.Done
@@ -60,47 +55,4 @@ func (v *validation) fix(ctx context.Context, o validators.Options) error {
 	}
 	_, err := fmt.Fprintf(out, "%s fixed in %s\n", finding.Count(fixed, "finding"), finding.Count(len(changed), "file"))
 	return err
-}
-
-// rewrite replaces files in a folder, each as a whole or not at all, with its mode. It never
-// leaves the folder, nor follows a link.
-func rewrite(dir string, files map[string][]byte) (err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := rewriteOne(root, name, files[name]); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func rewriteOne(root *os.Root, name string, content []byte) error {
-	info, err := root.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("is not a regular file")
-	}
-	temp := path.Join(path.Dir(name), "."+path.Base(name)+".fleetwright")
-	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("another run is writing it, or was cut off: remove %s", temp)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(info.Mode().Perm()), file.Sync(), file.Close())
-	if err == nil {
-		err = root.Rename(temp, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(temp))
-	}
-	return nil
 }

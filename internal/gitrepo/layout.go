@@ -339,3 +339,19 @@ func CurrentBranch(dir string) (string, bool) {
 	}
 	return shortRef(head), true
 }
+
+// Around finds the Git work tree that a folder lies in, or would lie in once it is made. It
+// reads nothing.
+func Around(dir string) (root string, ok bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			root, _, ok := Within(dir)
+			return root, ok
+		}
+		dir = filepath.Dir(dir)
+	}
+}

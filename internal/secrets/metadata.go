@@ -62,18 +62,23 @@ func (m *Metadata) Opens(keys []string) (opens, known bool) {
 		for _, r := range group {
 			others = others || r.Service != "age"
 			for _, key := range keys {
-				found = found || r.Service == "age" && r.ID == key
+				found = found || r.Same(Recipient{Service: "age", ID: key})
 			}
 		}
 		if found {
 			opened++
 		}
 	}
-	needed := m.Threshold
-	if needed <= 0 || needed > len(m.Groups) {
-		needed = len(m.Groups)
-	}
+	needed := m.Needed()
 	return opened >= needed, opened >= needed || !others
+}
+
+// Needed is how many of the groups open the file.
+func (m *Metadata) Needed() int {
+	if m.Threshold <= 0 || m.Threshold > len(m.Groups) {
+		return len(m.Groups)
+	}
+	return m.Threshold
 }
 
 // IsEncrypted says whether a file is one that SOPS encrypted, in any of its formats.

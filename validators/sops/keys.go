@@ -5,11 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
 // holders are the keys that clusters and tenants have.
@@ -38,42 +37,25 @@ func knownKeys(repo *repository.Repository) *holders {
 	if name, ok := e.Text("spec", "secretRef", "name"); ok {
 		h.secret = name
 	}
-	eachKeys(e, "clusters", func(name string, keys []string) { h.clusters[name] = keys })
 	namespaces := map[string]string{}
 	for _, t := range repo.ByKind(v1alpha1.Group, "Tenant") {
 		if ns, ok := t.Text("spec", "syncNamespace"); ok {
 			namespaces[t.Name] = ns
 		}
 	}
-	eachKeys(e, "tenants", func(name string, keys []string) {
-		ns := namespaces[name]
-		if ns == "" {
-			ns = v1alpha1.DefaultSyncNamespace(name)
-		}
-		h.tenants[ns] = tenantKeys{name, keys}
-	})
-	return h
-}
-
-// eachKeys gives the age recipients of a scope by their holders.
-func eachKeys(e *repository.Object, scope string, take func(name string, keys []string)) {
-	n := e.Lookup("spec", "recipients", scope)
-	if n == nil || n.Kind != yaml.MappingNode {
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name := n.Content[i].Value
-		list := repository.Lookup(n, name, "age")
-		var keys []string
-		for j := 0; list != nil && j < len(list.Content); j++ {
-			if key := repository.Lookup(list, j); key != nil {
-				keys = append(keys, key.Value)
+	for _, holder := range secrets.Holders(e) {
+		switch keys := ids(holder); holder.Scope {
+		case secrets.Cluster:
+			h.clusters[holder.Name] = keys
+		case secrets.Tenant:
+			ns := namespaces[holder.Name]
+			if ns == "" {
+				ns = holder.Name + "-flux"
 			}
-		}
-		if len(keys) > 0 {
-			take(name, keys)
+			h.tenants[ns] = tenantKeys{holder.Name, keys}
 		}
 	}
+	return h
 }
 
 // of says who decrypts for a Kustomization, and the keys of that one; none where it isn't

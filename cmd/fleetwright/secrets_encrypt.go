@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
+)
+
+func newSecretsEncrypt(s streams) *cobra.Command {
+	var stdout bool
+	var format string
+	c := &cobra.Command{
+		Use:   "encrypt [FILE…]",
+		Short: "Encrypt files in place, as .sops.yaml says",
+		Long: `Encrypt files in place with SOPS: to the recipients, and of the values, that the first
+matching rule of the nearest .sops.yaml names. The sops command and Flux decrypt what
+it writes. No private key is needed, and no key service is asked.
+
+Without FILE, encrypt all files below the working directory that a rule with a
+path_regex is for: Secrets with values, and files whose name has .sops. or .enc. in it.
+
+An encrypted file stays as it is, byte by byte. Either all files are encrypted or, when
+one of them can't be, none. A file is replaced as a whole, with its mode; no value
+in clear is written anywhere else.`,
+		Example: `  fleetwright secrets encrypt apps/db.sops.yaml
+  fleetwright secrets encrypt --stdout apps/db.sops.yaml
+  fleetwright secrets encrypt`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if stdout && (len(args) != 1 || format == formatJSON) {
+				return usage(c, errors.New("--stdout prints one FILE, as it is"))
+			}
+			return runEncrypt(s, args, stdout, format)
+		},
+	}
+	format = formatText
+	c.Flags().BoolVar(&stdout, "stdout", false, "print the encrypted file instead of writing it")
+	c.Flags().Var(oneOf(&format, formatText, formatJSON), "format", "print `FORMAT`: text or json")
+	return c
+}
+
+func runEncrypt(s streams, files []string, stdout bool, format string) error {
+	rules := sealed.NewRules()
+	if len(files) == 0 {
+		found, err := rules.FindPlain(".")
+		if err != nil {
+			return sealedError(err)
+		}
+		files = found
+	}
+	results, err := rules.Encrypt(files, time.Now())
+	if err != nil {
+		return sealedError(err)
+	}
+	if stdout {
+		_, err := s.out.Write(results[0].Content)
+		return err
+	}
+	if err := writeSealed(results); err != nil {
+		return err
+	}
+	if format == formatJSON {
+		return writeJSON(s.out, reportOf(results, false))
+	}
+	done := 0
+	for _, res := range results {
+		if res.Action == sealed.Kept {
+			fmt.Fprintf(s.out, "%s: is encrypted already, and stays as it is\n", res.File)
+			continue
+		}
+		done++
+		fmt.Fprintf(s.out, "%s: encrypted for %s\n", res.File, spell(res.Recipients))
+	}
+	fmt.Fprintf(s.out, "%s encrypted\n", finding.Count(done, "file"))
+	return nil
+}

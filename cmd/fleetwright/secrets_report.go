@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
+)
+
+// secretsReport is what secrets encrypt and updatekeys print with --format json. Fields may be
+// added and are never renamed; lists are never null.
+type secretsReport struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Check      bool         `json:"check"`
+	Files      []sealedFile `json:"files"`
+}
+
+type sealedFile struct {
+	File       string         `json:"file"`
+	Action     sealed.Action  `json:"action"`
+	Added      []keyRecipient `json:"added"`
+	Removed    []keyRecipient `json:"removed"`
+	Regrouped  bool           `json:"regrouped"`
+	Recipients []keyRecipient `json:"recipients"`
+}
+
+type keyRecipient struct {
+	Service string `json:"service"`
+	ID      string `json:"id"`
+}
+
+func keyRecipients(all []secrets.Recipient) []keyRecipient {
+	list := []keyRecipient{}
+	for _, r := range all {
+		list = append(list, keyRecipient{r.Service, r.ID})
+	}
+	return list
+}
+
+func reportOf(results []sealed.Result, check bool) secretsReport {
+	r := secretsReport{APIVersion: v1alpha1.APIVersion, Kind: "SecretsReport", Check: check, Files: []sealedFile{}}
+	for _, res := range results {
+		r.Files = append(r.Files, sealedFile{res.File, res.Action, keyRecipients(res.Change.Added), keyRecipients(res.Change.Removed), res.Change.Groups, keyRecipients(res.Recipients)})
+	}
+	return r
+}
+
+// spell lists recipients on a line.
+func spell(all []secrets.Recipient) string {
+	var names []string
+	for _, r := range all {
+		name := r.ID
+		if r.Service != "age" {
+			name = r.Service + " " + name
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sealedError gives errors about files, which may be several, their hints and exit status.
+func sealedError(err error) error {
+	if err == nil {
+		return nil
+	}
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only what was joined last
+		all = joined.Unwrap()
+	}
+	status, texts := statusUsage, []string(nil)
+	for _, one := range all {
+		if e := (*envelope.Error)(nil); errors.As(one, &e) && (e.Reason == envelope.NoKey || e.Reason == envelope.OtherService) {
+			status = statusStopped
+		}
+		texts = append(texts, withHint(one.Error(), hintOf(one)))
+	}
+	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
+}
+
+// writeSealed puts results into their files.
+func writeSealed(results []sealed.Result) error {
+	if err := sealed.Write(results); err != nil {
+		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "the files before it are done; run it again once this one can be written"}
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/validators"
+	"github.com/fleetwright/fleetwright/validators/sops"
+)
+
+func newSecretsVerify(s streams) *cobra.Command {
+	var decrypt bool
+	var format string
+	c := &cobra.Command{
+		Use:   "verify [DIR]",
+		Short: "Say who can read each encrypted file, and who should",
+		Long: `Compare, for each encrypted file in DIR, who can read it with who should: those whom the
+rule of .sops.yaml names, and the clusters and tenants that apply it. The names are
+those of the specification's Encryption, a person's the comment beside the key;
+other recipients are called by their keys.
+
+No private key is needed and nothing is fetched. --decrypt opens the files with the keys
+at hand too, and compares their checksums: nothing of what they hold is printed.
+
+Exit status 1 when they differ. What is found is what validate finds by the rules
+sops-recipient-missing, sops-recipient-stale, sops-rule-missing,
+sops-decryption-missing and sops-undecryptable.`,
+		Example: `  fleetwright secrets verify
+  fleetwright secrets verify --decrypt --format json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runSecretsVerify(c.Context(), s, folderArgument(args), decrypt, format)
+		},
+	}
+	format = formatText
+	c.Flags().BoolVar(&decrypt, "decrypt", false, "open the files with the private keys at hand, and compare their checksums")
+	c.Flags().Var(oneOf(&format, formatText, formatJSON), "format", "print `FORMAT`: text or json")
+	return c
+}
+
+// accessReport is what secrets verify prints with --format json. Fields may be added and are
+// never renamed; lists are never null.
+type accessReport struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Readers    []accessReader    `json:"readers"`
+	Files      []accessFile      `json:"files"`
+	Findings   []finding.Finding `json:"findings"`
+	Summary    accessSummary     `json:"summary"`
+}
+
+type accessReader struct {
+	Scope string         `json:"scope"`
+	Name  string         `json:"name"`
+	Keys  []keyRecipient `json:"keys"`
+}
+
+type accessFile struct {
+	File    string       `json:"file"`
+	Line    int          `json:"line"`
+	Config  string       `json:"config"`
+	Rule    int          `json:"rule"`
+	Readers []accessCell `json:"readers"`
+	// Checksum is "" without --decrypt, or right, wrong or closed: no key opens the file.
+	Checksum string `json:"checksum,omitempty"`
+	problem  error
+}
+
+type accessCell struct {
+	Scope string `json:"scope"`
+	Name  string `json:"name"`
+	// Can is yes, no, or share: other key groups are needed beside.
+	Can     string   `json:"can"`
+	Should  bool     `json:"should"`
+	Named   bool     `json:"named"`
+	Applies []string `json:"applies"`
+}
+
+type accessSummary struct {
+	Files   int `json:"files"`
+	Readers int `json:"readers"`
+	// Differ are the files that somebody can read who should not, or should and can't.
+	Differ   int `json:"differ"`
+	Findings int `json:"findings"`
+}
+
+func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, format string) error {
+	repo, err := loadRepository(dir)
+	if err != nil {
+		return err
+	}
+	var access sops.Access
+	judged, err := validators.Run(ctx, repo, validators.Options{Rules: sops.AccessRules(&access)})
+	if err != nil {
+		return err
+	}
+	if len(access.Files) == 0 {
+		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "name the repository's folder; fleetwright validate looks for secrets in clear"}
+	}
+	r := newAccessReport(access, judged.Findings)
+	var failed error
+	if decrypt {
+		failed = r.open(dir, keys.Find(s.env))
+	}
+	if format == formatJSON {
+		err = writeJSON(s.out, r)
+	} else {
+		err = r.writeText(s.out)
+	}
+	switch {
+	case err != nil || failed != nil:
+		return errors.Join(err, failed)
+	case r.Summary.Differ+r.Summary.Findings > 0:
+		return found()
+	}
+	return nil
+}
+
+func newAccessReport(a sops.Access, findings []finding.Finding) *accessReport {
+	r := &accessReport{APIVersion: v1alpha1.APIVersion, Kind: "SecretsAccess", Readers: []accessReader{}, Files: []accessFile{}, Findings: []finding.Finding{}}
+	r.Findings = append(r.Findings, findings...)
+	for _, h := range a.Holders {
+		r.Readers = append(r.Readers, accessReader{string(h.Scope), h.Name, keyRecipients(h.Keys)})
+	}
+	for _, f := range a.Files {
+		file := accessFile{File: f.File, Line: f.Line, Config: f.Config, Rule: f.Rule, Readers: []accessCell{}}
+		for _, c := range f.Cells {
+			h := a.Holders[c.Holder]
+			cell := accessCell{Scope: string(h.Scope), Name: h.Name, Can: "no", Should: c.Should(), Named: c.Named, Applies: append([]string{}, c.Applies...)}
+			if c.Recipient {
+				cell.Can = "share"
+			}
+			if c.Alone {
+				cell.Can = "yes"
+			}
+			file.Readers = append(file.Readers, cell)
+		}
+		r.Files = append(r.Files, file)
+		if file.differs() {
+			r.Summary.Differ++
+		}
+	}
+	r.Summary.Files, r.Summary.Readers, r.Summary.Findings = len(r.Files), len(r.Readers), len(r.Findings)
+	return r
+}
+
+// differs says whether somebody can read a file who should not, or should and can't.
+func (f accessFile) differs() bool {
+	for _, c := range f.Readers {
+		if f.verdict(c) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict says what is wrong with a cell, "" where it is as it should be.
+func (f accessFile) verdict(c accessCell) string {
+	switch {
+	case c.Can == "no" && len(c.Applies) > 0:
+		return "cannot read it, and should: " + strings.Join(c.Applies, ", ") + " applies it"
+	case c.Can == "share" && len(c.Applies) > 0:
+		return "has a share of it only, and should read it: " + strings.Join(c.Applies, ", ") + " applies it"
+	case c.Can == "no" && c.Named:
+		return fmt.Sprintf("cannot read it, and should: line %d of %s names it", f.Rule, f.Config)
+	case c.Can != "no" && !c.Should && f.Config != "":
+		return fmt.Sprintf("can read it, and should not: line %d of %s does not name it", f.Rule, f.Config)
+	}
+	return ""
+}
+
+// open opens the files with private keys and compares their checksums.
+func (r *accessReport) open(dir string, ids *keys.Identities) error {
+	var failed []error
+	for i := range r.Files {
+		f := &r.Files[i]
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.File)))
+		if err == nil {
+			err = envelope.Check(f.File, data, ids)
+		}
+		f.Checksum, f.problem = "right", err
+		if e := (*envelope.Error)(nil); errors.As(err, &e) && e.Reason == envelope.NoKey {
+			f.Checksum = "closed"
+		} else if err != nil {
+			f.Checksum = "wrong"
+			failed = append(failed, err)
+		}
+	}
+	return sealedError(errors.Join(failed...))
+}
+
+func (r *accessReport) writeText(w io.Writer) error {
+	var b strings.Builder
+	for _, f := range r.Files {
+		mark := "✓"
+		if f.differs() || f.Checksum == "wrong" {
+			mark = "✗"
+		}
+		var can, wrong []string
+		for _, c := range f.Readers {
+			name := c.Scope + " " + c.Name
+			if text := f.verdict(c); text != "" {
+				wrong = append(wrong, name+" "+text)
+				continue
+			}
+			if c.Can == "share" {
+				name += " (a share)"
+			}
+			can = append(can, name)
+		}
+		fmt.Fprintf(&b, "%s %s:%d  %s\n", mark, f.File, f.Line, strings.Join(can, ", "))
+		for _, text := range wrong {
+			fmt.Fprintf(&b, "    %s\n", text)
+		}
+		if f.Config == "" {
+			fmt.Fprintf(&b, "    no rule of a %s says who should read it\n", ".sops.yaml")
+		}
+		if f.Checksum == "closed" {
+			fmt.Fprintf(&b, "    no private key at hand opens it: its checksum is not compared\n")
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Rule == sops.DecryptionMissing.ID {
+			fmt.Fprintf(&b, "%s:%d:%d: %s [%s]\n", f.File, f.Line, f.Column, f.Message, f.Rule)
+		}
+	}
+	if r.Summary.Differ > 0 {
+		b.WriteString("  hint: mend .sops.yaml, then fleetwright secrets updatekeys, with --rotate where somebody is taken out\n")
+	}
+	fmt.Fprintf(&b, "%s, %s: %d as they should be, %d not\n", finding.Count(len(r.Files), "encrypted file"), finding.Count(len(r.Readers), "reader"), len(r.Files)-r.Summary.Differ, r.Summary.Differ)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,147 @@
+// Package sealed encrypts the files of folders in place, and gives encrypted ones to others.
+// What it writes holds no value in clear, whatever happens: a file is replaced as a whole.
+package sealed
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/secrets"
+)
+
+// Rules finds the creation rules of files on disk.
+type Rules struct {
+	// configs by their folders: nil for a folder without one.
+	configs map[string]*found
+}
+
+type found struct {
+	config *secrets.Config
+	err    error
+}
+
+// NewRules makes an empty one, which reads each .sops.yaml once.
+func NewRules() *Rules { return &Rules{configs: map[string]*found{}} }
+
+// ErrNoRule says that nothing tells who shall read a file.
+type ErrNoRule struct {
+	File string
+	// Config is the .sops.yaml that has no rule for the file, "" where there is none.
+	Config string
+}
+
+func (e *ErrNoRule) Error() string {
+	if e.Config == "" {
+		return fmt.Sprintf("%s: no .sops.yaml stands in its folder or above", e.File)
+	}
+	return fmt.Sprintf("%s: no creation rule of %s is for it", e.File, e.Config)
+}
+
+// Hint is the way out.
+func (e *ErrNoRule) Hint() string {
+	if e.Config == "" {
+		return "write one with who shall read the file, or let fleetwright render write it from the specification's Encryption"
+	}
+	return "add a rule whose path_regex matches the file, or rename the file"
+}
+
+// For is the rule of a file, in the .sops.yaml of the file's folder or of the nearest above: as
+// in "sops --config". The rule says where it stands; the file is as the caller names it.
+func (r *Rules) For(file string) (*secrets.CreationRule, *secrets.Config, error) {
+	whole, err := filepath.Abs(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	for dir := filepath.Dir(whole); ; dir = filepath.Dir(dir) {
+		f := r.in(dir)
+		if f != nil && f.err != nil {
+			return nil, nil, f.err
+		}
+		if f != nil {
+			return ruleIn(f.config, file, strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(whole, dir)), "/"))
+		}
+		if dir == filepath.Dir(dir) {
+			return nil, nil, &ErrNoRule{File: file}
+		}
+	}
+}
+
+func ruleIn(c *secrets.Config, file, below string) (*secrets.CreationRule, *secrets.Config, error) {
+	for i := range c.Rules {
+		if c.Rules[i].Matches(below) {
+			return &c.Rules[i], c, nil
+		}
+	}
+	if c.Err != nil {
+		return nil, nil, fmt.Errorf("%s:%d:%d: %w", c.File, c.Err.Line, c.Err.Column, c.Err)
+	}
+	return nil, nil, &ErrNoRule{File: file, Config: c.File}
+}
+
+// in reads the .sops.yaml of a folder, once; nil where there is none.
+func (r *Rules) in(dir string) *found {
+	if f, known := r.configs[dir]; known {
+		return f
+	}
+	r.configs[dir] = nil
+	file := filepath.Join(dir, secrets.ConfigName)
+	data, err := read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f := &found{err: err}
+	if err == nil {
+		f.config, f.err = secrets.ParseConfig(named(file), data)
+	}
+	r.configs[dir] = f
+	return f
+}
+
+// named is a file as seen from the working directory, where it is below it.
+func named(file string) string {
+	if here, err := os.Getwd(); err == nil {
+		if seen, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(seen) {
+			return filepath.ToSlash(seen)
+		}
+	}
+	return filepath.ToSlash(file)
+}
+
+// mostBytes is the size of the largest file that is encrypted.
+const mostBytes = 10 << 20
+
+// read reads a regular file.
+func read(file string) (data []byte, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, readError(file, err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, readError(file, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a regular file", file)
+	}
+	if data, err = io.ReadAll(io.LimitReader(f, mostBytes+1)); err != nil {
+		return nil, readError(file, err)
+	}
+	if len(data) > mostBytes {
+		return nil, fmt.Errorf("%s: is larger than %d MB", file, mostBytes>>20)
+	}
+	return data, nil
+}
+
+// readError puts the file's name first.
+func readError(file string, err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		return fmt.Errorf("%s: %w", file, at.Err)
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}

@@ -1,0 +1,221 @@
+package sealed
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fleetwright/fleetwright/internal/replace"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+)
+
+// Action says what becomes of a file.
+type Action string
+
+// The actions.
+const (
+	Encrypted Action = "encrypted"
+	Updated   Action = "updated" // other recipients, the data key of before
+	Rotated   Action = "rotated" // a new data key
+	Kept      Action = "kept"    // as it is, byte by byte
+	NoRule    Action = "no rule" // kept, since nothing tells who shall read it
+)
+
+// Result is what becomes of a file.
+type Result struct {
+	File   string
+	Action Action
+	// Change is of who can read it.
+	Change envelope.Change
+	// Recipients are who can read it now.
+	Recipients []secrets.Recipient
+	// Content is what the file shall hold; it is what it holds where it is kept.
+	Content []byte
+}
+
+// Encrypt encrypts files in memory as the rules say. Encrypted ones are kept. The results are in the
+// order of the files; what fails is told of all files.
+func (r *Rules) Encrypt(files []string, now time.Time) ([]Result, error) {
+	return each(files, func(file string) (Result, error) {
+		data, err := read(file)
+		if err != nil {
+			return Result{}, err
+		}
+		if secrets.IsEncrypted(data) {
+			return Result{File: file, Action: Kept, Content: data}, nil
+		}
+		rule, _, err := r.For(file)
+		if err != nil {
+			return Result{}, err
+		}
+		out, err := envelope.Encrypt(file, data, rule, now)
+		return Result{File: file, Action: Encrypted, Content: out, Recipients: rule.Recipients}, err
+	})
+}
+
+// UpdateKeys gives encrypted files, in memory, to those that the rules name, or with rotate encrypts
+// them anew for those. Where compare is set, it tells the change only, for which no key is needed.
+// Of files that were named, one in clear or without a rule is an error.
+func (r *Rules) UpdateKeys(files []string, o UpdateOptions) ([]Result, error) {
+	return each(files, func(file string) (Result, error) {
+		data, err := read(file)
+		if err != nil {
+			return Result{}, err
+		}
+		rule, _, err := r.For(file)
+		if missing := (*ErrNoRule)(nil); errors.As(err, &missing) && o.Found {
+			return Result{File: file, Action: NoRule, Content: data}, nil
+		}
+		if err != nil {
+			return Result{}, err
+		}
+		return o.update(file, data, rule)
+	})
+}
+
+// UpdateOptions say how files are given to others.
+type UpdateOptions struct {
+	// Rotate makes new data keys.
+	Rotate bool
+	// Compare tells the change only.
+	Compare bool
+	// Found says that the files were found in folders, not named.
+	Found bool
+	Keys  *keys.Identities
+	Now   time.Time
+}
+
+func (o UpdateOptions) update(file string, data []byte, rule *secrets.CreationRule) (Result, error) {
+	res := Result{File: file, Action: Kept, Content: data, Recipients: rule.Recipients}
+	var err error
+	switch {
+	case o.Compare:
+		res.Change, err = envelope.Compare(file, data, rule)
+		if res.Change.Any() {
+			res.Action = Updated
+		}
+		if o.Rotate {
+			res.Action = Rotated
+		}
+	case o.Rotate:
+		res.Action = Rotated
+		res.Content, res.Change, err = envelope.Rotate(file, data, rule, o.Keys, o.Now)
+	default:
+		res.Content, res.Change, err = envelope.UpdateKeys(file, data, rule, o.Keys)
+		if res.Change.Any() {
+			res.Action = Updated
+		}
+	}
+	return res, err
+}
+
+// each works on files and joins what fails.
+func each(files []string, work func(file string) (Result, error)) ([]Result, error) {
+	results := make([]Result, 0, len(files))
+	var failed []error
+	for _, file := range files {
+		res, err := work(file)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		results = append(results, res)
+	}
+	return results, errors.Join(failed...)
+}
+
+// Write replaces the files that aren't kept.
+func Write(results []Result) error {
+	for _, res := range results {
+		if res.Action == Kept || res.Action == NoRule {
+			continue
+		}
+		if err := replace.File(res.File, res.Content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FindEncrypted lists the encrypted files in a folder.
+func FindEncrypted(dir string) ([]string, error) {
+	return find(dir, func(_ string, data []byte) bool { return secrets.IsEncrypted(data) })
+}
+
+// FindPlain lists the files in a folder that the rules are for and that are to be encrypted: the
+// Secrets of Kubernetes with values, and files whose name has .sops. or .enc. in it.
+// A rule without a path_regex is for all files and chooses none.
+func (r *Rules) FindPlain(dir string) (plain []string, err error) {
+	return find(dir, func(file string, data []byte) bool {
+		if secrets.IsEncrypted(data) || len(data) == 0 {
+			return false
+		}
+		rule, _, err := r.For(file)
+		if err != nil || rule.PathRegex == "" {
+			return false
+		}
+		base := strings.ToLower(filepath.Base(file))
+		return strings.Contains(base, ".sops.") || strings.Contains(base, ".enc.") || holdsSecret(file, data)
+	})
+}
+
+// holdsSecret says whether a text is YAML with a Secret that has values.
+func holdsSecret(file string, data []byte) bool {
+	if ext := filepath.Ext(file); ext != ".yaml" && ext != ".yml" || !strings.Contains(string(data), "Secret") {
+		return false
+	}
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield("secret.yaml", data) }, repository.Options{})
+	if err != nil {
+		return false
+	}
+	for o := range repo.Objects() {
+		if o.APIVersion != "v1" || o.Kind != "Secret" {
+			continue
+		}
+		for _, field := range []string{"data", "stringData"} {
+			if n := o.Lookup(field); n != nil && len(n.Content) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// putAway are folders that hold no files of the repository.
+var putAway = []string{".git", "node_modules"}
+
+// find lists the regular files in a folder that are chosen, sorted. It follows no link, and leaves
+// out what can't be read or is too large to be a secret.
+func find(dir string, choose func(file string, data []byte) bool) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != dir && slices.Contains(putAway, d.Name()):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || d.Name() == secrets.ConfigName:
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || info.Size() > mostBytes {
+			return nil //nolint:nilerr // it went away meanwhile
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return readError(file, err)
+		}
+		if choose(file, data) {
+			files = append(files, file)
+		}
+		return nil
+	})
+	return files, err
+}

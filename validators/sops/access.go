@@ -1,0 +1,143 @@
+package sops
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Access is the matrix of the encrypted files and those who have keys.
+type Access struct {
+	// Holders are those that the specification's Encryption names, then those with other keys.
+	Holders []secrets.Holder
+	// Files in the order of their paths.
+	Files []FileAccess
+}
+
+// FileAccess is who can read a file, and who should.
+type FileAccess struct {
+	File string
+	Line int
+	// Config and Rule tell who should: the .sops.yaml and the line of its rule, "" and 0 for none.
+	Config string
+	Rule   int
+	// Groups is the number of the file's key groups, and Needed how many of them open it.
+	Groups, Needed int
+	// Cells for each holder that can read the file, or should.
+	Cells []Cell
+}
+
+// Cell is what a holder can and should do with a file.
+type Cell struct {
+	// Holder is an index of Access.Holders.
+	Holder int
+	// Recipient says that the file is encrypted to a key of the holder. Alone says that this
+	// opens it: otherwise the holder has a share of it, which takes other key groups beside.
+	Recipient, Alone bool
+	// Named says that the rule of .sops.yaml names a key of the holder.
+	Named bool
+	// Applies are the Kustomizations of the holder's clusters that apply what the file holds.
+	Applies []string
+}
+
+// Should says whether the holder should read the file.
+func (c Cell) Should() bool { return c.Named || len(c.Applies) > 0 }
+
+// AccessRules are the rules that say that somebody can read a file who should not, or should and
+// cannot, and one that writes the matrix down by which they judge.
+func AccessRules(into *Access) []rule.Rule {
+	return []rule.Rule{RecipientMissing, RecipientStale, RuleMissing, DecryptionMissing, Undecryptable, {
+		ID: "sops-access", Run: func(p *rule.Pass) { *into = accessOf(p) },
+	}}
+}
+
+func accessOf(p *rule.Pass) Access {
+	a := Access{Holders: []secrets.Holder{}, Files: []FileAccess{}}
+	if found := secrets.Encryptions(p.Repo); len(found) == 1 {
+		a.Holders = secrets.Holders(found[0])
+	}
+	all, told := configs.Of(p), map[string]bool{}
+	applied := appliedBy(p)
+	for _, e := range ciphertexts.Of(p) {
+		file := e.File.Path
+		if told[file] || !real(p, file) {
+			continue
+		}
+		told[file] = true
+		f := FileAccess{File: file, Line: e.meta.Line, Groups: len(e.meta.Groups), Needed: e.meta.Needed()}
+		var named []secrets.Recipient
+		if c := secrets.ConfigFor(all, file); c != nil {
+			if r := c.For(file); r != nil {
+				f.Config, f.Rule, named = c.File, r.Line, r.Recipients
+			}
+		}
+		a.know(append(e.meta.Recipients(), named...))
+		for i, h := range a.Holders {
+			cell := Cell{Holder: i, Recipient: holds(h, e.meta.Recipients()), Named: holds(h, named), Applies: applied[file][h.String()]}
+			cell.Alone = cell.Recipient && f.Needed == 1
+			if cell.Recipient && f.Needed > 1 {
+				cell.Alone, _ = e.meta.Opens(ids(h))
+			}
+			if cell.Recipient || cell.Should() {
+				f.Cells = append(f.Cells, cell)
+			}
+		}
+		a.Files = append(a.Files, f)
+	}
+	slices.SortStableFunc(a.Files, func(x, y FileAccess) int { return cmp.Compare(x.File, y.File) })
+	return a
+}
+
+// know adds holders for the recipients that are nobody's yet.
+func (a *Access) know(all []secrets.Recipient) {
+	for _, r := range all {
+		if !slices.ContainsFunc(a.Holders, func(h secrets.Holder) bool { return slices.ContainsFunc(h.Keys, r.Same) }) {
+			a.Holders = append(a.Holders, secrets.Holder{Scope: secrets.Unknown, Name: r.Service + " " + r.ID, Keys: []secrets.Recipient{r}})
+		}
+	}
+}
+
+func holds(h secrets.Holder, recipients []secrets.Recipient) bool {
+	return slices.ContainsFunc(h.Keys, func(key secrets.Recipient) bool { return slices.ContainsFunc(recipients, key.Same) })
+}
+
+func ids(h secrets.Holder) []string {
+	var all []string
+	for _, key := range h.Keys {
+		all = append(all, key.ID)
+	}
+	return all
+}
+
+// appliedBy tells, for each file, the Kustomizations that apply an encrypted object of it, by
+// the holder that decrypts for them.
+func appliedBy(p *rule.Pass) map[string]map[string][]string {
+	by := map[string]map[string][]string{}
+	known := knownKeys(p.Repo)
+	if known == nil {
+		return by
+	}
+	for _, c := range p.Clusters() {
+		for _, k := range c.Kustomizations {
+			holder, _ := known.of(k)
+			if holder == "" || k.Spec.Suspend {
+				continue
+			}
+			for _, o := range k.Objects {
+				if !o.Encrypted || o.Source == nil {
+					continue
+				}
+				if by[o.File] == nil {
+					by[o.File] = map[string][]string{}
+				}
+				if what := fmt.Sprintf("%s of %s", k, c.Name); !slices.Contains(by[o.File][holder], what) {
+					by[o.File][holder] = append(by[o.File][holder], what)
+				}
+			}
+		}
+	}
+	return by
+}
