@@ -35,16 +35,20 @@ look for a person's keys, or cluster-NAME.agekey or tenant-NAME.agekey beside it
   fleetwright secrets keygen --cluster production --out ~/keys/production.agekey`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			holder := secrets.Holder{Scope: secrets.Platform}
-			switch {
-			case cluster != "":
-				holder = secrets.Holder{Scope: secrets.Cluster, Name: cluster}
-			case tenant != "":
-				holder = secrets.Holder{Scope: secrets.Tenant, Name: tenant}
-			case !platform:
+			var holders []secrets.Holder
+			if platform {
+				holders = append(holders, secrets.Holder{Scope: secrets.Platform})
+			}
+			if cluster != "" {
+				holders = append(holders, secrets.Holder{Scope: secrets.Cluster, Name: cluster})
+			}
+			if tenant != "" {
+				holders = append(holders, secrets.Holder{Scope: secrets.Tenant, Name: tenant})
+			}
+			if len(holders) != 1 {
 				return usage(c, errors.New("say whose key it is: --platform, --cluster NAME or --tenant NAME"))
 			}
-			return runKeygen(s, folderArgument(args), holder, out, format)
+			return runKeygen(s, folderArgument(args), holders[0], out, format)
 		},
 	}
 	format = formatText
@@ -53,7 +57,6 @@ look for a person's keys, or cluster-NAME.agekey or tenant-NAME.agekey beside it
 	c.Flags().StringVar(&cluster, "cluster", "", "the key of the cluster `NAME`")
 	c.Flags().StringVar(&tenant, "tenant", "", "the key of the tenant `NAME`")
 	c.Flags().StringVar(&out, "out", "", "write the private key to `FILE`, which must not exist")
-	c.MarkFlagsMutuallyExclusive("platform", "cluster", "tenant")
 	return c
 }
 

@@ -133,7 +133,7 @@ func appliedBy(p *rule.Pass) map[string]map[string][]string {
 				if by[o.File] == nil {
 					by[o.File] = map[string][]string{}
 				}
-				if what := fmt.Sprintf("%s of %s", k, c.Name); !slices.Contains(by[o.File][holder], what) {
+				if what := fmt.Sprintf("Kustomization %s of %s", k, c.Name); !slices.Contains(by[o.File][holder], what) {
 					by[o.File][holder] = append(by[o.File][holder], what)
 				}
 			}
