@@ -46,11 +46,13 @@ lint: ## golangci-lint
 	$(TOOLS)/golangci-lint run ./...
 
 .PHONY: peers
-peers: ## the real kustomize, helm and helmfile, in bin/tools, for the tests to compare with
+peers: ## the real kustomize, helm, helmfile, sops and age, in bin/tools, for the tests to compare with
 	@mkdir -p $(TOOLS)
 	$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
 	$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
 	$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
+	$(GO) -C tools/sops build -o $(TOOLS)/sops github.com/getsops/sops/v3/cmd/sops
+	$(GO) -C tools/sops build -o $(TOOLS)/age filippo.io/age/cmd/age
 
 .PHONY: e2e
 e2e: build ## the examples on real API servers with real Flux controllers, all in one process on loopback

@@ -69,7 +69,7 @@ func sealedError(err error) error {
 		return nil
 	}
 	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only what was joined last
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		all = joined.Unwrap()
 	}
 	status, texts := statusUsage, []string(nil)

@@ -37,18 +37,11 @@ func Save(file, private, public string, now time.Time) (err error) {
 
 // Error is an error of what the user gave.
 type Error struct {
-	// At is file:line:column, "" where there is none.
-	At      string
 	Message string
 	hint    string
 }
 
-func (e *Error) Error() string {
-	if e.At == "" {
-		return e.Message
-	}
-	return e.At + ": " + e.Message
-}
+func (e *Error) Error() string { return e.Message }
 
 // Hint is the way out.
 func (e *Error) Hint() string { return e.hint }
