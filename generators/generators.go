@@ -84,6 +84,15 @@ func SystemPaths(spec *v1alpha1.Spec) []string { return fleet.SystemPaths(spec) 
 // NamesSettings reports whether the text of a kustomization names SettingsComponent.
 func NamesSettings(kustomization []byte) bool { return fleet.NamesSettings(kustomization) }
 
+// SOPSConfig is the platform repository's .sops.yaml, which says who can decrypt
+// the files of declared Secrets.
+func SOPSConfig(spec *v1alpha1.Spec) ([]byte, error) {
+	out := emit.New()
+	encryption.Platform(out, spec, layout.For(spec.Fleet.Spec.Layout))
+	f, _ := out.Tree.Get(encryption.File)
+	return f.Content, out.Err()
+}
+
 // SecretFile is the file of a declared Secret in the platform repository.
 type SecretFile struct {
 	Path   string

@@ -13,6 +13,6 @@ func newSecrets(s streams) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE:  group,
 	}
-	c.AddCommand(newSecretsKeygen(s), newSecretsEncrypt(s), newSecretsUpdateKeys(s), newSecretsVerify(s), newSecretsCheck(s))
+	c.AddCommand(newSecretsKeygen(s), newSecretsEncrypt(s), newSecretsSync(s), newSecretsUpdateKeys(s), newSecretsVerify(s), newSecretsCheck(s))
 	return c
 }

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/declared"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+)
+
+func newSecretsSync(s streams) *cobra.Command {
+	var check bool
+	var format string
+	c := &cobra.Command{
+		Use:   "sync [DIR]",
+		Short: "Make the Secrets that the specification declares, encrypted",
+		Long: `Make the files of the Secrets that the specification in DIR/fleet (by default the
+working directory) declares under spec.secrets of its Encryption, where they are
+absent: with values from the environment, from files, or made up, encrypted to those
+whom the rendered .sops.yaml names for the file. Then render lists them.
+
+A file that is there stays byte for byte, unless something that is declared of it
+changed. Keys that are declared anew or no longer, and another type, labels or
+annotations, take a private key that opens the file: it is looked for where sops
+does. Other readers are exchanged as "fleetwright secrets updatekeys" does it: who
+was taken out still knows the data key until the file is rotated, which
+"fleetwright secrets updatekeys --rotate" does. To make a value anew, remove the
+file.
+
+The public keys of what was made are printed, and stand in the Secret's annotations;
+that of a tenant's own key is added to the tenant's recipients in the specification.
+No value is printed. Either all files are written or, when one can't be, none.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runSecretsSync(c.Context(), s, folderArgument(args), check, format)
+		},
+	}
+	c.Flags().BoolVar(&check, "check", false, "read no value and write nothing; say what would be done, and exit with 1 when something would")
+	formatFlag(c, &format)
+	return c
+}
+
+func runSecretsSync(ctx context.Context, s streams, dir string, check bool, format string) error {
+	out, err := declared.Sync(ctx, dir, declared.Options{
+		Check: check, Env: s.env, Now: time.Now(), Keys: func() *keys.Identities { return keys.Find(s.env) },
+	})
+	err = syncError(err)
+	if format == formatJSON {
+		report := syncReportOf(out, check)
+		if err != nil {
+			_, text := explain(err)
+			report.Errors = strings.Split(text, "\n")
+			report.Secrets = []syncedSecret{}
+		}
+		err = errors.Join(writeJSON(s.out, report), err)
+	} else if err == nil {
+		printSync(s, out, dir, check)
+	}
+	if err == nil && check && out.Any() {
+		return found()
+	}
+	return err
+}
+
+// syncError gives errors that may be several, each with its way out.
+func syncError(err error) error {
+	var all []error
+	var gather func(error)
+	gather = func(err error) {
+		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each of those that were joined
+			for _, one := range joined.Unwrap() {
+				gather(one)
+			}
+		} else if err != nil {
+			all = append(all, err)
+		}
+	}
+	gather(err)
+	if len(all) < 2 && (len(all) == 0 || hintOf(all[0]) == "") {
+		return err
+	}
+	status, texts := statusUsage, []string(nil)
+	for _, one := range all {
+		code, text := explain(one)
+		status = max(status, code)
+		if hint := hintOf(one); hint != "" && !strings.Contains(text, hint) {
+			text = withHint(text, hint)
+		}
+		if !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
+}
+
+// printSync says what was done, or would be, and what comes next.
+func printSync(s streams, out declared.Outcome, dir string, check bool) {
+	printRecovery(s, out.Root, out.Recovery)
+	kept, removed := 0, []string(nil)
+	for _, r := range out.Results {
+		if r.Action == declared.Keep {
+			kept++
+			continue
+		}
+		fmt.Fprintf(s.out, "%s: Secret %s: %s%s\n", r.Path, r.Secret, map[bool]string{true: "would ", false: ""}[check], actionText(r, check))
+		for _, reader := range r.Readers.Removed {
+			removed = append(removed, r.Path)
+			fmt.Fprintf(s.out, "  %s still knows its data key\n", shownReader(reader))
+		}
+		for _, k := range r.Secret.Keys {
+			if public := r.PublicKeys[k.Name]; public != "" {
+				fmt.Fprintf(s.out, "  public key of %s: %s\n", k.Name, public)
+			}
+		}
+	}
+	if out.Specification != "" {
+		fmt.Fprintf(s.out, "%s: the public keys of tenants' own keys were added to their recipients\n", path.Join(shownDir(out.Root), out.Specification))
+	}
+	if kept > 0 {
+		fmt.Fprintf(s.out, "%s as declared\n", finding.Count(kept, "Secret"))
+	}
+	if len(removed) > 0 && !check {
+		fmt.Fprintf(s.out, "who was taken out keeps what they have read, and the data key: \"fleetwright secrets updatekeys --rotate %s\" makes a new one\n",
+			strings.Join(slices.Compact(removed), " "))
+	}
+	switch {
+	case len(out.Results) == 0:
+		fmt.Fprintln(s.out, "the specification declares no Secret")
+	case check && out.Any():
+		fmt.Fprintf(s.err, "declared Secrets are not up to date\n  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
+	case !check:
+		fmt.Fprintf(s.out, "next: fleetwright render%s\n", withDir(dir))
+	}
+}
+
+// actionText says in words what becomes of a Secret.
+func actionText(r declared.Result, check bool) string {
+	form := func(would, did string) string {
+		if check {
+			return would
+		}
+		return did
+	}
+	switch r.Action {
+	case declared.Create:
+		return form("be made", "made") + ", with " + strings.Join(r.KeysAdded, ", ")
+	case declared.Change:
+		var parts []string
+		for _, part := range []struct {
+			what string
+			list []string
+		}{{"keys added: ", r.KeysAdded}, {"keys removed: ", r.KeysRemoved}, {"otherwise: ", r.Changed}} {
+			if len(part.list) > 0 {
+				parts = append(parts, part.what+strings.Join(part.list, ", "))
+			}
+		}
+		return form("be encrypted anew", "encrypted anew") + " (" + strings.Join(parts, "; ") + ")"
+	case declared.Give:
+		return form("be given to other readers", "given to other readers") + fmt.Sprintf(" (%d added, %d taken out)", len(r.Readers.Added), len(r.Readers.Removed))
+	case declared.Publish:
+		return form("get its public key added", "its public key was added") + " to the specification"
+	case declared.Keep:
+	}
+	return form("stay as it is", "as it was")
+}
+
+func shownReader(r secrets.Recipient) string {
+	if r.Service == "age" {
+		return r.ID
+	}
+	return r.Service + " " + r.ID
+}
+
+// syncReport is what secrets sync prints with --format json. Fields may be added
+// and are never renamed; lists are never null.
+type syncReport struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Check      bool   `json:"check"`
+	// Specification is the file that public keys were added to.
+	Specification string         `json:"specification"`
+	Secrets       []syncedSecret `json:"secrets"`
+	Errors        []string       `json:"errors"`
+}
+
+type syncedSecret struct {
+	Path           string          `json:"path"`
+	Namespace      string          `json:"namespace"`
+	Name           string          `json:"name"`
+	Clusters       []string        `json:"clusters"`
+	Action         declared.Action `json:"action"`
+	KeysAdded      []string        `json:"keysAdded"`
+	KeysRemoved    []string        `json:"keysRemoved"`
+	Changed        []string        `json:"changed"`
+	ReadersAdded   []string        `json:"readersAdded"`
+	ReadersRemoved []string        `json:"readersRemoved"`
+	PublicKeys     []publicKey     `json:"publicKeys"`
+}
+
+type publicKey struct {
+	Key       string `json:"key"`
+	PublicKey string `json:"publicKey"`
+}
+
+func syncReportOf(out declared.Outcome, check bool) syncReport {
+	report := syncReport{APIVersion: v1alpha1.APIVersion, Kind: "SecretsSyncReport", Check: check, Specification: out.Specification, Secrets: []syncedSecret{}, Errors: []string{}}
+	list := func(names []string) []string { return append([]string{}, names...) }
+	readers := func(all []secrets.Recipient) []string {
+		names := []string{}
+		for _, r := range all {
+			names = append(names, shownReader(r))
+		}
+		return names
+	}
+	for _, r := range out.Results {
+		one := syncedSecret{
+			Path: r.Path, Namespace: r.Secret.Namespace, Name: r.Secret.Name, Clusters: list(r.Clusters), Action: r.Action,
+			KeysAdded: list(r.KeysAdded), KeysRemoved: list(r.KeysRemoved), Changed: list(r.Changed),
+			ReadersAdded: readers(r.Readers.Added), ReadersRemoved: readers(r.Readers.Removed), PublicKeys: []publicKey{},
+		}
+		for _, k := range r.Secret.Keys {
+			if public := r.PublicKeys[k.Name]; public != "" {
+				one.PublicKeys = append(one.PublicKeys, publicKey{k.Name, public})
+			}
+		}
+		report.Secrets = append(report.Secrets, one)
+	}
+	return report
+}

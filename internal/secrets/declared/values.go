@@ -1,0 +1,189 @@
+package declared
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+)
+
+// mostValue is what the API server takes for all values of a Secret, in bytes.
+const mostValue = 1 << 20
+
+// values are those of a Secret's keys, and the public keys of the private ones
+// among them.
+type values struct {
+	data   map[string][]byte
+	public map[string]string
+}
+
+// values takes the values of some keys of a Secret from where they are declared to
+// come from. All that is missing is told at once.
+func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, error) {
+	v := values{data: map[string][]byte{}, public: map[string]string{}}
+	var errs []error
+	size := 0
+	for _, k := range d.Keys {
+		pair := k.From.SSHKeyPair != nil && slices.Contains(wanted, k.Name+v1alpha1.PublicSuffix)
+		if !slices.Contains(wanted, k.Name) && !pair {
+			continue
+		}
+		if err := s.value(v, k); err != nil {
+			errs = append(errs, fmt.Errorf("key %q of Secret %s: %w", k.Name, d, err))
+		}
+		size += len(v.data[k.Name])
+	}
+	if size > mostValue {
+		errs = append(errs, fmt.Errorf("Secret %s: its values come to more than %d MB, which is more than Kubernetes takes", d, mostValue>>20))
+	}
+	return v, errors.Join(errs...)
+}
+
+// value takes one value.
+func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
+	switch from := k.From; {
+	case from.Env != "":
+		text := s.options.Env(from.Env)
+		if text == "" {
+			return &render.BadInput{Err: fmt.Errorf("the environment variable %s is not set, or empty", from.Env), Hint: "set it for this run"}
+		}
+		v.data[k.Name] = []byte(text)
+	case from.File != "":
+		v.data[k.Name], err = s.readValue(from.File)
+	case from.Generate != nil:
+		v.data[k.Name], err = generate(*from.Generate)
+	case from.AgeKey != nil:
+		private, public, err := keys.Generate()
+		if err != nil {
+			return err
+		}
+		v.data[k.Name] = []byte("# public key: " + public + "\n" + private + "\n")
+		v.public[k.Name] = public
+	case from.SSHKeyPair != nil:
+		private, public, err := keyPair(from.SSHKeyPair.Algorithm)
+		if err != nil {
+			return err
+		}
+		v.data[k.Name], v.data[k.Name+v1alpha1.PublicSuffix] = private, public
+		v.public[k.Name] = strings.TrimSpace(string(public))
+	}
+	return err
+}
+
+// readValue reads a file that holds a value. A relative path is from the folder
+// with the specification.
+func (s *syncer) readValue(name string) (data []byte, err error) {
+	at := filepath.FromSlash(name)
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(s.read.Root, at)
+	}
+	bad := func(err error) error {
+		if p := (*fs.PathError)(nil); errors.As(err, &p) {
+			err = p.Err
+		}
+		return &render.BadInput{Err: fmt.Errorf("the file %s can't be read: %w", filepath.ToSlash(at), err), Hint: "relative paths are from the folder that fleet/ stands in"}
+	}
+	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, bad(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, bad(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, bad(errors.New("it is no regular file"))
+	}
+	data, err = io.ReadAll(io.LimitReader(f, mostValue+1))
+	switch {
+	case err != nil:
+		return nil, bad(err)
+	case len(data) == 0:
+		return nil, bad(errors.New("it is empty"))
+	case len(data) > mostValue:
+		return nil, bad(fmt.Errorf("it is larger than %d MB", mostValue>>20))
+	}
+	return data, nil
+}
+
+// charsets by their names in a specification.
+var charsets = map[string]string{
+	"alphanumeric": upper + lower + digits,
+	"lowercase":    lower + digits,
+	"letters":      upper + lower,
+	"digits":       digits,
+	"hex":          digits + "abcdef",
+	"base64url":    upper + lower + digits + "-_",
+	"printable":    upper + lower + digits + "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
+}
+
+const (
+	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	lower  = "abcdefghijklmnopqrstuvwxyz"
+	digits = "0123456789"
+)
+
+// generate draws a random text: each character of its set is as likely as any
+// other, since rand.Int draws again what is above the largest multiple.
+func generate(g v1alpha1.Generate) ([]byte, error) {
+	set := charsets[g.Charset]
+	if set == "" {
+		return nil, fmt.Errorf("the charset %q is not known", g.Charset)
+	}
+	text := make([]byte, g.Length)
+	for i := range text {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(set))))
+		if err != nil {
+			return nil, err
+		}
+		text[i] = set[n.Int64()]
+	}
+	return text, nil
+}
+
+// keyPair makes an SSH key pair in the form that Flux makes: the private key as
+// PKCS #8 in PEM, the public one as a line of authorized_keys.
+// Source: github.com/fluxcd/pkg/ssh, keypair.go.
+func keyPair(algorithm string) (private, public []byte, err error) {
+	var signer crypto.Signer
+	switch algorithm {
+	case "ecdsa":
+		signer, err = ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	case "ed25519":
+		_, signer, err = ed25519.GenerateKey(rand.Reader)
+	default:
+		err = fmt.Errorf("the algorithm %q is not known", algorithm)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := ssh.NewPublicKey(signer.Public())
+	if err != nil {
+		return nil, nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), ssh.MarshalAuthorizedKey(key), nil
+}
