@@ -34,6 +34,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators"
 	fluxrender "github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/declared"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
@@ -102,6 +104,10 @@ func checkObject(t *testing.T, at string, doc []byte, custom []string) string {
 	prototype, known := typed[kind]
 	switch {
 	case meta.APIVersion == "" || slices.Contains(local, kind) || slices.Contains(custom, kind):
+	case kind == "v1/Secret": // encrypted, so that no schema fits
+		if err := secrets.CheckEncrypted(doc); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
 	case known:
 		if !strings.HasSuffix(at, "-patch.yaml") { // a patch is no whole object
 			validate(t, at, doc, meta.APIVersion, meta.Kind)
@@ -431,11 +437,50 @@ func render(t *testing.T, spec *v1alpha1.Spec) []tree.Target {
 			t.Fatal(err)
 		}
 	}
-	targets, err := generators.Render(spec, generators.Options{FluxComponents: components})
+	targets, err := generators.Render(spec, generators.Options{FluxComponents: components, Secrets: secretFiles(t, spec)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return targets
+}
+
+// secretFiles are the files of the Secrets that an example declares: it is named as
+// its Fleet is. All of them are there.
+func secretFiles(t *testing.T, spec *v1alpha1.Spec) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, f := range generators.SecretFiles(spec) {
+		content, err := os.ReadFile(filepath.Join(spec.Fleet.Metadata.Name, f.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := secrets.CheckEncrypted(content); err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+		}
+		files[f.Path] = content
+	}
+	return files
+}
+
+// The examples' Secrets are as they are declared, for those who are to read them: a
+// sync would do nothing.
+func TestSecretsAreAsDeclared(t *testing.T) {
+	count := 0
+	for _, name := range names {
+		out, err := declared.Sync(t.Context(), name, declared.Options{Check: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.Results {
+			if r.Action != declared.Keep {
+				t.Errorf("%s/%s: would %s", name, r.Path, r.Action)
+			}
+			count++
+		}
+	}
+	if count < 8 {
+		t.Errorf("only %d Secrets are declared", count)
+	}
 }
 
 // write renders an example into a folder, DIR/TARGET/….

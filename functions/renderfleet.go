@@ -55,6 +55,16 @@ func (f *renderFleet) run(_ context.Context, list *resourceList, o Options) erro
 	if err != nil {
 		return err
 	}
+	if list.kustomize && f.path == "" {
+		// Its items have no places, and encrypted ones would lose their order.
+		// kustomize calls an exec function in the kustomization's folder.
+		folder, err := tree.OpenFolder(o.Root)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }() // opened for reading
+		source.UseSecrets(folder)
+	}
 	defer func() { list.noteAbsent(source) }()
 	switch f.output {
 	case outputObjects:

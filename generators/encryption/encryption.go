@@ -27,6 +27,22 @@ const provider = "sops"
 // config is .sops.yaml (https://getsops.io/docs/#using-sopsyaml-conf-to-select-kms-pgp-and-age-for-new-files).
 type config struct {
 	CreationRules []rule `json:"creation_rules"`
+	Stores        stores `json:"stores"`
+}
+
+// stores say how SOPS writes files: with the indent of kyaml, and so of kpt, which
+// would write each of them anew otherwise.
+type stores struct {
+	YAML struct {
+		Indent int `json:"indent"`
+	} `json:"yaml"`
+}
+
+// configOf is a .sops.yaml with rules.
+func configOf(rules []rule) config {
+	c := config{CreationRules: rules}
+	c.Stores.YAML.Indent = 2
+	return c
 }
 
 // rule is a creation rule. SOPS takes the first one whose path_regex matches
@@ -82,7 +98,7 @@ func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
 	if spec.Encryption != nil {
 		comment, rules = "Who can decrypt what, for `sops`: the first rule that matches a file's path counts.", platformRules(spec, lay)
 	}
-	out.YAML(File, tree.Managed, comment, config{rules})
+	out.YAML(File, tree.Managed, comment, configOf(rules))
 }
 
 // guidance is what a repository says whose specification has no Encryption.
@@ -118,10 +134,10 @@ func Tenant(spec *v1alpha1.Spec, t *v1alpha1.Tenant, paths ...string) ([]byte, e
 	keys := recipients(tenantRecipients(spec, t))
 	if keys == "" {
 		return manifest.YAML(manifest.Header+"\nNo secret can be encrypted yet: ask the platform team to add a public key of yours\n"+
-			"(age1…, from age-keygen) to the recipients of tenant "+t.Metadata.Name+".", config{[]rule{}})
+			"(age1…, from age-keygen) to the recipients of tenant "+t.Metadata.Name+".", configOf([]rule{}))
 	}
 	return manifest.YAML(manifest.Header+"\nThe key that decrypts stands in namespace "+t.Spec.SyncNamespace+" of each cluster.",
-		config{[]rule{{inFolders(paths), spec.Encryption.Spec.EncryptedRegex, true, keys}}})
+		configOf([]rule{{inFolders(paths), spec.Encryption.Spec.EncryptedRegex, true, keys}}))
 }
 
 // recipients joins keys in the form that every version of SOPS reads, one a line.

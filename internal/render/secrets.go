@@ -16,6 +16,10 @@ import (
 // sync" makes the files.
 func (s *Source) AbsentSecrets() []generators.SecretFile { return s.absent }
 
+// UseSecrets reads the files of declared Secrets that are nowhere else from a
+// folder, beside which the specification stands.
+func (s *Source) UseSecrets(folder tree.Reader) { s.secrets = folder }
+
 // readSecrets reads the files of declared Secrets that there are. They are
 // carried along as they are; one that is not encrypted is refused, whoever would
 // write or commit it.
@@ -23,6 +27,9 @@ func (s *Source) readSecrets(into map[string][]byte, platform []tree.Reader) err
 	s.absent = nil
 	newest := slices.Clone(platform)
 	slices.Reverse(newest)
+	if s.secrets != nil {
+		newest = append(newest, s.secrets)
+	}
 	for _, f := range generators.SecretFiles(s.Spec) {
 		content, err := readFirst(newest, f.Path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +73,7 @@ func (s *Source) keepsSecrets(t tree.Target, current tree.Reader) error {
 		if _, err := current.ReadFile(f.Path); err == nil {
 			return &BadInput{
 				Err:  fmt.Errorf("%s: the stream was rendered without this file, and would drop Secret %s from its clusters", f.Path, f.Secret),
-				Hint: "give the function the repository with spec.path (exec form): among the items of kustomize there are no encrypted files",
+				Hint: "run kustomize in the folder with fleet/ and these files, or name it with spec.path (exec form): among kustomize's items there are none",
 			}
 		}
 	}

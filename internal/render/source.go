@@ -26,7 +26,10 @@ type Source struct {
 	Tenants []tree.TenantState
 
 	components []byte // gotk-components.yaml, where it was asked for
-	absent     []generators.SecretFile
+	// secrets reads the files of declared Secrets that no other reader has; nil for
+	// none. absent are those that nothing had.
+	secrets tree.Reader
+	absent  []generators.SecretFile
 	// Of a stream: its targets, and the specification that they came from; nil
 	// when the stream holds none.
 	targets     []tree.Target
