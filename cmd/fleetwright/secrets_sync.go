@@ -77,7 +77,7 @@ func syncError(err error) error {
 	var all []error
 	var gather func(error)
 	gather = func(err error) {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each of those that were joined
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, one := range joined.Unwrap() {
 				gather(one)
 			}

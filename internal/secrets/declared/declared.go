@@ -192,7 +192,7 @@ func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) e
 func (s *syncer) write(file string, old, content []byte) error {
 	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(content), &clear) {
 		return &render.BadInput{
-			Err:  fmt.Errorf("%s: encrypted by its rule of %s, %s", file, secrets.ConfigName, clear),
+			Err:  fmt.Errorf("%s: encrypted by its rule of %s, %w", file, secrets.ConfigName, clear),
 			Hint: "let encryptedRegex of the Encryption, or of its rule, choose data: ^(data|stringData)$",
 		}
 	}

@@ -53,7 +53,7 @@ func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, er
 		size += len(v.data[k.Name])
 	}
 	if size > mostValue {
-		errs = append(errs, fmt.Errorf("Secret %s: its values come to more than %d MB, which is more than Kubernetes takes", d, mostValue>>20))
+		errs = append(errs, fmt.Errorf("the values of Secret %s come to more than %d MB, which is more than Kubernetes takes", d, mostValue>>20))
 	}
 	return v, errors.Join(errs...)
 }

@@ -1,0 +1,368 @@
+package declared
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+)
+
+// fleet is a folder with a specification that declares Secrets.
+type fleet struct {
+	t       *testing.T
+	dir     string
+	private string
+	public  string
+	env     map[string]string
+	asked   []string // variables that were looked up
+}
+
+func newFleet(t *testing.T, declared string) *fleet {
+	t.Helper()
+	private, public, err := keys.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fleet{t: t, dir: t.TempDir(), private: private, public: public, env: map[string]string{}}
+	f.declare(declared)
+	return f
+}
+
+// declare writes the specification anew.
+func (f *fleet) declare(declared string) {
+	f.t.Helper()
+	text := "apiVersion: fleetwright.dev/v1alpha1\nkind: Fleet\nmetadata: {name: f}\nspec: {repository: {url: 'https://h/fleet'}}\n---\n" +
+		"apiVersion: fleetwright.dev/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\n---\n" +
+		"apiVersion: fleetwright.dev/v1alpha1\nkind: Tenant\nmetadata: {name: shop}\nspec: {source: {url: 'https://h/shop'}}\n---\n" +
+		"apiVersion: fleetwright.dev/v1alpha1\nkind: Encryption\nmetadata: {name: e}\nspec:\n  recipients: # who\n    clusters:\n      eu:\n        age:\n        - " + f.public + "\n  secrets:\n" + declared
+	if err := os.MkdirAll(filepath.Join(f.dir, "fleet"), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "fleet/fleet.yaml"), []byte(text), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fleet) sync(o Options) (Outcome, error) {
+	f.t.Helper()
+	o.Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	o.Env = func(name string) string {
+		f.asked = append(f.asked, name)
+		return f.env[name]
+	}
+	if o.Keys == nil {
+		o.Keys = func() *keys.Identities { return f.identities(f.private) }
+	}
+	return Sync(f.t.Context(), f.dir, o)
+}
+
+func (f *fleet) identities(private string) *keys.Identities {
+	f.t.Helper()
+	ids, err := keys.Parse("a test's", private)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return ids
+}
+
+// files are all files of the folder.
+func (f *fleet) files() map[string]string {
+	f.t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(f.dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(p)
+		name, _ := filepath.Rel(f.dir, p)
+		files[filepath.ToSlash(name)] = string(content)
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return files
+}
+
+// open decrypts a Secret.
+func (f *fleet) open(file string) *object {
+	f.t.Helper()
+	plain, err := envelope.Decrypt(file, []byte(f.files()[file]), f.identities(f.private))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	o, err := readObject(plain)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for key, value := range o.Data {
+		decoded, err := base64.StdEncoding.DecodeString(value)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		o.Data[key] = string(decoded)
+	}
+	return o
+}
+
+const allSources = `
+  - name: all
+    namespace: flux-system
+    type: example.com/all
+    labels: {part-of: platform}
+    annotations: {owner: ann}
+    keys:
+    - {name: env, from: {env: VALUE}}
+    - {name: file, from: {file: ../value.bin}}
+    - {name: text, from: {generate: {length: 200, charset: hex}}}
+    - {name: default, from: {generate: {}}}
+    - {name: key, from: {ageKey: {}}}
+    - {name: identity, from: {sshKeyPair: {}}}
+    - {name: ed, from: {sshKeyPair: {algorithm: ed25519}}}
+  - {name: sops-age, scope: tenant, tenant: shop, keys: [{name: age.agekey, from: {ageKey: {}}}]}
+`
+
+const (
+	allFile    = "infrastructure/secrets/base/flux-system/all.sops.yaml"
+	tenantFile = "tenants/base/shop/secrets/shop-flux/sops-age.sops.yaml"
+)
+
+// withAll is a fleet whose Secrets are made.
+func withAll(t *testing.T) (*fleet, Outcome) {
+	t.Helper()
+	f := newFleet(t, allSources)
+	f.env["VALUE"] = "canary-$2y$10$in-the-environment\n"
+	f.dir = filepath.Join(f.dir, "repo")
+	f.declare(allSources)
+	if err := os.WriteFile(filepath.Join(f.dir, "../value.bin"), []byte("canary\x00\xff"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.sync(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, out
+}
+
+func TestValues(t *testing.T) {
+	f, out := withAll(t)
+	o := f.open(allFile)
+	if o.Data["env"] != f.env["VALUE"] || o.Data["file"] != "canary\x00\xff" {
+		t.Errorf("values are not what they come from: %q, %q", o.Data["env"], o.Data["file"])
+	}
+	if o.Type != "example.com/all" || o.name() != "flux-system/all" || o.Metadata.Labels["part-of"] != "platform" || o.Metadata.Annotations["owner"] != "ann" {
+		t.Errorf("the Secret is %+v", o)
+	}
+	if text := o.Data["text"]; len(text) != 200 || strings.Trim(text, "0123456789abcdef") != "" || len(o.Data["default"]) != 32 {
+		t.Errorf("generated %q and %q", text, o.Data["default"])
+	}
+	ids := f.identities(o.Data["key"])
+	if ids.Len() != 1 || !slices.Equal(ids.Recipients, []string{out.Results[0].PublicKeys["key"]}) {
+		t.Errorf("the age key opens what is for %v, told is %v", ids.Recipients, out.Results[0].PublicKeys)
+	}
+	for name, kind := range map[string]string{"identity": "ecdsa-sha2-nistp384", "ed": ssh.KeyAlgoED25519} {
+		signer, err := ssh.ParsePrivateKey([]byte(o.Data[name]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, rest := pem.Decode([]byte(o.Data[name]))
+		if _, err := x509.ParsePKCS8PrivateKey(block.Bytes); err != nil || block.Type != "PRIVATE KEY" || len(rest) > 0 {
+			t.Errorf("%s is a %s: %v", name, block.Type, err)
+		}
+		if public := string(ssh.MarshalAuthorizedKey(signer.PublicKey())); public != o.Data[name+".pub"] || signer.PublicKey().Type() != kind ||
+			strings.TrimSpace(public) != out.Results[0].PublicKeys[name] || o.Metadata.Annotations[publicKey+name] != out.Results[0].PublicKeys[name] {
+			t.Errorf("the public key of %s is %q, in the Secret %q, told %q", name, public, o.Data[name+".pub"], out.Results[0].PublicKeys[name])
+		}
+	}
+}
+
+// A tenant's own key opens what is encrypted to the recipient that the specification
+// has now, and the Secret is for the tenant's clusters alone.
+func TestTenantKey(t *testing.T) {
+	f, out := withAll(t)
+	o := f.open(tenantFile)
+	read, err := render.ReadSpecification(f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read.Spec.Encryption.Spec.Recipients.Tenants["shop"].Age; !slices.Equal(got, f.identities(o.Data["age.agekey"]).Recipients) {
+		t.Errorf("the tenant's recipients are %v, its key is another", got)
+	}
+	if out.Specification != "fleet/fleet.yaml" || o.Metadata.Labels["toolkit.fluxcd.io/tenant"] != "shop" || !strings.Contains(f.files()["fleet/fleet.yaml"], "recipients: # who\n") {
+		t.Errorf("specification %q, labels %v", out.Specification, o.Metadata.Labels)
+	}
+	// Taken out of the specification, it comes back from the Secret, without a key.
+	f.declare(allSources)
+	before := f.files()[tenantFile]
+	if out, err = f.sync(Options{Keys: func() *keys.Identities { return &keys.Identities{} }}); err != nil || out.Results[1].Action != Publish {
+		t.Fatalf("%+v, %v", out.Results, err)
+	}
+	if read, err = render.ReadSpecification(f.dir); err != nil || len(read.Spec.Encryption.Spec.Recipients.Tenants["shop"].Age) != 1 || f.files()[tenantFile] != before {
+		t.Errorf("the public key was not added again: %v", err)
+	}
+}
+
+// Nothing in clear stands in any file, in what is returned, or in an error.
+func TestNothingInClear(t *testing.T) {
+	f, out := withAll(t)
+	var values []string
+	for _, file := range []string{allFile, tenantFile} {
+		for key, value := range f.open(file).Data {
+			if !strings.HasSuffix(key, ".pub") {
+				values = append(values, strings.TrimSpace(value), base64.StdEncoding.EncodeToString([]byte(value)))
+			}
+		}
+	}
+	shown := fmt.Sprintf("%+v", out)
+	for name, content := range f.files() {
+		for _, value := range append(values, "canary", "AGE-SECRET-KEY", "PRIVATE KEY") {
+			if strings.Contains(content, value) {
+				t.Errorf("%s holds a value in clear", name)
+			}
+			if strings.Contains(shown, value) {
+				t.Errorf("the outcome holds a value in clear")
+			}
+		}
+	}
+	f.declare(strings.Replace(allSources, "{env: VALUE}", "{env: OTHER}", 1) + "  - {name: more, namespace: flux-system, keys: [{name: a, from: {env: VALUE}}, {name: b, from: {file: ../nowhere}}]}\n")
+	if _, err := f.sync(Options{}); err == nil || strings.Contains(err.Error(), "canary") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A second sync, or one with nothing at hand, leaves every byte.
+func TestNothingChanges(t *testing.T) {
+	f, _ := withAll(t)
+	before := f.files()
+	f.env = nil
+	for _, check := range []bool{false, true} {
+		f.asked = nil
+		out, err := f.sync(Options{Check: check, Keys: func() *keys.Identities { t.Error("keys were asked for"); return &keys.Identities{} }})
+		if err != nil || out.Any() || len(f.asked) > 0 {
+			t.Errorf("check %v: %+v, %v, asked for %v", check, out, err, f.asked)
+		}
+	}
+	if !maps.Equal(before, f.files()) {
+		t.Error("files changed")
+	}
+}
+
+// What is missing is named, all of it, and nothing is written.
+func TestMissing(t *testing.T) {
+	f := newFleet(t, allSources+"  - {name: more, namespace: flux-system, keys: [{name: a, from: {env: ANOTHER}}]}\n")
+	before := f.files()
+	if out, err := f.sync(Options{Check: true}); err != nil || len(f.asked) > 0 || !out.Any() {
+		t.Errorf("a check says %v, and asked for %v", err, f.asked)
+	}
+	_, err := f.sync(Options{})
+	var input *render.BadInput
+	if !errors.As(err, &input) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"VALUE", "ANOTHER", "value.bin", "no such file"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %s", err, want)
+		}
+	}
+	if !maps.Equal(before, f.files()) {
+		t.Error("something was written")
+	}
+}
+
+func TestChange(t *testing.T) {
+	f, _ := withAll(t)
+	old := f.open(allFile)
+	changed := strings.NewReplacer("    - {name: default, from: {generate: {}}}\n", "", "{owner: ann}", "{owner: bob}",
+		"{name: env, from: {env: VALUE}}", "{name: env, from: {env: ELSEWHERE}}\n    - {name: added, from: {env: VALUE}}").Replace(allSources)
+	f.declare(changed)
+	other, _, err := keys.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := f.files()
+	_, err = f.sync(Options{Keys: func() *keys.Identities { return f.identities(other) }})
+	if e := (*envelope.Error)(nil); !errors.As(err, &e) || e.Reason != envelope.NoKey || !strings.Contains(err.Error(), "+added, -default, annotations") || !maps.Equal(before, f.files()) {
+		t.Fatalf("without a key: %v", err)
+	}
+	out, err := f.sync(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := out.Results[0]
+	if r.Action != Change || !slices.Equal(r.KeysAdded, []string{"added"}) || !slices.Equal(r.KeysRemoved, []string{"default"}) || !slices.Equal(r.Changed, []string{"annotations"}) || len(r.PublicKeys) > 0 {
+		t.Errorf("got %+v", r)
+	}
+	o := f.open(allFile)
+	for key, value := range old.Data {
+		if key != "default" && o.Data[key] != value {
+			t.Errorf("the value of %q changed, which nothing was said of", key)
+		}
+	}
+	if _, there := o.Data["default"]; there || o.Data["added"] != f.env["VALUE"] || o.Metadata.Annotations["owner"] != "bob" || o.Metadata.Annotations[publicKey+"identity"] == "" {
+		t.Errorf("the Secret is %+v", o.Metadata)
+	}
+}
+
+func TestFilesOfOthers(t *testing.T) {
+	f, _ := withAll(t)
+	for name, c := range map[string]struct{ content, want string }{
+		"in clear":       {"apiVersion: v1\nkind: Secret\nmetadata: {name: all, namespace: flux-system}\ndata: {env: Y2FuYXJ5}\n", allFile + ":1:1: the Secret is not encrypted"},
+		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:18:3: the Secret holds "env" in clear`},
+		"another":        {strings.Replace(f.files()[allFile], "name: all", "name: other", 1), "holds Secret flux-system/other, and flux-system/all is declared there"},
+		"cut off":        {f.files()[allFile][:400], "is not encrypted"},
+	} {
+		if err := os.WriteFile(filepath.Join(f.dir, allFile), []byte(c.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.sync(Options{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "Y2FuYXJ5") {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+		if f.files()[allFile] != c.content {
+			t.Errorf("%s: the file was changed", name)
+		}
+	}
+}
+
+// Every character of a set is drawn, and no other; no set has one twice, which
+// would be drawn more often.
+func TestGenerate(t *testing.T) {
+	for name, set := range charsets {
+		sorted := []byte(set)
+		slices.Sort(sorted)
+		if len(slices.Compact(sorted)) != len(set) {
+			t.Errorf("%s has a character twice", name)
+		}
+		text, err := generate(v1alpha1.Generate{Length: 4096, Charset: name})
+		if err != nil || len(text) != 4096 {
+			t.Fatalf("%s: %d, %v", name, len(text), err)
+		}
+		drawn := slices.Clone(text)
+		slices.Sort(drawn)
+		if got := slices.Compact(drawn); string(got) != string(sorted) {
+			t.Errorf("%s: drew %q of %q", name, got, sorted)
+		}
+		again, err := generate(v1alpha1.Generate{Length: 4096, Charset: name})
+		if err != nil || string(again) == string(text) {
+			t.Errorf("%s: twice the same", name)
+		}
+	}
+	if _, err := generate(v1alpha1.Generate{Length: 8, Charset: "none"}); err == nil {
+		t.Error("an unknown charset")
+	}
+}
