@@ -117,15 +117,6 @@ the public keys (age1…, from age-keygen) of the platform team and of the clust
         production:
           age: [age1…]`
 
-// Empty is the platform's .sops.yaml without an Encryption: what `fleetwright
-// init` writes, and what a render of its starter leaves as it is.
-func Empty() ([]byte, error) {
-	out := emit.New()
-	Platform(out, &v1alpha1.Spec{}, nil)
-	f, _ := out.Tree.Get(File)
-	return f.Content, out.Err()
-}
-
 // Tenant is the .sops.yaml of a tenant's repository: the tenant's own recipients
 // for each folder that is deployed (paths from the repository's root, such as
 // ./production). Without recipients it has no rule, so that SOPS refuses to

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,9 +32,10 @@ type Started struct {
 // missing, with .sops.yaml and .pre-commit-config.yaml as render writes them.
 // The repository's URL and branch are those of git, where there are any; a folder
 // outside of every repository becomes one. Nothing is overwritten: with a specification in place, none is added to it. The
-// result is sorted by path.
+// result is sorted by path. An inventory says that the generated ones are ours, so that a
+// render brings them to what the specification says by then.
 func Start(dir string) ([]Started, error) {
-	files, err := starter(dir)
+	files, generated, err := starter(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -53,19 +55,31 @@ func Start(dir string) ([]Started, error) {
 	if made {
 		out = append(out, Started{Path: ".git"})
 	}
+	inventory := &tree.Inventory{Target: generators.PlatformTarget}
 	for _, f := range files {
 		wrote, err := writeNew(root, f)
 		if err != nil {
 			return out, fmt.Errorf("writing %q: %w", filepath.Join(dir, f.Path), err)
 		}
 		out = append(out, Started{Path: f.Path, Kept: !wrote})
+		if ours, ok := generated.Get(f.Path); ok && wrote {
+			inventory.Files = append(inventory.Files, tree.Entry{Path: f.Path, Mode: ours.Mode, Digest: tree.Digest(f.Content)})
+		}
+	}
+	if len(inventory.Files) > 0 {
+		wrote, err := writeNew(root, v1alpha1.File{Path: tree.InventoryPath, Content: inventory.Encode()})
+		if err != nil {
+			return out, fmt.Errorf("writing %q: %w", filepath.Join(dir, tree.InventoryPath), err)
+		}
+		out = append(out, Started{Path: tree.InventoryPath, Kept: !wrote})
+		slices.SortFunc(out, func(a, b Started) int { return cmp.Compare(a.Path, b.Path) })
 	}
 	return out, nil
 }
 
-// starter lists the files to write. The specification that is there already, if
-// any, is what the others are rendered from.
-func starter(dir string) ([]v1alpha1.File, error) {
+// starter lists the files to write, and the tree that the generated ones are of. The
+// specification that is there already, if any, is what these are rendered from.
+func starter(dir string) ([]v1alpha1.File, *tree.Tree, error) {
 	read, err := ReadSpecification(dir)
 	var missing *BadInput
 	switch {
@@ -76,21 +90,21 @@ func starter(dir string) ([]v1alpha1.File, error) {
 		o.Branch, _ = gitrepo.CurrentBranch(dir)
 		files, err := v1alpha1.Starter(o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		spec, err := v1alpha1.Load(files)
 		if err != nil {
-			return nil, fmt.Errorf("the starter specification: %w", err)
+			return nil, nil, fmt.Errorf("the starter specification: %w", err)
 		}
 		read = &Specification{Root: dir, Files: files, Spec: spec}
 	default:
-		return nil, err
+		return nil, nil, err
 	}
 	files := slices.Clone(read.Files)
 	// Flux's manifests are no part of what is written here.
 	target, err := generators.Platform(read.Spec, generators.Options{FluxComponents: []byte{}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range startFiles {
 		if f, ok := target.Tree.Get(name); ok {
@@ -98,7 +112,7 @@ func starter(dir string) ([]v1alpha1.File, error) {
 		}
 	}
 	slices.SortFunc(files, func(a, b v1alpha1.File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
-	return files, nil
+	return files, target.Tree, nil
 }
 
 // hasSpecification says whether a folder has YAML files in fleet/.
