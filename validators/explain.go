@@ -51,9 +51,11 @@ func Explain(w io.Writer, r rule.Rule) error {
 	fmt.Fprintf(&b, "%s (%s): %s\n\n%s%s\n", r.ID, r.Severity, r.Title, profileOf(r, "%s\n\n"), r.Why)
 	for _, group := range exampleGroups(r) {
 		for _, e := range group.examples {
-			fmt.Fprintf(&b, "\n%s:\n\n", group.title)
-			for line := range strings.Lines(e.Files) {
-				b.WriteString("    " + line)
+			for _, part := range partsOf(group.title, e) {
+				fmt.Fprintf(&b, "\n%s:\n\n", part.title)
+				for line := range strings.Lines(part.files) {
+					b.WriteString("    " + line)
+				}
 			}
 		}
 	}
@@ -69,7 +71,9 @@ func Markdown(r rule.Rule) string {
 		strings.ToUpper(r.Title[:1]), r.Title[1:], r.Severity, profileOf(r, " %s"), r.Why)
 	for _, group := range exampleGroups(r) {
 		for _, e := range group.examples {
-			fmt.Fprintf(&b, "\n## %s example\n\n```\n%s```\n", group.title, e.Files)
+			for _, part := range partsOf(group.title+" example", e) {
+				fmt.Fprintf(&b, "\n## %s\n\n```\n%s```\n", part.title, part.files)
+			}
 		}
 	}
 	fmt.Fprintf(&b, "\n## Fix\n\n%s\n", r.Fix)
@@ -103,6 +107,17 @@ func Describe(rules []rule.Rule) []finding.Rule {
 		out = append(out, finding.Rule{ID: r.ID, Title: r.Title, Why: r.Why, Fix: r.Fix, Severity: r.Severity, URI: pages + r.ID + ".md"})
 	}
 	return out
+}
+
+// part is what an example shows under a title.
+type part struct{ title, files string }
+
+// partsOf are the files of an example, and those before where it is about a change.
+func partsOf(title string, e rule.Example) []part {
+	if e.Before == "" {
+		return []part{{title, e.Files}}
+	}
+	return []part{{title + ", before", e.Before}, {title + ", changed", e.Files}}
 }
 
 type exampleGroup struct {

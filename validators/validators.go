@@ -18,6 +18,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/flux"
 	"github.com/fleetwright/fleetwright/validators/helm"
 	"github.com/fleetwright/fleetwright/validators/ignore"
+	"github.com/fleetwright/fleetwright/validators/k0rdent"
 	"github.com/fleetwright/fleetwright/validators/ownership"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
@@ -75,6 +76,13 @@ var rules = []rule.Rule{
 	helm.Values,
 	ignore.Invalid,
 	ignore.Unused,
+	k0rdent.AccessVersion,
+	k0rdent.ChainMissing,
+	k0rdent.CredentialMissing,
+	k0rdent.ReleaseOrder,
+	k0rdent.TemplateEdited,
+	k0rdent.TemplateMissing,
+	k0rdent.UpgradeUnsupported,
 	ownership.Duplicate,
 	ownership.OrphanFile,
 	schema.Invalid,
@@ -202,6 +210,9 @@ type Options struct {
 	Cluster string
 	// Schemas are folders of schemas beside those that are known.
 	Schemas []*schemas.Folder
+	// Before is the repository at the revision that rules about changes compare
+	// with; nil for none.
+	Before *repository.Repository
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
 	// Whole reads the repository that the one to validate is a part of, where only
@@ -238,7 +249,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		rules = always
 	}
 	out, err := rule.Run(ctx, repo, rules, rule.RunOptions{
-		Cluster: opts.Cluster, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Whole: opts.Whole, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
+		Cluster: opts.Cluster, Before: opts.Before, Schemas: opts.Schemas, Reconcile: opts.Reconcile, Whole: opts.Whole, Known: idsOf(all), Severities: opts.Severities, Selectors: opts.Ignore,
 		Baseline: opts.Baseline, BaselineFile: opts.BaselineFile, ReportIgnored: opts.ReportIgnored, Reconciled: opts.Reconciled, Progress: opts.Progress,
 	})
 	if err != nil {

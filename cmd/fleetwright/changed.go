@@ -13,12 +13,9 @@ import (
 // keepChanged leaves of the report what a change since a revision is about: findings in files
 // that it changed, and findings anywhere that the revision doesn't have.
 func (v *validation) keepChanged(ctx context.Context, o validators.Options) error {
-	old, err := v.at(ctx, v.flags.changedSince)
-	if err != nil {
-		return err
-	}
+	old := o.Before
 	changed := changedFiles(old, v.repo)
-	o.Baseline, o.BaselineFile, o.Progress, o.Reconciled, o.Cluster = nil, "", nil, nil, ""
+	o.Baseline, o.BaselineFile, o.Progress, o.Reconciled, o.Cluster, o.Before = nil, "", nil, nil, "", nil
 	before := finding.Report{}
 	if len(changed) > 0 {
 		// A root that the change adds isn't there before.
@@ -26,6 +23,7 @@ func (v *validation) keepChanged(ctx context.Context, o validators.Options) erro
 			_, ok := old.ReadDir(root)
 			return !ok
 		})
+		var err error
 		if before, err = validators.Run(ctx, old, o); err != nil {
 			return err
 		}

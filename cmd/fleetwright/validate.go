@@ -173,6 +173,12 @@ func (v *validation) run(ctx context.Context) error {
 
 // check runs the rules.
 func (v *validation) check(ctx context.Context, o validators.Options) error {
+	if v.flags.changedSince != "" {
+		var err error
+		if o.Before, err = v.at(ctx, v.flags.changedSince); err != nil {
+			return err
+		}
+	}
 	report, err := validators.Run(ctx, v.repo, o)
 	if err != nil {
 		return badGraph(err)

@@ -36,6 +36,8 @@ type mutant struct {
 	tenants bool
 	// rule that finds what is broken.
 	rule string
+	// since says that the mutant is a change since the unbroken example.
+	since bool
 	// edits are made in their order.
 	edits []edit
 }
@@ -226,7 +228,7 @@ func newExample(name string) *example {
 		}
 		e.targets[t.Name] = content
 		e.unbroken[t.Name] = sync.OnceValues(func() (finding.Report, error) {
-			return validate(content, nil, validators.Profiles()...)
+			return validate(content, nil, nil, validators.Profiles()...)
 		})
 	}
 	e.unbroken[""] = sync.OnceValues(func() (finding.Report, error) {
@@ -234,7 +236,7 @@ func newExample(name string) *example {
 		for source, target := range sources[name] {
 			mapped[source] = e.targets[target]
 		}
-		return validate(e.targets[generators.PlatformTarget], mapped, validators.Profiles()...)
+		return validate(e.targets[generators.PlatformTarget], nil, mapped, validators.Profiles()...)
 	})
 	return e
 }
@@ -256,8 +258,9 @@ func load(t *testing.T, name string) *example {
 	return e
 }
 
-// validate runs the rules that are always on, and those of profiles.
-func validate(content files, sources map[string]files, profiles ...string) (finding.Report, error) {
+// validate runs the rules that are always on, and those of profiles. before, if any,
+// are the files that the change is since.
+func validate(content, before files, sources map[string]files, profiles ...string) (finding.Report, error) {
 	repo, err := repository.FromFiles(maps.All(content), repository.Options{})
 	if err != nil {
 		return finding.Report{}, err
@@ -267,6 +270,11 @@ func validate(content files, sources map[string]files, profiles ...string) (find
 		return finding.Report{}, err
 	}
 	o := validators.Options{Rules: rules, Reconcile: reconcile.Options{Sources: map[string]*repository.Repository{}}}
+	if before != nil {
+		if o.Before, err = repository.FromFiles(maps.All(before), repository.Options{}); err != nil {
+			return finding.Report{}, err
+		}
+	}
 	for name, content := range sources {
 		if o.Reconcile.Sources[name], err = repository.FromFiles(maps.All(content), repository.Options{}); err != nil {
 			return finding.Report{}, err
@@ -339,7 +347,11 @@ func (m mutant) report(e *example, broken files, sources map[string]files) (plac
 	if r.Profile != "" {
 		profiles = append(profiles, r.Profile)
 	}
-	report, err := validate(broken, sources, profiles...)
+	var since files
+	if m.since {
+		since = e.targets[m.target]
+	}
+	report, err := validate(broken, since, sources, profiles...)
 	if err != nil {
 		return nil, "", err
 	}

@@ -51,6 +51,9 @@ type Example struct {
 	// Files in txtar form (-- path -- lines). In a bad example a line that is to
 	// be found ends in the comment "# <-- here".
 	Files string
+	// Before are the files at the revision that a rule about changes compares
+	// with; "" where it is none.
+	Before string
 }
 
 // Marker ends a line of a bad example that a finding must point at.
@@ -232,6 +235,10 @@ func (s *Shared) Err() error { return errors.Join(s.whole.err, s.fleets.err) }
 type Shared struct {
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
+	// Before is the repository at the revision that the run compares with; nil for
+	// none.
+	Before *repository.Repository
+	before appliedBefore
 	// Schemas are folders of schemas beside those that are known and those of
 	// the repository.
 	Schemas []*schemas.Folder

@@ -19,6 +19,9 @@ import (
 type RunOptions struct {
 	// Cluster that is validated, "" for all.
 	Cluster string
+	// Before is the repository at the revision that the run compares with; nil for
+	// none.
+	Before *repository.Repository
 	// Reconcile says what the graph of clusters starts from.
 	Reconcile reconcile.Options
 	// Schemas are folders of schemas beside those that are known.
@@ -61,7 +64,7 @@ type Outcome struct {
 // then runs the rules that judge the ignoring. An error means that the repository
 // could not be validated, because the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOptions) (Outcome, error) {
-	shared := Shared{Reconcile: o.Reconcile, Schemas: o.Schemas, Whole: o.Whole}
+	shared := Shared{Before: o.Before, Reconcile: o.Reconcile, Schemas: o.Schemas, Whole: o.Whole}
 	passes := make([]*Pass, len(rules))
 	failed := make([]error, len(rules), len(rules)+2)
 	var done atomic.Int64

@@ -29,7 +29,7 @@ func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
 		if r.Ignoring != nil {
 			rules = all
 		}
-		found, _ := run(t, rules, all, e.Files)
+		found, _ := run(t, rules, all, e.Before, e.Files)
 		found = slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Rule != r.ID })
 		if got, want := places(found), marked(e.Files); len(want) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: the bad example's findings are at %v, want %v\n%s", r.ID, got, want, messages(found))
@@ -45,7 +45,7 @@ func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
 		}
 	}
 	for _, e := range r.Good {
-		if found, _ := run(t, all, all, e.Files); len(found) > 0 {
+		if found, _ := run(t, all, all, e.Before, e.Files); len(found) > 0 {
 			t.Errorf("the good example of %s has findings:\n%s", r.ID, messages(found))
 		}
 	}
@@ -62,13 +62,23 @@ func Find(t *testing.T, r rule.Rule, files string) []finding.Finding {
 // sorted, without what the files ignore.
 func Run(t *testing.T, r rule.Rule, files string) ([]finding.Finding, []finding.Unresolved) {
 	t.Helper()
-	return run(t, []rule.Rule{r}, []rule.Rule{r}, files)
+	return run(t, []rule.Rule{r}, []rule.Rule{r}, "", files)
+}
+
+// Since runs one rule over files in txtar form that have changed since others.
+func Since(t *testing.T, r rule.Rule, before, files string) []finding.Finding {
+	t.Helper()
+	found, _ := run(t, []rule.Rule{r}, []rule.Rule{r}, before, files)
+	return found
 }
 
 // run runs some of all rules.
-func run(t *testing.T, rules, all []rule.Rule, files string) ([]finding.Finding, []finding.Unresolved) {
+func run(t *testing.T, rules, all []rule.Rule, before, files string) ([]finding.Finding, []finding.Unresolved) {
 	t.Helper()
 	var o rule.RunOptions
+	if before != "" {
+		o.Before = Load(t, before)
+	}
 	for _, r := range all {
 		o.Known = append(o.Known, r.ID)
 	}

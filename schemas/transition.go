@@ -1,0 +1,44 @@
+package schemas
+
+import (
+	"context"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Transition returns what an update of an object would be refused for, and no
+// creation: the breaches of the kind's rules about the old and the new object, as
+// that a field is immutable. Both get their defaults first, as on the API server,
+// and are not changed. Rules that cannot be evaluated, or that read a value which
+// is substituted, are left out.
+func (s *Schema) Transition(old, object map[string]any) []Problem {
+	if s.ruleCount == 0 || s.kustomize || s.plain != nil || s.tooCostly(nil) != "" {
+		return nil
+	}
+	compiled := s.rules()
+	if compiled.err != nil {
+		return nil
+	}
+	before, after := s.copy(old), s.copy(object)
+	defaulting.Default(before, s.structure)
+	defaulting.Default(after, s.structure)
+	evaluate := func(was any) field.ErrorList {
+		errs, _ := compiled.validator.Validate(context.Background(), nil, s.structure, after, was, objectCost)
+		return errs
+	}
+	alone := map[string]bool{}
+	for _, err := range evaluate(nil) {
+		alone[err.Field+"\x00"+err.Detail] = true
+	}
+	var found []Problem
+	for _, err := range evaluate(before) {
+		if alone[err.Field+"\x00"+err.Detail] {
+			continue
+		}
+		if p := s.violation(object, after, err, Options{}); p.Kind == Violation {
+			found = append(found, p)
+		}
+	}
+	return sorted(found)
+}

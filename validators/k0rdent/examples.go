@@ -1,0 +1,231 @@
+package k0rdent
+
+import (
+	"strings"
+
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// base is a management cluster on which Git owns what kcm would make.
+const base = rule.FluxSync + `-- clusters/prod/kcm.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: kcm-system
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: kcm
+  namespace: kcm-system
+spec:
+  interval: 1h
+  url: https://charts.example.com/kcm
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: kcm
+  namespace: kcm-system
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: kcm
+      version: 1.11.4
+      sourceRef:
+        kind: HelmRepository
+        name: kcm
+  values:
+    controller:
+      createManagement: false
+      createAccessManagement: false
+      createRelease: false
+      createTemplates: false
+`
+
+// templates are two versions of a template, and a credential.
+const templates = `-- clusters/prod/templates.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterTemplate
+metadata:
+  name: aws-standalone-cp-1-0-42
+  namespace: kcm-system
+spec:
+  helm:
+    chartSpec:
+      chart: aws-standalone-cp
+      version: 1.0.42
+      interval: 10m0s
+      sourceRef:
+        kind: HelmRepository
+        name: kcm
+---
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterTemplate
+metadata:
+  name: aws-standalone-cp-1-0-43
+  namespace: kcm-system
+spec:
+  helm:
+    chartSpec:
+      chart: aws-standalone-cp
+      version: 1.0.43
+      interval: 10m0s
+      sourceRef:
+        kind: HelmRepository
+        name: kcm
+---
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: Credential
+metadata:
+  name: aws
+  namespace: kcm-system
+spec:
+  identityRef:
+    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+    kind: AWSClusterStaticIdentity
+    name: aws
+`
+
+// chains are the templates with the upgrade from one to the other.
+var chains = chain("aws-standalone-cp-1-0-43")
+
+// chain allows an upgrade to a template.
+func chain(to string) string {
+	return templates + `-- clusters/prod/chain.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterTemplateChain
+metadata:
+  name: aws-1-0-43
+  namespace: kcm-system
+spec:
+  supportedTemplates:
+  - name: aws-standalone-cp-1-0-42
+    availableUpgrades:
+    - name: ` + to + `
+  - name: aws-standalone-cp-1-0-43
+`
+}
+
+// cluster is a ClusterDeployment with a template and a credential.
+func cluster(template, credential string) string {
+	return `-- clusters/prod/cluster.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterDeployment
+metadata:
+  name: tools
+  namespace: kcm-system
+spec:
+  template: ` + template + `
+  credential: ` + credential + `
+  config:
+    region: eu-central-1
+`
+}
+
+// releaseOf is a Release of a version, with its templates.
+func releaseOf(version string) string {
+	dashed := strings.ReplaceAll(version, ".", "-")
+	text := `apiVersion: k0rdent.mirantis.com/v1beta1
+kind: Release
+metadata:
+  name: kcm-` + dashed + `
+spec:
+  version: ` + version + `
+  kcm:
+    template: kcm-` + dashed + `
+  capi:
+    template: cluster-api-1-1-15
+`
+	for _, t := range [][2]string{{"kcm", version}, {"cluster-api", "1.1.15"}} {
+		text += `---
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ProviderTemplate
+metadata:
+  name: ` + t[0] + "-" + strings.ReplaceAll(t[1], ".", "-") + `
+spec:
+  helm:
+    chartSpec:
+      chart: ` + t[0] + `
+      version: ` + t[1] + `
+      interval: 10m0s
+      sourceRef:
+        kind: HelmRepository
+        name: kcm
+`
+	}
+	return text
+}
+
+// managementOf is a Management with the Release of a version.
+func managementOf(version, marker string) string {
+	return `apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ` + strings.TrimSpace("Management "+marker) + `
+metadata:
+  name: kcm
+spec:
+  release: kcm-` + strings.ReplaceAll(version, ".", "-") + "\n"
+}
+
+// managed has the Management and its Release in one Kustomization.
+func managed(marker string) string {
+	return "-- clusters/prod/k0rdent.yaml --\n" + releaseOf("1.11.4") + "---\n" + managementOf("1.11.4", marker)
+}
+
+// waiting lets a Kustomization wait until its Release is ready.
+const waiting = `  wait: true
+  healthCheckExprs:
+  - apiVersion: k0rdent.mirantis.com/v1beta1
+    kind: Release
+    current: has(status.ready) && status.ready
+`
+
+// steps has them in two Kustomizations, the second of which depends on another.
+func steps(on, wait, marker string) string { return stepsOf("1.11.4", on, wait, marker) }
+
+// managedBy has a Management of a version in the right order.
+func managedBy(version string) string { return stepsOf(version, "release", waiting, "") }
+
+func stepsOf(version, on, wait, marker string) string {
+	return "-- clusters/prod/steps.yaml --\n" + kustomization("release", wait) + "---\n" +
+		kustomization("management", "  dependsOn:\n  - name: "+on+"\n") +
+		"-- release/release.yaml --\n" + releaseOf(version) + "-- management/management.yaml --\n" + managementOf(version, marker)
+}
+
+func kustomization(name, spec string) string {
+	return `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: ` + name + `
+  namespace: flux-system
+spec:
+  interval: 1h
+  retryInterval: 1m
+  path: ./` + name + `
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+` + spec
+}
+
+// edited is a template of a name with a version of its chart.
+func edited(name, version string) string {
+	return `-- clusters/prod/template.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterTemplate
+metadata:
+  name: ` + name + `
+  namespace: kcm-system
+spec:
+  helm:
+    chartSpec:
+      chart: aws-standalone-cp
+      version: ` + version + `
+      interval: 10m0s
+      sourceRef:
+        kind: HelmRepository
+        name: kcm
+`
+}

@@ -1,0 +1,176 @@
+package k0rdent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+var all = []rule.Rule{AccessVersion, ChainMissing, CredentialMissing, ReleaseOrder, TemplateEdited, TemplateMissing, UpgradeUnsupported}
+
+func TestExamples(t *testing.T) {
+	for _, r := range all {
+		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all) })
+	}
+}
+
+// said gives what a rule says of files, a line each: what it finds, and after "?"
+// what it leaves open.
+func said(t *testing.T, r rule.Rule, files string) string {
+	t.Helper()
+	found, open := ruletest.Run(t, r, files)
+	var b strings.Builder
+	for _, f := range found {
+		b.WriteString(f.Message + "\n")
+		if f.Hint != "" {
+			b.WriteString("  " + f.Hint + "\n")
+		}
+	}
+	for _, u := range open {
+		b.WriteString("? " + u.Reason + "\n")
+	}
+	return b.String()
+}
+
+const access = `-- clusters/prod/access.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: AccessManagement
+metadata:
+  name: kcm
+spec:
+  accessRules:
+  - targetNamespaces:
+      TARGET
+    clusterTemplateChains: [aws-1-0-43]
+    credentials: [aws]
+`
+
+const inTeam = `-- clusters/prod/team.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: team
+  labels:
+    clusters: aws
+---
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterDeployment
+metadata:
+  name: web
+  namespace: team
+spec:
+  template: aws-standalone-cp-1-0-42
+  credential: aws
+`
+
+// What other namespaces use is handed to them by the AccessManagement, in either
+// generation of its schema.
+func TestHandedToOtherNamespaces(t *testing.T) {
+	refused := "ClusterDeployment team/web names ClusterTemplate team/aws-standalone-cp-1-0-42, which is not there: kcm refuses it\n" +
+		"  it stands in kcm-system: hand it to namespace team with a rule of the AccessManagement\n"
+	open := "? whether there is ClusterTemplate team/aws-standalone-cp-1-0-42, which ClusterDeployment team/web names: whom a rule's stringSelector selects is not known\n"
+	for target, want := range map[string]string{
+		"list: [team]":  "",
+		"list: [other]": refused,
+		"selector: {matchLabels: {clusters: aws}}":                                     "",
+		"selector: {matchLabels: {clusters: azure}}":                                   refused,
+		"selector: {matchExpressions: [{key: clusters, operator: In, values: [aws]}]}": "",
+		"selector: {matchExpressions: [{key: clusters, operator: DoesNotExist}]}":      refused,
+		"stringSelector: clusters=aws":                                                 open,
+	} {
+		if got := said(t, TemplateMissing, base+chains+strings.Replace(access, "TARGET", target, 1)+inTeam); got != want {
+			t.Errorf("%s: got\n%swant\n%s", target, got, want)
+		}
+	}
+	newer := strings.NewReplacer("TARGET", "list: [team]", "    clusterTemplateChains: [aws-1-0-43]\n    credentials: [aws]\n",
+		"    resources:\n    - {kind: ClusterTemplateChain, names: [aws-1-0-43]}\n    - {kind: Credential}\n").Replace(access)
+	for _, r := range []rule.Rule{TemplateMissing, ChainMissing, CredentialMissing} {
+		if got := said(t, r, base+chains+newer+inTeam); got != "" {
+			t.Errorf("%s of resources: %s", r.ID, got)
+		}
+	}
+	none := strings.Replace(newer, "- {kind: Credential}", "- {kind: Credential, names: [azure]}", 1)
+	if got := said(t, CredentialMissing, base+chains+none+inTeam); !strings.Contains(got, "AccessManagement kcm names Credential kcm-system/azure") || !strings.Contains(got, "ClusterDeployment team/web names Credential team/aws") {
+		t.Errorf("a credential that is not there: %s", got)
+	}
+}
+
+// What Git doesn't own is left open.
+func TestDoubt(t *testing.T) {
+	dangles := cluster("gcp-standalone-cp-1-0-43", "gcp")
+	kcmMakes := "? whether there is ClusterTemplate kcm-system/gcp-standalone-cp-1-0-43, which ClusterDeployment kcm-system/tools names: " +
+		"kcm makes templates of its own, unless controller.createTemplates is off in its HelmRelease\n"
+	for name, c := range map[string]struct {
+		r           rule.Rule
+		files, want string
+	}{
+		"templates of kcm's":   {TemplateMissing, strings.Replace(base, "      createTemplates: false\n", "", 1) + chains + dangles, kcmMakes},
+		"no kcm in Git":        {TemplateMissing, rule.FluxSync + chains + dangles, kcmMakes},
+		"no credential":        {CredentialMissing, base + dangles, "? whether there is Credential kcm-system/gcp, which ClusterDeployment kcm-system/tools names: Git holds no Credential at all\n"},
+		"a variable":           {TemplateMissing, base + chains + cluster("aws-${VERSION}", "aws"), "? whether there is ClusterTemplate kcm-system/aws-${VERSION}, which ClusterDeployment kcm-system/tools names: its name holds a variable whose value is not known\n"},
+		"a Release of kcm's":   {TemplateMissing, rule.FluxSync + "-- clusters/prod/m.yaml --\n" + managementOf("1.11.4", ""), "? whether there is Release kcm-1-11-4, which Management kcm names: kcm makes Releases of its own, unless controller.createRelease is off in its HelmRelease\n"},
+		"a near miss":          {TemplateMissing, base + chains + cluster("aws-standalone-cp-1-0-4", "aws"), "ClusterDeployment kcm-system/tools names ClusterTemplate kcm-system/aws-standalone-cp-1-0-4, which is not there: kcm refuses it\n  did you mean \"aws-standalone-cp-1-0-42\"?\n"},
+		"nothing of k0rdent's": {TemplateMissing, rule.FluxSync, ""},
+	} {
+		if got := said(t, c.r, c.files); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
+		}
+	}
+}
+
+// A Management may wait for its Release by way of others.
+func TestOrderByWayOfOthers(t *testing.T) {
+	between := base + strings.Replace(steps("between", waiting, ""), "-- release/release.yaml --", "---\n"+kustomization("between", "  dependsOn:\n  - name: release\n")+
+		"-- between/config.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: kcm-system\n-- release/release.yaml --", 1)
+	if got := said(t, ReleaseOrder, between); got != "" {
+		t.Errorf("by way of another: %s", got)
+	}
+	checked := strings.Replace(waiting, "  wait: true\n", "  healthChecks:\n  - apiVersion: k0rdent.mirantis.com/v1beta1\n    kind: Release\n    name: kcm-1-11-4\n", 1)
+	if got := said(t, ReleaseOrder, base+steps("release", checked, "")); got != "" {
+		t.Errorf("with a health check: %s", got)
+	}
+	for wait, want := range map[string]string{
+		"":               "doesn't say when",
+		"  wait: true\n": "doesn't say when",
+		strings.Replace(waiting, "  wait: true\n", "", 1): "doesn't say when",
+	} {
+		if got := said(t, ReleaseOrder, base+steps("release", wait, "")); !strings.Contains(got, want) {
+			t.Errorf("%q: %s", wait, got)
+		}
+	}
+}
+
+// 1.12 turns the lists of the older form into resources.
+func TestListsOfTheOlderForm(t *testing.T) {
+	files := base + chains + strings.Replace(access, "TARGET", "list: [team]", 1)
+	if got := said(t, AccessVersion, files+managedBy("1.11.4")); got != "" {
+		t.Errorf("1.11: %s", got)
+	}
+	if got := said(t, AccessVersion, files+managedBy("1.12.0-rc2")); strings.Count(got, "which its webhook turns into resources") != 2 {
+		t.Errorf("1.12: %s", got)
+	}
+}
+
+// Writing a default out is no change, and neither is one of what isn't immutable.
+func TestChangesThatAreAllowed(t *testing.T) {
+	before := base + chains
+	for name, change := range map[string][2]string{
+		"a default":   {"      interval: 10m0s\n", "      interval: 10m0s\n      reconcileStrategy: ChartVersion\n"},
+		"a label":     {"  name: aws\n  namespace: kcm-system\n", "  name: aws\n  namespace: kcm-system\n  labels: {a: b}\n"},
+		"a reference": {"    name: aws\n", "    name: other\n"},
+	} {
+		if got := ruletest.Since(t, TemplateEdited, before, strings.ReplaceAll(before, change[0], change[1])); len(got) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for name, change := range map[string][2]string{
+		"a chain":      {"    - name: aws-standalone-cp-1-0-43\n", "    - name: aws-standalone-cp-1-0-42\n"},
+		"the interval": {"      interval: 10m0s\n", "      interval: 20m0s\n"},
+	} {
+		if got := ruletest.Since(t, TemplateEdited, before, strings.ReplaceAll(before, change[0], change[1])); len(got) == 0 {
+			t.Errorf("%s: nothing is found", name)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package k0rdent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// dangling reports the references of every cluster that name nothing.
+func dangling(p *rule.Pass, references func(*world) []reference, consequence string) {
+	for _, w := range worlds(p) {
+		for _, r := range references(w) {
+			if r.name == "" {
+				continue
+			}
+			is, doubt := w.there(r)
+			if is {
+				continue
+			}
+			file, line, _ := r.from.Position(r.path...)
+			if doubt != "" {
+				p.UnresolvedFor(file, line, fmt.Sprintf("whether there is %s, which %s names", r, r.from), doubt)
+				continue
+			}
+			f := finding.Finding{Message: fmt.Sprintf("%s names %s, which is not there: %s", r.from, r, consequence)}
+			if near, ok := schemas.Nearest(r.name, w.names(r.kind, r.namespace)); ok {
+				f.Hint = fmt.Sprintf("did you mean %q?", near)
+			} else if r.namespace != "" && r.namespace != system && w.has(r.kind, system, r.name) {
+				f.Hint = fmt.Sprintf("it stands in %s: hand it to namespace %s with a rule of the AccessManagement", system, r.namespace)
+			}
+			p.ReportBuilt(r.from, f, r.path...)
+		}
+	}
+}
+
+// templateReferences are the templates that objects name, and the Release of the
+// Management.
+func templateReferences(w *world) []reference {
+	var out []reference
+	add := func(o *reconcile.Object, kind, namespace string, path ...any) {
+		out = append(out, reference{o, kind, namespace, o.Text(path...), path})
+	}
+	for _, o := range w.own {
+		switch o.Kind {
+		case clusterKind:
+			add(o, clusterTemplate, o.Namespace, "spec", "template")
+			services(o, o.Namespace, add)
+		case serviceKind:
+			services(o, system, add)
+		case clusterChain, serviceChain:
+			kind := map[string]string{clusterChain: clusterTemplate, serviceChain: serviceTemplate}[o.Kind]
+			for i := range o.List("spec", "supportedTemplates") {
+				add(o, kind, o.Namespace, "spec", "supportedTemplates", i, "name")
+			}
+		case release:
+			for _, part := range []string{"kcm", "capi", "regional"} {
+				add(o, providerTemplate, "", "spec", part, "template")
+			}
+			for i := range o.List("spec", "providers") {
+				add(o, providerTemplate, "", "spec", "providers", i, "template")
+			}
+		case management:
+			add(o, release, "", "spec", "release")
+			for _, part := range []string{"kcm", "capi"} {
+				add(o, providerTemplate, "", "spec", "core", part, "template")
+			}
+			for i := range o.List("spec", "providers") {
+				add(o, providerTemplate, "", "spec", "providers", i, "template")
+			}
+		}
+	}
+	return out
+}
+
+func services(o *reconcile.Object, namespace string, add func(o *reconcile.Object, kind, namespace string, path ...any)) {
+	for i := range o.List("spec", "serviceSpec", "services") {
+		add(o, serviceTemplate, namespace, "spec", "serviceSpec", "services", i, "template")
+	}
+}
+
+// chainReferences are the chains that rules of access and services name.
+func chainReferences(w *world) []reference {
+	out := accessReferences(w, clusterChain, "clusterTemplateChains")
+	out = append(out, accessReferences(w, serviceChain, "serviceTemplateChains")...)
+	for _, o := range w.own {
+		if o.Kind != clusterKind && o.Kind != serviceKind {
+			continue
+		}
+		namespace := o.Namespace
+		if namespace == "" {
+			namespace = system
+		}
+		for i := range o.List("spec", "serviceSpec", "services") {
+			path := []any{"spec", "serviceSpec", "services", i, "templateChain"}
+			out = append(out, reference{o, serviceChain, namespace, o.Text(path...), path})
+		}
+	}
+	return out
+}
+
+// credentialReferences are the credentials that clusters and rules of access name.
+func credentialReferences(w *world) []reference {
+	out := accessReferences(w, credential, "credentials")
+	for _, o := range w.of(clusterKind) {
+		out = append(out, reference{o, credential, o.Namespace, o.Text("spec", "credential"), []any{"spec", "credential"}})
+	}
+	return out
+}
+
+// accessReferences are the objects of a kind that rules of access name, in either
+// generation of their schema.
+func accessReferences(w *world, kind, list string) []reference {
+	var out []reference
+	add := func(o *reconcile.Object, path ...any) {
+		out = append(out, reference{o, kind, system, o.Text(path...), path})
+	}
+	for _, o := range w.of(accessKind) {
+		for i := range o.List("spec", "accessRules") {
+			for j := range o.List("spec", "accessRules", i, list) {
+				add(o, "spec", "accessRules", i, list, j)
+			}
+			for j := range o.List("spec", "accessRules", i, "resources") {
+				at := []any{"spec", "accessRules", i, "resources", j}
+				if o.Text(append(slices.Clone(at), "kind")...) != kind {
+					continue
+				}
+				for n := range o.List(append(slices.Clone(at), "names")...) {
+					add(o, append(slices.Clone(at), "names", n)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TemplateMissing is k0rdent-template-missing.
+var TemplateMissing = rule.Rule{
+	ID:       "k0rdent-template-missing",
+	Title:    "a template or Release that is not there",
+	Severity: finding.Error,
+	Why: `kcm's webhooks refuse a ClusterDeployment, a service or a chain whose template isn't there, and a Management whose
+Release isn't. Flux reports the refusal of the whole Kustomization, and tries again at each interval: nothing of it is
+applied.
+
+A template is looked for in the namespace of what names it. To other namespaces than kcm-system a rule of the
+AccessManagement hands templates, by the chains that it names. Where kcm itself makes templates or Releases, since
+controller.createTemplates or createRelease isn't off in a HelmRelease of kcm in Git, the question is unresolved.`,
+	Fix: `Correct the name or the version in it, add the template, or hand it to the namespace: a chain with it, and a rule
+of the AccessManagement that names the chain.`,
+	Bad:  []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-44 # <-- here", "aws")}},
+	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
+	Run: func(p *rule.Pass) {
+		dangling(p, templateReferences, "kcm refuses it")
+	},
+}
+
+// ChainMissing is k0rdent-chain-missing.
+var ChainMissing = rule.Rule{
+	ID:       "k0rdent-chain-missing",
+	Title:    "a chain of templates that is not there",
+	Severity: finding.Error,
+	Why: `The AccessManagement hands the templates of the chains that it names to namespaces. A chain that isn't in kcm-system
+hands on nothing: kcm reports an error in the AccessManagement's status, and clusters in those namespaces are refused for
+want of their template. Chains are immutable, so that a change makes a new one under a new name: forgotten here, the old
+name dangles as soon as the old chain is taken out.`,
+	Fix: `Name the chain that there is. A chain that other namespaces use stands in kcm-system.`,
+	Bad: []rule.Example{{Files: base + chains + `-- clusters/prod/access.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: AccessManagement
+metadata:
+  name: kcm
+spec:
+  accessRules:
+  - targetNamespaces:
+      list: [team]
+    clusterTemplateChains:
+    - aws-1-0-42 # <-- here
+`}},
+	Good: []rule.Example{{Files: base + chains + `-- clusters/prod/access.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: AccessManagement
+metadata:
+  name: kcm
+spec:
+  accessRules:
+  - targetNamespaces:
+      list: [team]
+    clusterTemplateChains:
+    - aws-1-0-43
+`}},
+	Run: func(p *rule.Pass) {
+		dangling(p, chainReferences, "nothing is handed on")
+	},
+}
+
+// CredentialMissing is k0rdent-credential-missing.
+var CredentialMissing = rule.Rule{
+	ID:       "k0rdent-credential-missing",
+	Title:    "a Credential that is not there",
+	Severity: finding.Error,
+	Why: `kcm's webhook refuses a ClusterDeployment whose credential isn't in its namespace; the AccessManagement copies to a
+namespace the credentials that a rule names, out of kcm-system. Where Git holds no Credential at all, they are made by
+hand, and the question is unresolved.`,
+	Fix:  `Correct the name, add the Credential, or hand it to the namespace with a rule of the AccessManagement.`,
+	Bad:  []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "awz # <-- here")}},
+	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
+	Run: func(p *rule.Pass) {
+		dangling(p, credentialReferences, "the cluster is refused")
+	},
+}

@@ -1,0 +1,107 @@
+package k0rdent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ReleaseOrder is k0rdent-release-order.
+var ReleaseOrder = rule.Rule{
+	ID:       "k0rdent-release-order",
+	Title:    "a Management that is applied before its Release is ready",
+	Severity: finding.Warning,
+	Why: `kcm's webhook refuses a Management until the status of its Release says ready, which is when all provider templates
+are valid. kustomize-controller asks the API server of all objects of a Kustomization before it applies any: a Management
+in one Kustomization with its Release is refused, so the Release is never applied either, and a new cluster never comes
+up.
+
+In a Kustomization of its own it is refused until the Release is ready, and tried again after spec.retryInterval, by
+default a whole interval, unless it waits: with dependsOn, and with healthCheckExprs in the Kustomization of the Release,
+since Flux takes a Release for healthy as soon as it is there.`,
+	Fix: `Put the Management into a Kustomization that depends on the one with the Release, and let that one wait: true with
+
+  healthCheckExprs:
+  - apiVersion: k0rdent.mirantis.com/v1beta1
+    kind: Release
+    current: has(status.ready) && status.ready`,
+	Bad:  []rule.Example{{Files: base + managed("# <-- here")}, {Files: base + steps("release", "", "# <-- here")}},
+	Good: []rule.Example{{Files: base + steps("release", waiting, "")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			if w.cluster == nil {
+				continue
+			}
+			for _, o := range w.of(management) {
+				r := w.all[reconcile.Identity{Group: group, Kind: release, Name: o.Text("spec", "release")}]
+				if r == nil || r.Kustomization == nil || o.Kustomization == nil {
+					continue // told of by another rule
+				}
+				w.order(p, o, r)
+			}
+		}
+	},
+}
+
+// order reports a Management that doesn't wait for its Release.
+func (w *world) order(p *rule.Pass, m, r *reconcile.Object) {
+	switch {
+	case m.Kustomization == r.Kustomization:
+		p.ReportBuilt(m, finding.Finding{
+			Severity: finding.Error,
+			Message:  fmt.Sprintf("%s is applied together with %s: kcm refuses it until that is ready, and then nothing of Kustomization %s is applied", m, r, m.Kustomization),
+			Hint:     "move it to a Kustomization that depends on the one with the Release",
+		}, "kind")
+	case !before(w.cluster, m.Kustomization)[r.Kustomization]:
+		p.ReportBuilt(m, finding.Finding{
+			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: kcm refuses it until that is ready", m.Kustomization, m, r.Kustomization, r),
+			Hint:    fmt.Sprintf("add %s to its dependsOn", r.Kustomization),
+		}, "kind")
+	case !waits(r):
+		p.ReportBuilt(m, finding.Finding{
+			Message: fmt.Sprintf("Kustomization %s doesn't say when %s is healthy: kcm refuses %s until the Release's status is ready", r.Kustomization, r, m),
+			Hint:    "let it wait: true, with healthCheckExprs for Release: current: has(status.ready) && status.ready",
+		}, "kind")
+	}
+}
+
+// waits says whether the Kustomization of a Release is ready only when that is.
+func waits(r *reconcile.Object) bool {
+	spec := r.Kustomization.Spec
+	checked := spec.Wait
+	for _, check := range spec.HealthChecks {
+		checked = checked || check.Kind == release && check.Name == r.Name
+	}
+	for _, e := range spec.HealthCheckExprs {
+		if e.Kind == release && e.Current != "" {
+			return checked
+		}
+	}
+	return false
+}
+
+// before are the Kustomizations that are ready before another one is applied: those
+// that it, or one that applies it, depends on, and so on.
+func before(c *reconcile.Cluster, k *reconcile.Kustomization) map[*reconcile.Kustomization]bool {
+	seen := map[*reconcile.Kustomization]bool{}
+	open := []*reconcile.Kustomization{k}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, d := range at.Spec.DependsOn {
+			dep, ok := c.Kustomization(cmp.Or(d.Namespace, at.Namespace), d.Name)
+			if ok && !seen[dep] {
+				seen[dep] = true
+				open = append(open, dep)
+			}
+		}
+		if at.Parent != nil && !slices.Contains(open, at.Parent) && !seen[at.Parent] && at.Parent != at {
+			open = append(open, at.Parent)
+		}
+	}
+	return seen
+}

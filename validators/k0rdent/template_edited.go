@@ -1,0 +1,94 @@
+package k0rdent
+
+import (
+	"fmt"
+
+	kubescheme "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// TemplateEdited is k0rdent-template-edited.
+var TemplateEdited = rule.Rule{
+	ID:       "k0rdent-template-edited",
+	Title:    "a change of what is immutable",
+	Severity: finding.Error,
+	Why: `The spec of a template or chain, and some fields of other kinds, such as a Credential's region, can't be changed once
+the object exists: the API server refuses the update by a rule of the definition, and with it the whole Kustomization. A
+new content is a new object with a new name, which is why names hold versions.
+
+Judged is a change since a revision: validate --changed-since REV. The rules are those of the kind's schema, with the
+defaults filled in, so that writing a default out is no change.`,
+	Fix: `Take the change back, and add an object under a new name: a template with its new version, a chain that supports it,
+and a rule of the AccessManagement that names the new chain.`,
+	Bad: []rule.Example{{
+		Before: base + edited("aws-standalone-cp-1-0-43", "1.0.43"),
+		Files:  base + edited("aws-standalone-cp-1-0-43", "1.0.44 # <-- here"),
+	}},
+	Good: []rule.Example{{
+		Before: base + edited("aws-standalone-cp-1-0-43", "1.0.43"),
+		Files:  base + edited("aws-standalone-cp-1-0-44", "1.0.44"),
+	}},
+	Run: func(p *rule.Pass) {
+		if p.Before() == nil {
+			return
+		}
+		old := map[place]*reconcile.Object{}
+		for _, o := range p.AppliedBefore() {
+			if o.Group == group {
+				old[placeOf(o)] = o
+			}
+		}
+		for _, o := range p.Applied() {
+			if was := old[placeOf(o)]; was != nil {
+				edit(p, was, o)
+			}
+		}
+	},
+}
+
+// place is where an object is applied.
+type place struct {
+	cluster string
+	reconcile.Identity
+}
+
+func placeOf(o *reconcile.Object) place {
+	if o.Kustomization == nil {
+		return place{"", o.Identity}
+	}
+	return place{o.Kustomization.Cluster.Name, o.Identity}
+}
+
+// edit reports what may not be changed in an object.
+func edit(p *rule.Pass, was, o *reconcile.Object) {
+	s, known := schemas.Lookup(kubescheme.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+	if !known {
+		return
+	}
+	for _, problem := range s.Transition(was.Value, o.Value) {
+		at := changedAt(was.Value, o.Value, problem.Path)
+		p.ReportBuilt(o, finding.Finding{
+			Message: fmt.Sprintf("%s is changed in %s, and that is refused: %s", o, schemas.Field(at), problem.Message),
+			Hint:    "take the change back, and add an object under a new name",
+		}, at...)
+	}
+}
+
+// changedAt is the path of the first field under a path that differs.
+func changedAt(old, fresh map[string]any, path []any) []any {
+	was, is := valueAt(old, path), valueAt(fresh, path)
+	a, ok := was.(map[string]any)
+	b, both := is.(map[string]any)
+	if ok && both {
+		for _, key := range sortedKeys(b) {
+			if !same(a[key], b[key]) {
+				return changedAt(old, fresh, append(path[:len(path):len(path)], key))
+			}
+		}
+	}
+	return path
+}

@@ -1,0 +1,44 @@
+package k0rdent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// UpgradeUnsupported is k0rdent-upgrade-unsupported.
+var UpgradeUnsupported = rule.Rule{
+	ID:       "k0rdent-upgrade-unsupported",
+	Title:    "an upgrade to a template that the chain doesn't support",
+	Severity: finding.Error,
+	Why: `Every name under availableUpgrades stands among the chain's supportedTemplates too, with the upgrades that lead on from
+there or without any. kcm's webhook refuses a chain where one doesn't.`,
+	Fix:  `Add the template to supportedTemplates, or correct the name.`,
+	Bad:  []rule.Example{{Files: base + chain("aws-standalone-cp-1-0-44 # <-- here")}},
+	Good: []rule.Example{{Files: base + chain("aws-standalone-cp-1-0-43")}},
+	Run: func(p *rule.Pass) {
+		for _, o := range p.Applied() {
+			if o.Group != group || o.Kind != clusterChain && o.Kind != serviceChain {
+				continue
+			}
+			templates := supported(o)
+			for i := range o.List("spec", "supportedTemplates") {
+				for j := range o.List("spec", "supportedTemplates", i, "availableUpgrades") {
+					path := []any{"spec", "supportedTemplates", i, "availableUpgrades", j, "name"}
+					name := o.Text(path...)
+					if name == "" || unknown(name) || slices.Contains(templates, name) || slices.ContainsFunc(templates, unknown) {
+						continue
+					}
+					f := finding.Finding{Message: fmt.Sprintf("%s allows an upgrade to %s, which is not among its supportedTemplates", o, name)}
+					if near, ok := schemas.Nearest(name, templates); ok {
+						f.Hint = fmt.Sprintf("did you mean %q? otherwise add it to supportedTemplates", near)
+					}
+					p.ReportBuilt(o, f, path...)
+				}
+			}
+		}
+	},
+}

@@ -1,0 +1,30 @@
+package k0rdent
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+func same(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// valueAt is the value at a path of field names and list indexes, nil where there
+// is none.
+func valueAt(v any, path []any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[step]
+		case int:
+			list, _ := v.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			v = list[step]
+		}
+	}
+	return v
+}

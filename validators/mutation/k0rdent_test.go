@@ -1,0 +1,136 @@
+package mutation_test
+
+// k0rdentMutants break what a management cluster of k0rdent refers to, and what may
+// not change in it.
+var k0rdentMutants = []mutant{
+	// Templates, and the Release.
+	{
+		name: "typo-in-a-clusters-template", example: "k0rdent", rule: "k0rdent-template-missing",
+		edits: []edit{replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "template: azure-standalone-cp-1-0-45", "template: «»azure-standalone-cp-1-0-54")},
+	},
+	{
+		name: "not-handed-to-the-namespace", example: "k0rdent", rule: "k0rdent-template-missing",
+		edits: []edit{replace("k0rdent/clusters/team-red/red-production.yaml", "template: aws-standalone-cp-1-0-42", "template: «»azure-standalone-cp-1-0-45")},
+	},
+	{
+		name: "service-of-another-version", example: "k0rdent", rule: "k0rdent-template-missing",
+		edits: []edit{replace("k0rdent/services/certificates.yaml", "template: cert-manager-1-19-1", "template: «»cert-manager-1-19-2")},
+	},
+	{
+		name: "template-removed", example: "k0rdent", rule: "k0rdent-template-missing",
+		edits: []edit{
+			remove("k0rdent/templates/services/ingress-nginx-4-13-3.yaml"),
+			replace("k0rdent/templates/kustomization.yaml", "- services/ingress-nginx-4-13-3.yaml\n", ""),
+			mark("k0rdent/access/servicetemplatechains.yaml", "    - name: ingress-nginx-4-13-3\n  - name: «»ingress-nginx-4-13-3\n"),
+		},
+	},
+	{
+		name: "provider-of-another-version", example: "k0rdent", rule: "k0rdent-template-missing",
+		edits: []edit{replace("k0rdent/release/release.yaml", "template: cluster-api-provider-aws-1-0-25", "template: «»cluster-api-provider-aws-1-0-26")},
+	},
+	{
+		name: "Release-of-another-version", example: "k0rdent", rule: "k0rdent-template-missing",
+		edits: []edit{replace("k0rdent/management/management.yaml", "release: kcm-1-11-4", "release: «»kcm-1-11-5")},
+	},
+
+	// Chains and credentials.
+	{
+		name: "chain-before-the-last-change", example: "k0rdent", rule: "k0rdent-chain-missing",
+		edits: []edit{replace("k0rdent/access/accessmanagement.yaml", "- aws-1-0-43-4601ad", "- «»aws-1-0-42-0f0f0f")},
+	},
+	{
+		name: "credential-of-a-cluster", example: "k0rdent", rule: "k0rdent-credential-missing",
+		edits: []edit{replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "credential: azure", "credential: «»azur")},
+	},
+	{
+		name: "credential-not-handed-on", example: "k0rdent", rule: "k0rdent-credential-missing",
+		edits: []edit{
+			replace("k0rdent/access/accessmanagement.yaml", "    - openstack\n", ""),
+			mark("k0rdent/clusters/team-blue/blue-staging.yaml", "credential: «»openstack"),
+		},
+	},
+	{
+		name: "upgrade-to-what-the-chain-lacks", example: "k0rdent", rule: "k0rdent-upgrade-unsupported",
+		edits: []edit{replace("k0rdent/access/clustertemplatechains.yaml", "    - name: aws-standalone-cp-1-0-43\n", "    - name: «»azure-standalone-cp-1-0-45\n")},
+	},
+
+	// Order.
+	{
+		name: "Management-without-dependsOn", example: "k0rdent", rule: "k0rdent-release-order",
+		edits: []edit{
+			replace("clusters/management/k0rdent.yaml", "  dependsOn:\n  - name: k0rdent-release\n", ""),
+			mark("k0rdent/management/management.yaml", "kind: «»Management"),
+		},
+	},
+	{
+		name: "Release-without-health", example: "k0rdent", rule: "k0rdent-release-order",
+		edits: []edit{
+			replace("clusters/management/k0rdent.yaml", "  - apiVersion: k0rdent.mirantis.com/v1beta1\n    kind: Release\n    current: has(status.ready) && status.ready\n", ""),
+			mark("k0rdent/management/management.yaml", "kind: «»Management"),
+		},
+	},
+	{
+		name: "Management-beside-its-Release", example: "k0rdent", rule: "k0rdent-release-order",
+		edits: []edit{
+			replace("k0rdent/release/kustomization.yaml", "- release.yaml\n", ""),
+			replace("k0rdent/management/kustomization.yaml", "- management.yaml\n", "- management.yaml\n- ../release/release.yaml\n"),
+			mark("k0rdent/management/management.yaml", "kind: «»Management"),
+		},
+	},
+
+	// Schemas.
+	{
+		name: "resources-in-1.11", example: "k0rdent", rule: "k0rdent-access-version",
+		edits: []edit{replace("k0rdent/access/accessmanagement.yaml", "    clusterTemplateChains:\n    - aws-1-0-43-4601ad\n",
+			"    «»resources:\n    - kind: ClusterTemplateChain\n      names:\n      - aws-1-0-43-4601ad\n")},
+	},
+	{
+		name: "a-chart-and-a-kustomization", example: "k0rdent", rule: "schema-cel-violation",
+		edits: []edit{
+			replace("k0rdent/templates/services/baseline-1-4-0.yaml", "  kustomize:\n", "  helm:\n    chartSpec:\n      chart: a\n      version: 1.0.0\n      interval: 10m0s\n      sourceRef:\n        kind: HelmRepository\n        name: kcm-templates\n  kustomize:\n"),
+			mark("k0rdent/templates/services/baseline-1-4-0.yaml", "«»spec:\n"),
+		},
+	},
+	{
+		name: "none-of-them", example: "k0rdent", rule: "schema-cel-violation",
+		edits: []edit{
+			replace("k0rdent/templates/services/cert-manager-1-19-1.yaml", `  helm:
+    chartSpec:
+      chart: cert-manager
+      version: 1.19.1
+      interval: 10m0s
+      sourceRef:
+        kind: HelmRepository
+        name: jetstack
+`, "  version: 1.19.1\n"),
+			mark("k0rdent/templates/services/cert-manager-1-19-1.yaml", "«»spec:\n"),
+		},
+	},
+	{
+		name: "typo-in-a-template", example: "k0rdent", rule: "schema-unknown-field",
+		edits: []edit{replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "  credential: azure", "  dryrun: true\n  credential: azure"), mark("k0rdent/clusters/kcm-system/platform-tools.yaml", "  «»dryrun: true")},
+	},
+
+	// Changes.
+	{
+		name: "version-of-a-template", example: "k0rdent", rule: "k0rdent-template-edited", since: true,
+		edits: []edit{replace("k0rdent/templates/clusters/aws-standalone-cp-1-0-43.yaml", "version: 1.0.43", "version: «»1.0.44")},
+	},
+	{
+		name: "chain-extended-in-place", example: "k0rdent", rule: "k0rdent-template-edited", since: true,
+		edits: []edit{
+			replace("k0rdent/access/clustertemplatechains.yaml", "  - name: openstack-standalone-cp-1-0-46\n", "  - name: azure-standalone-cp-1-0-45\n  - name: openstack-standalone-cp-1-0-46\n"),
+			mark("k0rdent/access/clustertemplatechains.yaml", "  «»supportedTemplates:\n  - name: azure"),
+		},
+	},
+
+	// The bootstrap.
+	{
+		name: "value-of-kcm-in-the-helmfile", example: "k0rdent", rule: "bootstrap-values-drift",
+		edits: []edit{replace("bootstrap/management/helmfile.yaml", "- name: kcm\n", "- name: kcm\n  values:\n  - replicas: «»3\n")},
+	},
+	{
+		name: "version-of-kcm-in-the-helmfile", example: "k0rdent", rule: "bootstrap-version-drift",
+		edits: []edit{replace("bootstrap/management/helmfile.yaml", "- name: kcm\n", "- name: kcm\n  version: «»1.11.3\n")},
+	},
+}
