@@ -3,6 +3,7 @@ package e2e
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -201,9 +202,7 @@ func (s *site) body(t *testing.T, a attempt, tenant *tenant) []byte {
 	if a.Namespace != "" && resource != "status" {
 		object["metadata"] = map[string]any{"name": cmp.Or(a.Name, "confined"), "namespace": a.Namespace}
 	}
-	text, err := yaml.Marshal(object)
-	must(t, err)
-	text, err = yaml.YAMLToJSON(text)
+	text, err := json.Marshal(object)
 	must(t, err)
 	return text
 }
