@@ -39,6 +39,50 @@ func Nearest(name string, names []string) (string, bool) {
 	return best, best != "" && distance <= furthest
 }
 
+// Misspelt is the one of some names that another one is a slip of the pen for: a letter that is
+// left out, added, replaced or swapped with the next, in a word of at least five. Names that differ
+// in a digit or in a short word ("app-1", "prod-eu") are siblings.
+func Misspelt(name string, names []string) (string, bool) {
+	for _, n := range names {
+		if n != name && isSlip(strings.ToLower(name), strings.ToLower(n)) {
+			return n, true
+		}
+	}
+	return "", false
+}
+
+func isSlip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	from := 0
+	for from < len(a) && a[from] == b[from] {
+		from++
+	}
+	end := 0
+	for end < len(a)-from && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	x, y := a[from:len(a)-end], b[from:len(b)-end]
+	swapped := len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
+	if !swapped && (len(x) > 1 || len(y) != 1) || strings.ContainsAny(x+y, "0123456789") {
+		return false
+	}
+	const shortest = 5
+	word := func(s string) int {
+		start := strings.LastIndexAny(s[:from], "-._/") + 1
+		rest := s[from:]
+		if i := strings.IndexAny(rest, "-._/"); i > 0 {
+			rest = rest[:i]
+		}
+		return from - start + len(rest)
+	}
+	return max(word(a), word(b)) >= shortest
+}
+
 // longestCompared is how much of a name is compared, in bytes.
 const longestCompared = 64
 

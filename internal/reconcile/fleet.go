@@ -101,6 +101,7 @@ type Kustomization struct {
 	from    *files
 	built   *built
 	patched patches
+	leads   reached
 	// read are the paths in Repo of the files that the build read, and origin is how to tell
 	// of one.
 	read   []string

@@ -17,7 +17,8 @@ ready: the controller says "dependency not found" and tries again for ever. Noth
 depends on it waits as well.
 
 A namespace that isn't given is the object's own. What is suspended isn't looked at. Where not all is known that the
-cluster applies, the dependency is unresolved.`,
+cluster applies, the dependency is unresolved: unless its name is a slip of the pen for one that is there, and stands in
+no file.`,
 	Fix: `Correct the name or the namespace, remove the entry, or add what it names to what the cluster applies: most
 often a file was taken out of a kustomization.yaml, or an application was removed and others still wait for it.`,
 	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + `-- clusters/prod/apps.yaml --

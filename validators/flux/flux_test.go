@@ -90,6 +90,33 @@ data:
 `, "flux-dependson-missing"},
 		{"a failure is told once", base + kustomization("infra", "") + apps("  dependsOn:\n    - name: a\n    - name: b\n    - name: c\n") +
 			"-- infra/kustomization.yaml --\nresources: [gone.yaml]\n", "flux-build-failed [flux-dependson-missing]"},
+		{"what fails cannot bring what its files don't hold", base + failing("") + apps(dependsOnInfra), "flux-build-failed flux-dependson-missing"},
+		{"what fails may bring what its files hold", base + failing(`---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: infra, namespace: flux-system}
+spec: {interval: 1h, path: ./apps, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`) + apps(dependsOnInfra), "flux-build-failed [flux-dependson-missing]"},
+		{"what fails may bring what a Kustomization in its files brings", base + failing(`---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: other, namespace: flux-system}
+spec: {interval: 1h, path: ./deeper, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`) + strings.ReplaceAll(kustomization("infra", ""), "clusters/prod", "deeper") + apps(dependsOnInfra), "flux-build-failed [flux-dependson-missing]"},
+		{"what fails may bring what another repository has", base + failing(`---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: other, namespace: flux-system}
+spec: {interval: 1h, path: ./deeper, prune: true, sourceRef: {kind: GitRepository, name: elsewhere}}
+`) + apps(dependsOnInfra), "flux-build-failed [flux-dependson-missing]"},
+		{"the charts of what fails may bring a ConfigMap", base + failing("---\n"+strings.SplitN(podinfoIn("b", ""), "\n", 2)[1]) + podinfoSource + podinfoIn("a", "  valuesFrom: [{kind: ConfigMap, name: made}]\n"), "flux-build-failed [flux-values-reference-missing]"},
+		{"what fails without charts can't", base + failing("") + podinfoSource + podinfoIn("a", "  valuesFrom: [{kind: ConfigMap, name: made}]\n"), "flux-build-failed flux-values-reference-missing"},
+		{"a slip of the pen where a file is gone", base + kustomization("infra", "") + "-- infra/kustomization.yaml --\nresources: [gone.yaml]\n" + kustomization("configs", "") + "-- configs/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n" +
+			apps("  dependsOn:\n    - name: confgs\n"), "flux-build-failed flux-dependson-missing"},
+		{"a slip of the pen where another repository may bring all", base + kustomization("configs", "") + "-- configs/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n" +
+			apps("  dependsOn:\n    - name: config\n") + elsewhere("team", ""), "flux-dependson-missing [flux-build-failed]"},
+		{"a sibling that another repository may bring", base + kustomization("configs-a", "") + "-- configs-a/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n" +
+			apps("  dependsOn:\n    - name: configs-b\n") + elsewhere("team", ""), "[flux-build-failed flux-dependson-missing]"},
 		{"what only its variables stop is known", base + kustomization("infra", "  postBuild:\n    substitute: {A: b}\n") + "-- infra/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: \"${A:0:9}${\"}\n" +
 			apps(dependsOnInfra[:len(dependsOnInfra)-1]+"s\n"), "flux-build-failed flux-dependson-missing"},
 		{"a misspelt artifact", base + artifacts("web", "wep"), "flux-source-missing [flux-build-failed]"},
@@ -211,6 +238,11 @@ spec:
   prune: true
   sourceRef: {kind: ExternalArtifact, name: ` + used + `}
 `
+}
+
+// failing is a Kustomization that fails, since it lists a file twice, with more in that file.
+func failing(more string) string {
+	return kustomization("fails", "") + "-- fails/kustomization.yaml --\nresources: [a.yaml, ./a.yaml]\n-- fails/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: fails}\n" + more
 }
 
 // excluding has an ArtifactGenerator leave files out, which is not followed.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -42,6 +44,8 @@ type world struct {
 	// beside are the other clusters whose root is guessed like this one's and that hold no object
 	// of the same identity: they may be parts of one. Others are the rest.
 	beside, others []*world
+	// written are the names of what all files hold, by kind, whether or not a cluster applies it.
+	written map[kind]map[string]bool
 }
 
 type kind struct{ group, kind string }
@@ -52,8 +56,10 @@ type account struct{ namespace, name string }
 var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass: func(p *rule.Pass) map[*reconcile.Cluster]*world {
 	all := map[*reconcile.Cluster]*world{}
 	var list []*world
+	written := writtenNames(p.Repo)
 	for _, c := range p.Fleet().Clusters {
 		all[c] = newWorld(p.Repo, c)
+		all[c].written = written
 		list = append(list, all[c])
 	}
 	for _, w := range list {
@@ -69,6 +75,32 @@ var worlds = &rule.Analysis[map[*reconcile.Cluster]*world]{Name: "flux", RunPass
 	}
 	return all
 }}
+
+// writtenNames are the names of the objects in the files, and of those that are generated.
+func writtenNames(repo *repository.Repository) map[kind]map[string]bool {
+	names := map[kind]map[string]bool{}
+	add := func(of kind, name string) {
+		if names[of] == nil {
+			names[of] = map[string]bool{}
+		}
+		names[of][name] = true
+	}
+	for o := range repo.Objects() {
+		add(kind{o.Group(), o.Kind}, o.Name)
+	}
+	for _, k := range repo.Kustomizes() {
+		if k.Spec == nil {
+			continue
+		}
+		for _, g := range k.Spec.ConfigMapGenerator {
+			add(kind{"", "ConfigMap"}, g.Name)
+		}
+		for _, g := range k.Spec.SecretGenerator {
+			add(kind{"", "Secret"}, g.Name)
+		}
+	}
+	return names
+}
 
 // collides says whether another cluster has a Kustomization or HelmRelease of the same identity as
 // this one, so that the two are no parts of one cluster.
@@ -243,20 +275,22 @@ func (w *world) find(id reconcile.Identity) *reconcile.Object {
 
 // doubt says why an object that is not there may be nevertheless; "" where it can't.
 func (w *world) doubt(id reconcile.Identity) string {
-	if why := w.ownDoubt(id); why != "" {
+	slip := sync.OnceValue(func() bool { return w.misspelt(id) })
+	if why := w.ownDoubt(id, slip); why != "" {
 		return why
 	}
 	for _, other := range w.beside {
-		if why := other.ownDoubt(id); why != "" {
+		if why := other.ownDoubt(id, slip); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-func (w *world) ownDoubt(id reconcile.Identity) string {
+// ownDoubt is that of what the cluster alone may have; slip says whether the name is misspelt.
+func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 	for _, k := range w.incomplete {
-		if !w.mayBring(k, id) {
+		if !w.mayBring(k, id) || !leads(k, id, slip) {
 			continue
 		}
 		switch {
@@ -273,6 +307,35 @@ func (w *world) ownDoubt(id reconcile.Identity) string {
 		return maker.String() + " may make it"
 	}
 	return ""
+}
+
+// leads says whether what is not known of a Kustomization may hold an object. What the files of
+// one that fails hold is known, as far as nothing is missed there; and a name that is a slip of
+// the pen for another one, and stands in no file, is none of what cannot be seen either.
+func leads(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) bool {
+	open := true
+	if len(k.Gaps) == 0 && !k.Skipped {
+		reach := k.Reach()
+		if reach.Holds(id) {
+			return true
+		}
+		open = reach.Open || reach.Charts(id)
+	}
+	return open && !slip()
+}
+
+// misspelt says whether a name stands in no file, and nearly is that of an object that is there.
+func (w *world) misspelt(id reconcile.Identity) bool {
+	of := kind{id.Group, id.Kind}
+	if w.written[of][id.Name] || unknown(id.Name) {
+		return false
+	}
+	names := w.names[of][id.Namespace]
+	if w.budget.names -= len(names); w.budget.names < 0 {
+		return false
+	}
+	_, slip := schemas.Misspelt(id.Name, names)
+	return slip
 }
 
 // isSource says whether an identity is that of a source.

@@ -104,6 +104,13 @@ var fluxMutants = []mutant{
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "spec:\n  chartRef:", "spec:\n  dependsOn:\n  - name: «»envoy-gateway\n  chartRef:")},
 	},
 	{
+		name: "typo-beside-what-fails", example: "acme", rule: "flux-dependson-missing",
+		edits: []edit{
+			replace("clusters/staging/tenants.yaml", "  - name: infra-configs", "  - name: «»infra-config"),
+			replace("infrastructure/controllers/staging/kustomization.yaml", "- namespaces.yaml", "- «flux-build-failed»gone.yaml"),
+		},
+	},
+	{
 		name: "of-all-apps-by-a-patch-of-their-parent", example: "homelab", rule: "flux-dependson-missing",
 		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  timeout: 5m0s\n", parentPatch("", "dependsOn:\n- name: «»infrastructure"))},
 	},

@@ -1,0 +1,194 @@
+package reconcile
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// mostReached bounds the files and folders that are looked at for what a Kustomization leads to.
+const mostReached = 20_000
+
+// Reach is what the files hold that a Kustomization leads to, by itself and through the
+// Kustomizations among them, whether or not it can be built.
+type Reach struct {
+	// Open says that not all of it is known: something is missed, remote, made by plugins or
+	// by a controller, or renamed in ways that are not followed.
+	Open bool
+
+	documents map[[2]string][]*repository.Object // by group and kind
+	generated []generated
+	renamed   bool
+	// releases says that there are HelmReleases, whose charts bring objects.
+	releases bool
+}
+
+// reached is found once.
+type reached struct {
+	once sync.Once
+	is   Reach
+}
+
+// Reach returns what the files hold that the Kustomization leads to.
+func (k *Kustomization) Reach() *Reach {
+	k.leads.once.Do(func() {
+		is := &k.leads.is
+		is.documents = map[[2]string][]*repository.Object{}
+		if k.Repo == nil {
+			is.Open = true
+			return
+		}
+		base := path.Clean("./" + strings.TrimSuffix(k.Dir, repository.Clean(k.Spec.Path)))
+		r := &reacher{repo: k.Repo, base: base, source: k.Spec.SourceRef.Name, into: is, seen: map[string]bool{}}
+		r.spec(k.Spec.NamePrefix+k.Spec.NameSuffix != "", len(k.Spec.Patches) > 0)
+		r.folder(k.Dir)
+		for _, component := range k.Spec.Components {
+			r.reference(k.Dir, component)
+		}
+	})
+	return &k.leads.is
+}
+
+// Holds says whether an object of an identity may come from the documents and generators that are
+// reached.
+func (r *Reach) Holds(id Identity) bool {
+	fits := func(name string) bool {
+		return name == id.Name || strings.Contains(name, "${") || r.renamed && strings.Contains(id.Name, name)
+	}
+	return slices.ContainsFunc(r.documents[[2]string{id.Group, id.Kind}], func(o *repository.Object) bool { return fits(o.Name) }) ||
+		id.Group == "" && slices.ContainsFunc(r.generated, func(g generated) bool { return g.kind == id.Kind && strings.Contains(id.Name, g.name) })
+}
+
+// Charts says whether a chart that is reached may bring an object of an identity: those of Flux's
+// graph stand in files.
+func (r *Reach) Charts(id Identity) bool {
+	return r.releases && id.Group != kustomizeGroup && id.Group != helmGroup && id.Group != sourceGroup
+}
+
+// reacher follows folders, kustomizations and Flux Kustomizations.
+type reacher struct {
+	repo         *repository.Repository
+	base, source string
+	into         *Reach
+	seen         map[string]bool
+}
+
+// visit says whether a file or folder is looked at for the first time.
+func (r *reacher) visit(at string) bool {
+	if r.seen[at] || len(r.seen) >= mostReached {
+		r.into.Open = r.into.Open || !r.seen[at]
+		return false
+	}
+	r.seen[at] = true
+	return true
+}
+
+// spec notes what a Flux Kustomization adds: patches may change paths and names.
+func (r *reacher) spec(renames, patches bool) {
+	r.into.renamed = r.into.renamed || renames
+	r.into.Open = r.into.Open || patches
+}
+
+// folder looks at what kustomize-controller builds of a folder.
+func (r *reacher) folder(dir string) {
+	if !r.visit(dir + "/") {
+		return
+	}
+	names, found := r.repo.ReadDir(dir)
+	if !found {
+		r.into.Open = true
+		return
+	}
+	if k, own := r.repo.KustomizeAt(dir); own {
+		r.kustomization(k)
+		return
+	}
+	for _, name := range names {
+		at := path.Join(dir, name)
+		if _, isFolder := r.repo.ReadDir(at); isFolder {
+			r.folder(at)
+		} else if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
+			r.file(at)
+		}
+	}
+}
+
+func (r *reacher) kustomization(k *repository.Kustomize) {
+	if k.Spec == nil || usesPlugins(k.Spec) || changesIdentities(r.repo, k) {
+		r.into.Open = true
+		return
+	}
+	r.into.renamed = r.into.renamed || k.Spec.NamePrefix+k.Spec.NameSuffix != "" || len(k.Spec.Replacements) > 0
+	for _, g := range k.Spec.ConfigMapGenerator {
+		r.into.generated = append(r.into.generated, generated{kind: "ConfigMap", name: g.Name})
+	}
+	for _, g := range k.Spec.SecretGenerator {
+		r.into.generated = append(r.into.generated, generated{kind: "Secret", name: g.Name})
+	}
+	//nolint:staticcheck // older repositories use bases
+	for _, ref := range slices.Concat(k.Spec.Resources, k.Spec.Bases, k.Spec.Components) {
+		r.reference(k.Dir, ref)
+	}
+}
+
+// reference looks at a file or folder that a kustomization names.
+func (r *reacher) reference(dir, ref string) {
+	at, inside := repository.Join(dir, ref)
+	if !inside {
+		r.into.Open = true
+		return
+	}
+	if r.repo.Exists(at) {
+		r.file(at)
+		return
+	}
+	r.folder(at)
+}
+
+// file looks at the objects of a file, and follows the Kustomizations among them.
+func (r *reacher) file(at string) {
+	if !r.visit(at) {
+		return
+	}
+	f, parsed := r.repo.File(at)
+	if !parsed || f.Err != nil {
+		r.into.Open = true
+		return
+	}
+	for _, d := range f.Documents {
+		for _, o := range d.Objects {
+			group := o.Group()
+			key := [2]string{group, o.Kind}
+			r.into.documents[key] = append(r.into.documents[key], o)
+			switch {
+			case group == kustomizeGroup && o.Kind == kindKs:
+				r.child(o)
+			case group == helmGroup:
+				r.into.releases = true
+			case group == operatorGroup, group == "source.extensions.fluxcd.io":
+				r.into.Open = true
+			}
+		}
+	}
+}
+
+// child follows a Flux Kustomization of the same source.
+func (r *reacher) child(o *repository.Object) {
+	at, _ := o.Text("spec", "path")
+	source, _ := o.Text("spec", "sourceRef", "name")
+	if source != r.source || strings.Contains(at, "${") {
+		r.into.Open = true
+		return
+	}
+	has := func(field string) bool { return o.Lookup("spec", field) != nil }
+	r.spec(has("namePrefix") || has("nameSuffix"), has("patches"))
+	r.folder(path.Join(r.base, repository.Clean(at)))
+	if list := o.Lookup("spec", "components"); list != nil {
+		for _, component := range list.Content {
+			r.reference(path.Join(r.base, repository.Clean(at)), component.Value)
+		}
+	}
+}
