@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -59,10 +60,83 @@ func (w *walker) artifact(key sourceKey) (*files, *Gap) {
 	return nil, nil
 }
 
+// CopyFailure is a copy of an ArtifactGenerator among a cluster's objects that source-watcher
+// refuses, so that the artifact is not made.
+type CopyFailure struct {
+	Generator *Object
+	// Path is that of the field "from" in the generator.
+	Path    []any
+	Message string
+	// Alias is what is copied from where the generator has no source of that alias, else "";
+	// Aliases are those that it has.
+	Alias   string
+	Aliases []string
+}
+
+// checkCopies finds the copies that fail, of all generators, whether or not something uses what
+// they make.
+func (w *walker) checkCopies() {
+	for _, g := range w.generators {
+		var aliases []string
+		for _, s := range g.Sources {
+			aliases = append(aliases, s.Alias)
+		}
+		for i, a := range g.Artifacts {
+			for j, op := range a.Copy {
+				f := CopyFailure{Generator: g.object, Path: []any{"spec", "artifacts", i, "copy", j, "from"}, Aliases: aliases}
+				if w.checkCopy(&f, g, op) {
+					w.cluster.CopyFailures = append(w.cluster.CopyFailures, f)
+				}
+			}
+		}
+	}
+}
+
+// checkCopy says whether a copy fails, and how.
+func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
+	alias, pattern, found := strings.Cut(strings.TrimPrefix(op.From, "@"), "/")
+	if !found || strings.Contains(op.From, "${") || g.PathPattern != "" {
+		return false // the schema tells, or what it stands for is not known
+	}
+	if !slices.Contains(f.Aliases, alias) {
+		f.Alias, f.Message = alias, fmt.Sprintf("%s copies from %q, and none of its sources has the alias %q", g.object, op.From, alias)
+		return true
+	}
+	from, _ := w.aliased(g.artifactGenerator, alias, g.object.Namespace)
+	if from == nil || op.Strategy == "Extract" {
+		return false
+	}
+	if !strings.ContainsAny(pattern, "*?[]") {
+		at := path.Join(from.base, repository.Clean(pattern))
+		_, isFolder := from.repo.ReadDir(at)
+		f.Message = fmt.Sprintf("%s copies %q, which its source doesn't have", g.object, pattern)
+		return !isFolder && !from.repo.Visible(at)
+	}
+	if w.own.budget.copy(len(from.repo.Paths())/20, 0, 0) != nil {
+		return false
+	}
+	matches, err := fs.Glob(tree{from}, pattern)
+	f.Message = fmt.Sprintf("%s copies %q, which matches nothing in its source", g.object, pattern)
+	return err == nil && len(matches) == 0
+}
+
 // generator is an ArtifactGenerator among the objects.
 type generator struct {
 	object *Object
 	artifactGenerator
+}
+
+// makes says whether the generator makes an artifact of a name.
+func (g generator) makes(namespace, name string) bool {
+	if g.object.Namespace != namespace {
+		return false
+	}
+	for _, a := range g.Artifacts {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // takeGenerator notes an object that is an ArtifactGenerator.

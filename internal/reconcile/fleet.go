@@ -31,6 +31,8 @@ type Cluster struct {
 	Kustomizations []*Kustomization
 	// Releases are the HelmReleases among the objects, in their order.
 	Releases []*Release
+	// CopyFailures are the copies of ArtifactGenerators that source-watcher refuses.
+	CopyFailures []CopyFailure
 
 	byIdentity map[Identity][]*Object
 	byName     map[[2]string]*Kustomization

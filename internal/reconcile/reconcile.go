@@ -58,6 +58,7 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 			walkers[i] = &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, only: opts.Only}
 			walkers[i].start(roots[i])
 			walkers[i].walk()
+			walkers[i].checkCopies()
 		})
 	}
 	wg.Wait()

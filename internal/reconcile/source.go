@@ -43,6 +43,11 @@ func (w *walker) resolve(key sourceKey) (*files, *Gap) {
 func (w *walker) sourceMissing(k *Kustomization) *Gap {
 	ref := k.Spec.SourceRef
 	namespace := cmp.Or(ref.Namespace, k.Namespace)
+	for _, g := range w.generators {
+		if ref.Kind == "ExternalArtifact" && g.makes(namespace, ref.Name) {
+			return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s, and a source of that is not among the cluster's objects", ref.Kind, namespace, ref.Name, g.object)}
+		}
+	}
 	return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is not among the cluster's objects; --source %s/%s=DIR names a folder with its files",
 		ref.Kind, namespace, ref.Name, namespace, ref.Name)}
 }

@@ -120,8 +120,12 @@ spec: {interval: 1h, path: ./deeper, prune: true, sourceRef: {kind: GitRepositor
 		{"what only its variables stop is known", base + kustomization("infra", "  postBuild:\n    substitute: {A: b}\n") + "-- infra/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: \"${A:0:9}${\"}\n" +
 			apps(dependsOnInfra[:len(dependsOnInfra)-1]+"s\n"), "flux-build-failed flux-dependson-missing"},
 		{"a misspelt artifact", base + artifacts("web", "wep"), "flux-source-missing [flux-build-failed]"},
-		{"an artifact that is made of files which are not followed", base + excluding(artifacts("web", "web")), "[flux-source-missing flux-build-failed]"},
-		{"an artifact of a pattern that matches nothing", base + strings.ReplaceAll(artifacts("web", "web"), "apps/**", "gone/**"), "[flux-source-missing flux-build-failed]"},
+		{"an artifact that is made of files which are not followed", base + excluding(artifacts("web", "web")), "[flux-build-failed]"},
+		{"an artifact of a pattern that matches nothing", base + strings.ReplaceAll(artifacts("web", "web"), "apps/**", "gone/**"), "flux-path-missing [flux-build-failed]"},
+		{"an artifact of a file that is not there", base + strings.ReplaceAll(artifacts("web", "web"), "apps/**", "apps/gone.yaml"), "flux-path-missing [flux-build-failed]"},
+		{"an artifact of a source that is not there", base + strings.ReplaceAll(artifacts("web", "web"), "name: flux-system}]", "name: flux-systems}]"), "flux-source-missing [flux-build-failed]"},
+		{"an artifact of an alias that is not there", base + strings.ReplaceAll(artifacts("web", "web"), "@repo/", "@rep/"), "flux-source-missing [flux-build-failed]"},
+		{"an artifact of a source that is not at hand", base + elsewhere("team", "") + strings.ReplaceAll(artifacts("web", "web"), "name: flux-system}]", "name: team, namespace: team}]"), "[flux-build-failed]"},
 		{"a misspelt artifact beside one like it", base + excluding(artifacts("web", "wep")), "flux-source-missing [flux-build-failed]"},
 		{"an artifact that nothing comes near", base + artifacts("web", "another"), "[flux-source-missing flux-build-failed]"},
 		{"a missing path is no reason to doubt sources twice", base + kustomization("infra", ""), "flux-path-missing"},
@@ -414,6 +418,26 @@ func TestPatchOfManyObjects(t *testing.T) {
 	}
 }
 
+// What is wrong with an artifact is told at its ArtifactGenerator, once for all that use it.
+func TestPlaceInAnArtifactGenerator(t *testing.T) {
+	used := artifacts("web", "web") + "---\n" + strings.SplitAfterN(strings.ReplaceAll(kustomization("second", ""), "kind: GitRepository\n    name: flux-system", "kind: ExternalArtifact\n    name: web"), "--\n", 2)[1]
+	for _, c := range []struct {
+		rule         rule.Rule
+		old, new     string
+		line, column int
+		hint         string
+	}{
+		{SourceMissing, "name: flux-system}]", "name: flux-systen}]", 5, 54, `did you mean "flux-system"?`},
+		{SourceMissing, "@repo/", "@rep/", 8, 21, `did you mean "repo"?`},
+		{PathMissing, "apps/**", "app/**", 8, 21, ""},
+	} {
+		found := ruletest.Find(t, c.rule, fluxSync+podinfoNamespace+strings.ReplaceAll(used, c.old, c.new))
+		if len(found) != 1 || found[0].File != "clusters/prod/artifacts.yaml" || found[0].Line != c.line || found[0].Column != c.column || found[0].Hint != c.hint {
+			t.Errorf("%s for %s: %+v", c.new, c.old, found)
+		}
+	}
+}
+
 func TestHints(t *testing.T) {
 	for _, c := range []struct {
 		rule  rule.Rule
@@ -424,6 +448,7 @@ func TestHints(t *testing.T) {
 		{DependsOnMissing, fluxSync + podinfoNamespace + apps("  dependsOn:\n    - {name: flux-system, namespace: other}\n"), `there is one in namespace "flux-system": name the namespace too`},
 		{DependsOnMissing, fluxSync + podinfoNamespace + apps(dependsOnInfra) + strings.ReplaceAll(kustomization("infra", ""), "clusters/prod", "old"),
 			"old/infra.yaml:1 defines it, but no Kustomization applies that file"},
+		{SourceMissing, fluxSync + podinfoNamespace + artifacts("web", "wep"), `did you mean "web"? ArtifactGenerator flux-system/parts makes it at clusters/prod/artifacts.yaml:7`},
 		{PathMissing, fluxSync + strings.ReplaceAll(apps(""), "./apps", "./app/base") + "-- apps/base/a.yaml --\n", `did you mean "./apps/base"?`},
 	} {
 		found := ruletest.Find(t, c.rule, c.files)

@@ -3,6 +3,7 @@ package flux
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -19,7 +20,10 @@ var PathMissing = rule.Rule{
 Kustomization is applied, and what depends on it waits. What it applied before stays, and is not pruned.
 
 The path counts from the root of the source, whatever folder the Kustomization itself stands in. A folder that
-Flux doesn't see, since a .sourceignore leaves it out or it holds no file, is missing too.`,
+Flux doesn't see, since a .sourceignore leaves it out or it holds no file, is missing too.
+
+So is what an ArtifactGenerator copies from a source that doesn't have it: source-watcher makes no artifact then, and
+what is built of the artifact waits.`,
 	Fix: `Correct spec.path. Where the files are in another repository, name its source in spec.sourceRef; to have them
 checked as well, give a folder that holds them with --source NAMESPACE/NAME=DIR.`,
 	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + `-- clusters/prod/apps.yaml --
@@ -43,6 +47,11 @@ spec:
 			for _, k := range w.cluster.Kustomizations {
 				if k.Failure != nil && k.Failure.Reason == reconcile.PathMissing && !k.Spec.Suspend {
 					w.pathMissing(p, &open, k)
+				}
+			}
+			for _, f := range w.cluster.CopyFailures {
+				if f.Alias == "" && !w.isForeign() { // an alias is flux-source-missing's
+					p.ReportBuilt(f.Generator, placeOf(f.Generator, f.Path...).in(finding.Finding{Message: f.Message}))
 				}
 			}
 		})
@@ -77,17 +86,20 @@ func (w *world) elsewhere(p *rule.Pass, k *reconcile.Kustomization) string {
 		}
 		return ""
 	}
-	if !w.guessed() {
+	if !w.isForeign() {
 		return ""
-	}
-	for _, other := range w.cluster.Kustomizations[1:] {
-		if other.Repo != nil && (other.Failure == nil || other.Failure.Reason != reconcile.PathMissing) {
-			return ""
-		}
 	}
 	source := sourceOf(k)
 	return fmt.Sprintf("no Kustomization of %s has its folder here, so that it is another repository; --source %s/%s=DIR names a folder with its files",
 		idText(source), source.Namespace, source.Name)
+}
+
+// isForeign says whether a root is guessed, and no path of a Kustomization is in the repository: then
+// their source most likely is another one.
+func (w *world) isForeign() bool {
+	return w.guessed() && !slices.ContainsFunc(w.cluster.Kustomizations[1:], func(k *reconcile.Kustomization) bool {
+		return k.Repo != nil && (k.Failure == nil || k.Failure.Reason != reconcile.PathMissing)
+	})
 }
 
 // syncURL is the address that a FluxInstance syncs from.

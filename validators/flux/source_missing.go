@@ -19,8 +19,9 @@ var SourceMissing = rule.Rule{
 says "Source not found" and tries again for ever, helm-controller "could not get Source object". What was applied
 before stays as it is.
 
-Looked at are spec.sourceRef of Kustomizations, HelmCharts and ImageUpdateAutomations, and spec.chartRef and
-spec.chart.spec.sourceRef of HelmReleases. A namespace that isn't given is the object's own.
+Looked at are spec.sourceRef of Kustomizations, HelmCharts and ImageUpdateAutomations, spec.chartRef and
+spec.chart.spec.sourceRef of HelmReleases, and spec.sources of ArtifactGenerators with the aliases that they copy from.
+A namespace that isn't given is the object's own.
 
 A source that may come from where Fleetwright can't look (another repository, a ResourceSet, a FluxInstance that is
 not in Git) is unresolved.`,
@@ -100,20 +101,37 @@ func (w *world) checkSources(p *rule.Pass, open *questions) {
 	for _, o := range w.applied {
 		for _, f := range sourceFields {
 			if o.Group == f.group && o.Kind == f.kind {
-				w.checkSource(p, open, o, f.path)
+				w.checkSource(p, open, o, field(o.Value, f.path...), steps(f.path)...)
+			}
+		}
+		if o.Group == "source.extensions.fluxcd.io" && o.Kind == "ArtifactGenerator" {
+			for i, ref := range list(o.Value, "spec", "sources") {
+				w.checkSource(p, open, o, ref, "spec", "sources", i)
 			}
 		}
 	}
+	for _, f := range w.cluster.CopyFailures {
+		if f.Alias == "" {
+			continue // flux-path-missing
+		}
+		one := placeOf(f.Generator, f.Path...).in(finding.Finding{Message: f.Message, Hint: "its aliases are " + some(f.Aliases)})
+		if near, ok := w.budget.nearest(f.Alias, f.Aliases); ok {
+			one.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		p.ReportBuilt(f.Generator, one)
+	}
 }
 
-// checkSource looks at the source that an object names at a path.
-func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, path []string) {
-	ref := field(o.Value, path...)
+// checkSource looks at a source that an object names at a path.
+func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, ref any, path ...any) {
 	id := reconcile.Identity{Group: sourceGroup, Kind: text(ref, "kind"), Name: text(ref, "name"), Namespace: cmp.Or(text(ref, "namespace"), o.Namespace)}
 	if id.Name == "" || id.Kind == "" || suspended(o) || w.has(id) || w.isGiven(o, id) {
 		return
 	}
-	at := w.locate(o, id.Name, slices.Concat(steps(path), []any{"name"})...)
+	if id.Kind == "ExternalArtifact" && slices.Contains(w.generatedArtifacts(id.Namespace), id.Name) {
+		return // what is wrong with its making is told there
+	}
+	at := w.locate(o, id.Name, slices.Concat(path, []any{"name"})...)
 	why := w.sourceDoubt(id)
 	if why != "" {
 		open.add(at, fmt.Sprintf("whether there is %s, the source of %s", idText(id), o), why)
@@ -155,16 +173,13 @@ func (w *world) sourceDoubt(id reconcile.Identity) string {
 	return ""
 }
 
-// nearestArtifact is the generated artifact that a misspelt name means: none for a name that is
-// generated as it is written, in whatever way, and none for what is no artifact.
+// nearestArtifact is the generated artifact that a misspelt name means, and none for what is no
+// artifact.
 func (w *world) nearestArtifact(id reconcile.Identity) (string, bool) {
 	if id.Kind != "ExternalArtifact" {
 		return "", false
 	}
 	names := w.generatedArtifacts(id.Namespace)
-	if slices.Contains(names, id.Name) {
-		return "", false
-	}
 	return w.budget.nearest(id.Name, names)
 }
 
@@ -182,9 +197,25 @@ func (w *world) generatedArtifacts(namespace string) []string {
 	return names
 }
 
+// madeAt says where an artifact is made.
+func (w *world) madeAt(namespace, name string) string {
+	for _, o := range w.applied {
+		if o.Kind != "ArtifactGenerator" || o.Namespace != namespace {
+			continue
+		}
+		for i, a := range list(o.Value, "spec", "artifacts") {
+			if text(a, "name") == name {
+				at := placeOf(o, "spec", "artifacts", i, "name")
+				return fmt.Sprintf(" %s makes it at %s:%d", o, at.file, at.line)
+			}
+		}
+	}
+	return ""
+}
+
 func (w *world) sourceHint(id reconcile.Identity) string {
 	if near, ok := w.nearestArtifact(id); ok {
-		return fmt.Sprintf("did you mean %q?", near)
+		return fmt.Sprintf("did you mean %q?%s", near, w.madeAt(id.Namespace, near))
 	}
 	if hint := w.hint(id); hint != "" {
 		return hint

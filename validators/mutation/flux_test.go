@@ -51,7 +51,16 @@ var fluxMutants = []mutant{
 		},
 	},
 
+	{
+		name: "of-an-artifact", example: "homelab", rule: "flux-source-missing",
+		edits: []edit{add("kubernetes/flux/cluster/parts.yaml", strings.Replace(parts, "name: flux-system}]", "name: «»flux-systems}]", 1))},
+	},
+
 	// Paths.
+	{
+		name: "of-a-copy-into-an-artifact", example: "homelab", rule: "flux-path-missing",
+		edits: []edit{add("kubernetes/flux/cluster/parts.yaml", strings.Replace(parts, `"@repo/kubernetes/apps/media`, `«»"@repo/kubernetes/app/media`, 1))},
+	},
 	{
 		name: "of-all-apps", example: "homelab", rule: "flux-path-missing",
 		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "path: ./kubernetes/apps", "path: «»./kubernetes/app")},
@@ -211,3 +220,14 @@ func parentPatch(kind, spec string) string {
 func indented(margin, text string) string {
 	return margin + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+margin) + "\n"
 }
+
+// parts makes an artifact of a folder.
+const parts = `apiVersion: source.extensions.fluxcd.io/v1beta1
+kind: ArtifactGenerator
+metadata: {name: parts, namespace: flux-system}
+spec:
+  sources: [{alias: repo, kind: GitRepository, name: flux-system}]
+  artifacts:
+  - name: media
+    copy: [{from: "@repo/kubernetes/apps/media/**", to: "@artifact/"}]
+`
