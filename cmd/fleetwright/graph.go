@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -31,7 +32,7 @@ func (g *graphFlags) register(c *cobra.Command) {
 // options loads the sources' folders. Their files are told of as seen from the folder that is
 // validated.
 func (g *graphFlags) options(root string) (reconcile.Options, error) {
-	o := reconcile.Options{Roots: g.roots, Sources: map[string]*repository.Repository{}}
+	o := reconcile.Options{Roots: g.roots, Remotes: gitrepo.Remotes(root), Sources: map[string]*repository.Repository{}}
 	if len(g.charts) > 0 {
 		library, err := charts.Open(g.charts...)
 		if err != nil {

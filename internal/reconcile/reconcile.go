@@ -19,6 +19,9 @@ type Options struct {
 	// Sources are repositories at hand, by the NAMESPACE/NAME of the source object that
 	// stands for them.
 	Sources map[string]*repository.Repository
+	// Remotes are the addresses that the repository itself has, where they are known: they tell
+	// its own source where nothing in it says what a cluster syncs.
+	Remotes []string
 	// Charts are those at hand beside the repository's and the sources' own; it may be nil.
 	Charts *charts.Library
 	// Only says which Kustomizations of the repository's own source are built, and leaves the
@@ -35,10 +38,10 @@ type Options struct {
 // cannot be built or known is told in each Kustomization. The error is the context's, or of a
 // root that is no folder.
 func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (*Fleet, error) {
-	roots := findRoots(repo)
+	roots := findRoots(repo, opts.Remotes)
 	if len(opts.Roots) > 0 {
 		var err error
-		if roots, err = givenRoots(repo, opts.Roots, roots); err != nil {
+		if roots, err = givenRoots(repo, opts, roots); err != nil {
 			return nil, err
 		}
 	}
@@ -78,9 +81,9 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 }
 
 // givenRoots are the folders that the user names, with what is known of them.
-func givenRoots(repo *repository.Repository, dirs []string, found []Root) ([]Root, error) {
+func givenRoots(repo *repository.Repository, opts Options, found []Root) ([]Root, error) {
 	var roots []Root
-	for _, dir := range dirs {
+	for _, dir := range opts.Roots {
 		clean := path.Clean(dir)
 		if _, ok := repo.ReadDir(clean); !ok {
 			return nil, &UnknownRoot{dir}
@@ -89,7 +92,7 @@ func givenRoots(repo *repository.Repository, dirs []string, found []Root) ([]Roo
 			roots = append(roots, found[i])
 			continue
 		}
-		roots = append(roots, folderRoot(repo, clean))
+		roots = append(roots, folderRoot(repo, clean, opts.Remotes))
 	}
 	return roots, nil
 }

@@ -42,10 +42,10 @@ type sourceKey struct{ kind, namespace, name string }
 // Kustomizations that stand in the folder that they apply, as `flux bootstrap` makes them.
 // Where there is neither, it is each outermost folder with Kustomizations that no other
 // applies: then their FluxInstance is elsewhere.
-func findRoots(repo *repository.Repository) []Root {
+func findRoots(repo *repository.Repository, remotes []string) []Root {
 	roots := slices.Concat(instanceRoots(repo), syncRoots(repo))
 	if len(roots) == 0 {
-		roots = folderRoots(repo)
+		roots = folderRoots(repo, remotes)
 	}
 	for i := range roots {
 		roots[i] = roots[i].within(repo)
@@ -180,7 +180,7 @@ func contains(dir, file string) bool { return dir == "." || strings.HasPrefix(fi
 
 // folderRoots are the outermost folders with Kustomizations that no other Kustomization
 // applies.
-func folderRoots(repo *repository.Repository) []Root {
+func folderRoots(repo *repository.Repository, remotes []string) []Root {
 	var all []Root
 	for _, o := range candidates(repo) {
 		if r, ok := rootOf(o); ok {
@@ -212,7 +212,7 @@ func folderRoots(repo *repository.Repository) []Root {
 	var roots []Root
 	for _, dir := range keys(folders) {
 		if !slices.ContainsFunc(above(dir), func(other string) bool { return folders[other] }) {
-			roots = append(roots, folderRoot(repo, dir))
+			roots = append(roots, folderRoot(repo, dir, remotes))
 		}
 	}
 	return roots
@@ -241,37 +241,9 @@ func above(at string) []string {
 	return dirs
 }
 
-// folderRoot syncs a folder that nothing in the repository says to sync. Its source is the
-// one that most of the Kustomizations below name, and none of its objects defines.
-func folderRoot(repo *repository.Repository, dir string) Root {
-	unknown, defined := map[sourceKey]int{}, map[sourceKey]int{}
-	add := func(key sourceKey) {
-		switch known := len(repo.Find(sourceGroup, key.kind, key.namespace, key.name)) > 0; {
-		case !known:
-			unknown[key]++
-		case key.kind == "GitRepository":
-			defined[key]++
-		}
-	}
-	for _, o := range candidates(repo) {
-		if r, ok := rootOf(o); ok && contains(dir, r.File) && r.source.kind != "ExternalArtifact" {
-			add(r.source)
-		}
-	}
-	for _, o := range repo.ByKind("source.extensions.fluxcd.io", "ArtifactGenerator") {
-		if sources := o.Lookup("spec", "sources"); sources != nil && contains(dir, o.File()) {
-			for i := range sources.Content {
-				kind, _ := o.Text("spec", "sources", i, "kind")
-				name, _ := o.Text("spec", "sources", i, "name")
-				namespace, _ := o.Text("spec", "sources", i, "namespace")
-				add(sourceKey{kind, cmp.Or(namespace, o.Namespace), name})
-			}
-		}
-	}
-	source := mostNamed(unknown)
-	if len(unknown) == 0 {
-		source = mostNamed(defined)
-	}
+// folderRoot syncs a folder that nothing in the repository says to sync.
+func folderRoot(repo *repository.Repository, dir string, remotes []string) Root {
+	source := ownSource(repo, dir, remotes)
 	r := Root{Path: dir, Base: ".", File: dir, namespace: "flux-system", name: "flux-system", source: source}
 	r.spec.Path = dir
 	r.spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: source.kind, Name: source.name, Namespace: source.namespace}
@@ -303,18 +275,4 @@ func keys[V any](m map[string]V) []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-func mostNamed(sources map[sourceKey]int) sourceKey {
-	var best sourceKey
-	for key, n := range sources {
-		if most := sources[best]; n > most || n == most && compareSources(key, best) < 0 {
-			best = key
-		}
-	}
-	return best
-}
-
-func compareSources(a, b sourceKey) int {
-	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 }

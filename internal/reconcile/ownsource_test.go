@@ -1,0 +1,64 @@
+package reconcile
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// TestOwnSource: where nothing says what is synced, a source is taken for the repository itself by
+// its address, or where the folders that are built from it are there.
+func TestOwnSource(t *testing.T) {
+	of := func(name, source, at string) string {
+		return "-- clusters/prod/" + name + ".yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\n" +
+			"spec: {path: " + at + ", prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: " + source + "}}\n"
+	}
+	git := func(name, url string) string {
+		return "-- clusters/prod/" + name + "-git.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: " + name + ", namespace: flux-system}\nspec: {url: '" + url + "'}\n"
+	}
+	const files = "-- apps/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"
+	generator := "-- clusters/prod/parts.yaml --\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: parts, namespace: flux-system}\n" +
+		"spec: {sources: [{alias: a, kind: GitRepository, name: a}, {alias: b, kind: GitRepository, name: b}], artifacts: [{name: x, copy: [{from: '@b/apps/*.yaml', to: '@artifact/'}, {from: '@a/charts/**', to: '@artifact/'}]}]}\n"
+	for _, c := range []struct {
+		name, files string
+		remotes     []string
+		want        string
+	}{
+		{"one that nothing defines", of("x", "fleet", "./gone"), nil, "fleet"},
+		{"the one with the folders", of("x", "a", "./") + of("y", "a", "./deploy") + of("z", "b", "./apps"), nil, "b"},
+		{"the one that most name", of("x", "b", "./") + of("y", "b", "./") + of("z", "a", "./"), nil, "b"},
+		{"one that nothing defines before one with an address", of("x", "a", "./apps") + of("y", "b", "./apps") + git("a", "https://example.com/a"), nil, "b"},
+		{"an address whose folders are there", of("x", "a", "./apps") + git("a", "https://example.com/a"), nil, "a"},
+		{"an address whose folders aren't", of("x", "a", "./") + git("a", "https://example.com/a"), nil, ""},
+		{"an address with folders before a name without", of("x", "a", "./apps") + of("y", "b", "./gone") + git("a", "https://example.com/a"), nil, "a"},
+		{"an address of another repository", of("x", "a", "./apps") + git("a", "https://example.com/me/a"), []string{"git@example.com:me/fleet.git"}, ""},
+		{"the address by another protocol", of("x", "a", "./") + git("a", "ssh://git@example.com/me/fleet"), []string{"https://example.com/me/fleet.git"}, "a"},
+		{"the address of a fork", of("x", "a", "./") + git("a", "ssh://git@example.com/me/fleet"), []string{"https://example.com/you/fleet.git"}, "a"},
+		{"a generator's", generator, nil, "b"},
+	} {
+		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
+			for _, f := range txtar.Parse([]byte(c.files + files)).Files {
+				if !yield(f.Name, f.Data) {
+					return
+				}
+			}
+		}, repository.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet, err := Reconcile(t.Context(), repo, Options{Roots: []string{"clusters/prod"}, Remotes: c.remotes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fleet.Clusters[0].Root.source.name; got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+		for _, k := range fleet.Clusters[0].Kustomizations[1:] {
+			if own := k.Spec.SourceRef.Name == c.want; own != (k.Repo != nil) {
+				t.Errorf("%s: the files of %s are at hand: %t", c.name, k, !own)
+			}
+		}
+	}
+}
