@@ -14,7 +14,7 @@ import (
 // TargetedPatch is a patch with a target, and whether it changes anything: kustomize says
 // nothing of one whose target selects no object.
 type TargetedPatch struct {
-	// File, Line and Column of its target's name, else of its target.
+	// File, Line and Column of its target's name, else of its kind, or of the target.
 	File         string
 	Line, Column int
 	Target       types.Selector
@@ -25,8 +25,9 @@ type TargetedPatch struct {
 	// selects from.
 	Selects bool
 	// Names are those of the objects that it selects from and that have its kind, and Kinds
-	// the kinds of those that have its name; both sorted.
-	Names, Kinds []string
+	// the kinds of those that have its name; both sorted. Versions are the API versions of the
+	// former that the target's group or version leaves out.
+	Names, Kinds, Versions []string
 }
 
 // TargetedPatches are the patches with targets of what a Kustomization is built of, those of
@@ -55,7 +56,14 @@ func (k *Kustomization) TargetedPatches() []TargetedPatch {
 		}
 		one := b.look(*selector(p.Target), b.whole())
 		one.Shared = true
-		one.File, one.Line, one.Column = k.Object.Position("spec", "patches", i, "target", "name")
+		at := []any{"spec", "patches", i, "target"}
+		for _, field := range []string{"name", "kind", "group"} {
+			if k.Object.Text(append(slices.Clone(at), field)...) != "" {
+				at = append(at, field)
+				break
+			}
+		}
+		one.File, one.Line, one.Column = k.Object.Position(at...)
 		all = append(all, one)
 	}
 	for _, kustomize := range b.kustomizes {
@@ -119,6 +127,9 @@ func (b *targeted) whole() *selectable {
 	}
 	s := &selectable{}
 	for _, file := range b.k.read {
+		if !b.k.Repo.Exists(file) {
+			continue // the kustomization that Flux makes of a folder without one
+		}
 		if use := b.k.Repo.Use(file); use == repository.Plain || use == repository.Resource {
 			s.addFile(b.k.Repo, file)
 		}
@@ -264,7 +275,7 @@ func (b *targeted) look(target types.Selector, from *selectable) TargetedPatch {
 	for _, g := range from.generated {
 		b.weigh(&p, regex, resid.NewGvk("", "v1", g.kind), g.name, "", from, nil)
 	}
-	for _, list := range []*[]string{&p.Names, &p.Kinds} {
+	for _, list := range []*[]string{&p.Names, &p.Kinds, &p.Versions} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
@@ -276,6 +287,9 @@ func (b *targeted) weigh(p *TargetedPatch, regex *types.SelectorRegex, gvk resid
 	sameKind, sameName := regex.MatchGvk(gvk), regex.MatchName(name)
 	if p.Target.Kind != "" && gvk.Kind == p.Target.Kind {
 		p.Names = append(p.Names, name)
+		if !sameKind {
+			p.Versions = append(p.Versions, gvk.ApiVersion())
+		}
 	}
 	if sameName && p.Target.Name != "" {
 		p.Kinds = append(p.Kinds, gvk.Kind)

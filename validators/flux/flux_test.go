@@ -211,6 +211,11 @@ args = "--watch-configs-label-selector=owner!=helm"
 		{"a patch of what one of two has", fluxSync + kustomization("blue", "") + kustomization("green", "") + onlyBlue, ""},
 		{"a patch for all of a kind in a component", fluxSync + kustomization("blue", "") + strings.ReplaceAll(onlyBlue, "{kind: ConfigMap, name: blue}", "{kind: Deployment}"), ""},
 		{"a patch for one of a kind in a component", fluxSync + kustomization("blue", "") + strings.ReplaceAll(onlyBlue, "{kind: ConfigMap, name: blue}", "{kind: Deployment, name: blue}"), "flux-patch-target-missing"},
+		{"a patch for all of a misspelt kind", fluxSync + apps(patchAll("kind: ConfigMapp")) + podinfoSettings, "flux-patch-target-missing"},
+		{"a patch for all of a kind that there isn't", fluxSync + apps(patchAll("kind: Deployment")) + podinfoSettings, ""},
+		{"a patch for all of a kind in another group", fluxSync + apps(patchAll("group: apps, kind: ConfigMap")) + podinfoSettings, "flux-patch-target-missing"},
+		{"a patch for all of a kind in another version", fluxSync + apps(patchAll("version: v2, kind: ConfigMap")) + podinfoSettings, "flux-patch-target-missing"},
+		{"a patch for all of a kind with labels that none has", fluxSync + apps(patchAll(`kind: ConfigMap, labelSelector: "a=b"`)) + podinfoSettings, ""},
 		{"a patch of what flux bootstrap will write", fluxSync + apps("") + "-- apps/kustomization.yaml --\nresources: [components.yaml]\npatches: [{target: {kind: Deployment, name: a}, patch: '[{\"op\": \"remove\", \"path\": \"/spec\"}]'}]\n-- apps/components.yaml --\n# later\n", ""},
 		{"a bootstrap brings the definitions", fluxSync + kustomization("infrastructure", "") + keda + "-- infrastructure/a.yaml --\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a, namespace: default}\n" +
 			"-- bootstrap/helmfile.yaml --\nreleases:\n  - {name: keda, chart: oci://ghcr.io/kedacore/charts/keda}\n", ""},
@@ -279,6 +284,11 @@ patches:
   - target: {kind: ConfigMap, name: blue}
     patch: '[{"op": "add", "path": "/data", "value": {}}]'
 `
+
+// patchAll is a patch of a Flux Kustomization for what a target selects.
+func patchAll(target string) string {
+	return "  patches: [{target: {" + target + "}, patch: '[{\"op\": \"add\", \"path\": \"/metadata/labels\", \"value\": {}}]'}]\n"
+}
 
 // widgets define a kind.
 func widgets(dir string) string {
@@ -409,6 +419,17 @@ func TestPatchOfManyObjects(t *testing.T) {
 		found := ruletest.Find(t, c.rule, c.files)
 		if len(found) != 1 || found[0].File != "clusters/prod/apps.yaml" || found[0].Line != c.line || found[0].Message != c.want {
 			t.Errorf("%s: got %+v, want line %d, %s", c.name, found, c.line, c.want)
+		}
+	}
+	for _, c := range []struct{ target, want, hint string }{
+		{"{kind: HelmReleas}", "HelmReleas", `did you mean kind "HelmRelease"?`},
+		{"{kind: HelmRelease, name: d}", "HelmRelease d", ""},
+		{"{group: helm.toolkit.io, kind: HelmRelease}", "HelmRelease of helm.toolkit.io", "there are some of helm.toolkit.fluxcd.io/v2"},
+	} {
+		found := ruletest.Find(t, PatchTargetMissing, strings.Replace(nested("              - {op: test, path: /kind, value: HelmRelease}\n"), "{kind: HelmRelease|Job}", c.target, 1))
+		want := "the patch changes nothing: there is no " + c.want + " here (the same for 2 other objects)"
+		if len(found) != 1 || found[0].File != "clusters/prod/apps.yaml" || found[0].Line != 19 || found[0].Message != want || found[0].Hint != c.hint {
+			t.Errorf("%s: got %+v", c.target, found)
 		}
 	}
 	ignored := strings.Replace(files("        - op: add\n          path: /spec/dependsOn\n          value: [{name: gone}]\n"),

@@ -3,12 +3,14 @@ package flux
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -23,8 +25,10 @@ not. A target's namespace, too, is compared with what the object's own file says
 kustomization comes after its patches.
 
 Looked at are the patches of kustomizations, of their components and of Flux Kustomizations. A patch that several
-Kustomizations share has to select something for one of them; one in a component or in a Flux Kustomization that is for
-all objects of a kind may select none. Where not all is known that it selects from, nothing is said.`,
+Kustomizations share has to select something for one of them: also one that a patch of their parent's gives them. One in
+a component or in a Flux Kustomization that is for all objects of a kind may select none, unless there are objects of
+the kind and only the target's group or version keeps them out, or the kind is misspelt. Where not all is known that it
+selects from, nothing is said.`,
 	Fix: `Correct the target, which takes regular expressions for the whole of a name, or remove the patch.`,
 	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoSettings + `-- apps/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1
@@ -62,7 +66,7 @@ patches:
 					found.add(k, one)
 				}
 			}
-			found.budget = w.budget
+			found.budget, found.kinds = w.budget, w.kinds()
 		})
 		found.report(p)
 	},
@@ -73,6 +77,8 @@ type idlePatches struct {
 	order  []*idlePatch
 	by     map[place]*idlePatch
 	budget *budget
+	// kinds are those of the objects in the repository's files.
+	kinds []string
 }
 
 type idlePatch struct {
@@ -90,12 +96,18 @@ func (f *idlePatches) add(k *reconcile.Kustomization, patch reconcile.TargetedPa
 		f.order = append(f.order, known)
 	}
 	known.Selects = known.Selects || patch.Selects
+	for _, list := range []struct {
+		into *[]string
+		more []string
+	}{{&known.Names, patch.Names}, {&known.Kinds, patch.Kinds}, {&known.Versions, patch.Versions}} {
+		*list.into = slices.Compact(slices.Sorted(slices.Values(slices.Concat(*list.into, list.more))))
+	}
 	known.of = append(known.of, k)
 }
 
 func (f *idlePatches) report(p *rule.Pass) {
 	for _, one := range f.order {
-		if one.Selects || one.Shared && one.Target.Name == "" {
+		if one.Selects || one.Shared && one.Target.Name == "" && len(one.Versions) == 0 && f.meant(one) == "" {
 			continue
 		}
 		for _, k := range one.of {
@@ -109,6 +121,26 @@ func (f *idlePatches) report(p *rule.Pass) {
 			})
 		}
 	}
+}
+
+// meant is the kind that a target's misspelt one was meant to be, "" where it isn't misspelt.
+func (f *idlePatches) meant(one *idlePatch) string {
+	if slices.Contains(f.kinds, one.Target.Kind) || f.budget.names < len(f.kinds) {
+		return ""
+	}
+	f.budget.names -= len(f.kinds)
+	kind, _ := schemas.Misspelt(one.Target.Kind, f.kinds)
+	return kind
+}
+
+// kinds are those of the objects in the files, with Flux's own, sorted.
+func (w *world) kinds() []string {
+	kinds := []string{kustomizationKind, helmReleaseKind}
+	for of := range w.written {
+		kinds = append(kinds, of.kind)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
 }
 
 // targetText names what a target selects.
@@ -132,7 +164,13 @@ func targetText(t types.Selector) string {
 
 // hint says what the target was meant to be, if anything comes near.
 func (f *idlePatches) hint(one *idlePatch) string {
+	if kind := f.meant(one); kind != "" {
+		return fmt.Sprintf("did you mean kind %q?", kind)
+	}
 	if one.Target.Name == "" {
+		if len(one.Versions) > 0 {
+			return fmt.Sprintf("there are some of %s", some(one.Versions))
+		}
 		return ""
 	}
 	if near, ok := f.budget.nearest(one.Target.Name, one.Names); ok && near != one.Target.Name {

@@ -187,6 +187,10 @@ var fluxMutants = []mutant{
 			"- path: friend-patch.yaml\n- target:\n    kind: ResourceQuota\n    name: «»frend\n  patch: '[{\"op\": \"remove\", \"path\": \"/spec/hard/pods\"}]'\n")},
 	},
 	{
+		name: "misspelt-kind-in-a-patch-of-all-apps", example: "homelab", rule: "flux-patch-target-missing",
+		edits: []edit{replace("kubernetes/flux/cluster/ks.yaml", "  timeout: 5m0s\n", strings.Replace(parentPatch("HelmRelease", "upgrade:\n  crds: CreateReplace"), "    kind: HelmRelease\n", "    kind: «»HelmReleases\n", 1))},
+	},
+	{
 		name: "of-a-Flux-Kustomization", example: "homelab", rule: "flux-patch-target-missing",
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "  postBuild:\n", "  patches:\n  - target: {kind: HelmRelease, name: «»jelly}\n    patch: '[{\"op\": \"remove\", \"path\": \"/spec/upgrade\"}]'\n  postBuild:\n")},
 	},
