@@ -240,6 +240,7 @@ func (s *site) gone(t *testing.T, tenant *tenant) {
 	s.fleet.Commit("Take " + tenant.name + " out")
 	s.sync(t)
 	namespaces := append([]string{tenant.sync}, tenant.namespaces...)
+	s.flux.Kinds.Invalidate() // all that there are now
 	harness.Eventually(t, patience, "no trace is left of tenant "+tenant.name, func(context.Context) (bool, string) {
 		var left []string
 		for _, object := range s.flux.List(t, "", metav1.ListOptions{}) {
