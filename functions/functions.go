@@ -43,6 +43,7 @@ func functions() []function {
 		{kind: "RenderFleet", start: newRenderFleet},
 		{kind: "ValidateFleet", start: newValidateFleet},
 		{kind: "VerifyBootstrap", start: newVerifyBootstrap},
+		{kind: "EncryptSecrets", start: newEncryptSecrets},
 	}
 }
 

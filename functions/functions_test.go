@@ -136,7 +136,7 @@ func TestConfigIsDecodedStrictly(t *testing.T) {
 	kustomize := captures(t, "kustomize-transformer")["kustomize-transformer.yaml"]
 	const head = "apiVersion: fleetwright.dev/v1alpha1\nkind: "
 	for _, c := range []struct{ name, list, config, want string }{
-		{"none", capture, "", "want kind RenderFleet, ValidateFleet or VerifyBootstrap"},
+		{"none", capture, "", "want kind RenderFleet, ValidateFleet, VerifyBootstrap or EncryptSecrets"},
 		{"kind", capture, head + "RenderFlet\n", `kind "RenderFlet" is unknown`},
 		{"version", capture, "apiVersion: fleetwright.dev/v1\nkind: RenderFleet\n", `apiVersion "fleetwright.dev/v1" is unknown`},
 		{"field", capture, head + "ValidateFleet\nspec:\n  failon: error\n", `field "failon" of spec is unknown: want baseline, disable, failOn, failOnUnresolved, ignore, profiles, roots, rules or severities`},

@@ -1,0 +1,251 @@
+package functions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/fn/framework"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+)
+
+// encryptSecrets is the configuration of EncryptSecrets.
+type encryptSecrets struct {
+	rules []byte // a .sops.yaml
+	root  string
+}
+
+func newEncryptSecrets() (settings, runner) {
+	f := &encryptSecrets{}
+	return settings{"creationRules": f.creationRules, "root": textSetting(&f.root)}, f.run
+}
+
+// creationRules takes the rules of a .sops.yaml; in a ConfigMap they are a text.
+func (f *encryptSecrets) creationRules(n *kyaml.Node) error {
+	rules := n
+	if n.Kind == kyaml.ScalarNode {
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(n.Value), &doc); err != nil || len(doc.Content) != 1 {
+			return errors.New("want creation_rules of a .sops.yaml, in YAML")
+		}
+		rules = doc.Content[0]
+	}
+	if rules.Kind != kyaml.SequenceNode {
+		return errors.New("want a list: creation_rules of a .sops.yaml")
+	}
+	text, err := yaml.Marshal(map[string]any{"creation_rules": rules})
+	f.rules = text
+	return err
+}
+
+// run encrypts the Secrets among the items that are in clear.
+func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) error {
+	if list.kustomize {
+		return &render.BadInput{
+			Err:  errors.New("EncryptSecrets is for kpt: kustomize would read the Secrets in clear from Git, and encrypt them anew at each build"),
+			Hint: "encrypt the files with \"fleetwright secrets encrypt\", and list them as resources",
+		}
+	}
+	p, err := readPackage(list)
+	if err != nil {
+		return &render.BadInput{Err: err}
+	}
+	config, err := f.config(list, o)
+	if err != nil {
+		return err
+	}
+	replaced := map[string][]*kyaml.RNode{}
+	var lines []string
+	for _, item := range list.items {
+		if !isSecretItem(item) {
+			continue
+		}
+		file, err := p.fileOf(item)
+		if err != nil {
+			return &render.BadInput{Err: err}
+		}
+		content, err := f.encrypt(item, file, len(p.files[file]), config)
+		if err != nil {
+			lines = append(lines, list.refuse(item, file, err))
+			continue
+		}
+		if content == nil {
+			continue
+		}
+		if replaced[file], err = p.place(file, content); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if len(lines) > 0 {
+		return &FindingsError{Text: strings.Join(lines, "\n")}
+	}
+	list.items = p.replace(list.items, replaced)
+	for _, file := range slices.Sorted(maps.Keys(replaced)) {
+		list.note(framework.Info, file, "encrypted")
+	}
+	return nil
+}
+
+// isSecretItem says whether an item is a Secret of Kubernetes.
+func isSecretItem(n *kyaml.RNode) bool { return n.GetApiVersion() == "v1" && n.GetKind() == "Secret" }
+
+// config says who can decrypt what: the configuration's rules, the .sops.yaml of a
+// folder, or what is rendered of the specification among the items.
+func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config, error) {
+	bad := func(err error, hint string) error {
+		return &render.BadInput{Err: fmt.Errorf("functionConfig EncryptSecrets: %w", err), Hint: hint}
+	}
+	content := f.rules
+	switch {
+	case f.root != "" && f.rules != nil:
+		return nil, bad(errors.New("spec.root and spec.creationRules exclude each other"), "")
+	case f.root != "":
+		dir, err := inside(o.Root, f.root, "spec.root")
+		if err != nil {
+			return nil, err
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = root.Close() }()
+		if content, err = root.ReadFile(secrets.ConfigName); err != nil {
+			return nil, bad(fmt.Errorf("spec.root %q holds no %s that can be read", f.root, secrets.ConfigName), "name the folder with .sops.yaml in it")
+		}
+	case f.rules == nil:
+		var nodes []*yaml.Node
+		for _, item := range ownSpecification(list.items) {
+			if isSpecification(item) {
+				nodes = append(nodes, item.YNode())
+			}
+		}
+		if len(nodes) == 0 {
+			return nil, bad(errors.New("nothing says who can decrypt the Secrets"),
+				"give creation_rules of a .sops.yaml as spec.creationRules, the folder of one as spec.root (exec form), or a specification with an Encryption among the items")
+		}
+		spec, err := v1alpha1.LoadNodes(nodes)
+		if err != nil {
+			return nil, err
+		}
+		if content, err = generators.SOPSConfig(spec); err != nil {
+			return nil, err
+		}
+	}
+	config, err := secrets.ParseConfig(secrets.ConfigName, content)
+	if err == nil && config.Err != nil {
+		err = fmt.Errorf("%s: %w", secrets.ConfigName, config.Err)
+	}
+	if err != nil {
+		return nil, bad(err, "")
+	}
+	return config, nil
+}
+
+// yamlIndent is that of the files that kpt writes.
+var yamlIndent = 2
+
+// encrypt gives the file of a Secret, encrypted; nil for one that holds nothing, or
+// is encrypted already.
+func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, config *secrets.Config) ([]byte, error) {
+	clear := item.Copy()
+	for _, name := range passing {
+		if err := clear.PipeE(kyaml.ClearAnnotation(name)); err != nil {
+			return nil, err
+		}
+	}
+	if err := kyaml.ClearEmptyAnnotations(clear); err != nil {
+		return nil, err
+	}
+	var plain bytes.Buffer
+	encoder := kyaml.NewEncoderWithOptions(&plain, &kyaml.EncoderOptions{SeqIndent: kyaml.CompactSequenceStyle})
+	if err := encoder.Encode(clear.YNode()); err != nil {
+		return nil, err
+	}
+	switch {
+	case lookup(item.YNode(), "sops") != nil:
+		return nil, stays(item, plain.Bytes())
+	case !hasValues(item):
+		return nil, nil
+	case file == "":
+		return nil, &refusal{"it stands in no file, and rules go by the file's path", "let it stand in a file of the package"}
+	case documents > 1:
+		return nil, &refusal{"it stands beside other objects, and SOPS encrypts a file as a whole", "move it into a file of its own"}
+	}
+	rule := config.For(file)
+	if rule == nil {
+		return nil, &refusal{"no rule is for this file", "give it a name that a rule matches, such as NAME.sops.yaml, or add a rule"}
+	}
+	with := *rule
+	if with.Indents.YAML == nil {
+		with.Indents.YAML = &yamlIndent
+	}
+	content, err := envelope.Encrypt(file, plain.Bytes(), &with, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if after, err := parseFile(content); err != nil || len(after) != 1 || idOf(after[0]) != idOf(item) {
+		return nil, &refusal{"its rule encrypts what makes it a Secret, and kpt would not know it any more", "let encrypted_regex of the rule choose ^(data|stringData)$"}
+	}
+	return content, nil
+}
+
+// stays says why an encrypted Secret can't stay as it is: it has a value in clear
+// that the way it was encrypted doesn't leave so.
+func stays(item *kyaml.RNode, content []byte) error {
+	for _, field := range []string{"unencrypted_suffix", "encrypted_suffix", "unencrypted_regex", "encrypted_comment_regex", "unencrypted_comment_regex"} {
+		if n := lookup(item.YNode(), "sops", field); n != nil && n.Value != "" {
+			return nil
+		}
+	}
+	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(content), &clear) {
+		return &refusal{clear.Message + " beside its metadata of SOPS", "mend it with sops edit"}
+	}
+	return nil
+}
+
+// hasValues says whether a Secret holds a value.
+func hasValues(item *kyaml.RNode) bool {
+	return slices.ContainsFunc([]string{"data", "stringData"}, func(field string) bool {
+		n := lookup(item.YNode(), field)
+		return n != nil && n.Kind == kyaml.MappingNode && len(n.Content) > 0
+	})
+}
+
+// refusal says why a Secret is not encrypted, and the way out.
+type refusal struct{ message, hint string }
+
+func (e *refusal) Error() string { return e.message }
+
+// Hint is the way out.
+func (e *refusal) Hint() string { return e.hint }
+
+// refuse reports a Secret that can't be encrypted, and returns the line for it.
+func (l *resourceList) refuse(item *kyaml.RNode, file string, err error) string {
+	message := strings.TrimPrefix(err.Error(), file+": ")
+	if hinted := (interface{ Hint() string })(nil); errors.As(err, &hinted) && hinted.Hint() != "" {
+		message += "\nhint: " + hinted.Hint()
+	}
+	r := &framework.Result{Message: message, Severity: framework.Error, ResourceRef: identify("v1", "Secret", item.GetNamespace(), item.GetName())}
+	if file != "" {
+		r.File = &framework.File{Path: file}
+	}
+	l.results = append(l.results, r)
+	line := nameOf(item) + ": " + strings.ReplaceAll(message, "\n", "\n  ")
+	if file != "" {
+		line = file + ": " + line
+	}
+	return line
+}
