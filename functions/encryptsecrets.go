@@ -26,6 +26,7 @@ import (
 type encryptSecrets struct {
 	rules []byte // a .sops.yaml
 	root  string
+	now   time.Time
 }
 
 func newEncryptSecrets() (settings, runner) {
@@ -63,6 +64,7 @@ func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) e
 	if err != nil {
 		return &render.BadInput{Err: err}
 	}
+	f.now = o.Now
 	config, err := f.config(list, o)
 	if err != nil {
 		return err
@@ -192,7 +194,7 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	if with.Indents.YAML == nil {
 		with.Indents.YAML = &yamlIndent
 	}
-	content, err := envelope.Encrypt(file, plain.Bytes(), &with, time.Now())
+	content, err := envelope.Encrypt(file, plain.Bytes(), &with, f.now)
 	if err != nil {
 		return nil, err
 	}

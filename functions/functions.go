@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
@@ -24,6 +25,8 @@ type Options struct {
 	// Root is the working directory: the folders that a functionConfig names
 	// (exec form) lie inside of it.
 	Root string
+	// Now is what encrypted files say of when they were encrypted.
+	Now time.Time
 }
 
 // function is one kind of functionConfig.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/functions"
@@ -11,14 +13,14 @@ func newFn(s streams) *cobra.Command {
 		Use:   "fn",
 		Short: "Run as a KRM function, for kustomize and kpt",
 		Long: `Read a ResourceList on stdin and write one to stdout. The functionConfig chooses
-the function: kind RenderFleet, ValidateFleet or VerifyBootstrap of
+the function: kind RenderFleet, ValidateFleet, VerifyBootstrap or EncryptSecrets of
 fleetwright.dev/v1alpha1, or a ConfigMap with data.function.
 
 The folders that a functionConfig names (spec.path, spec.root) must lie inside of
 the working directory.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return functions.Run(c.Context(), s.in, s.out, functions.Options{Root: "."})
+			return functions.Run(c.Context(), s.in, s.out, functions.Options{Root: ".", Now: time.Now()})
 		},
 	}
 }
