@@ -228,7 +228,7 @@ func (x *expansion) render(source string, input map[string]any) (string, error) 
 	if err := x.setEngine.spendOn(input); err != nil {
 		return "", err
 	}
-	x.setEngine.rendering.functions["inputs"] = func() any { return input }
+	x.setEngine.rendering.inputs = input
 	return x.setEngine.render(".", source, nil)
 }
 
@@ -351,7 +351,7 @@ func newSetEngine(g *git) *engine {
 	}
 	r.functions = template.FuncMap{stepFunction: known[stepFunction], conditionFunction: known[conditionFunction],
 		eitherFunction: known[eitherFunction], loopFunction: known[loopFunction], printFunction: known[printFunction],
-		"inputs": func() any { return nil }}
+		"inputs": func() any { return r.inputs }}
 	for _, name := range strings.Fields(setFunctions) {
 		if f, ok := known[name]; ok {
 			r.functions[name] = f

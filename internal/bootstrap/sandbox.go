@@ -86,7 +86,7 @@ type mark struct {
 
 func newEngine(ctx context.Context, f files) *engine {
 	e := &engine{ctx: ctx, files: f, work: maxWork, index: map[mark]int{}, reads: map[string]bool{}}
-	e.rendering = &rendering{engine: e, left: "{{", right: "}}"}
+	e.rendering = &rendering{engine: e, left: "{{", right: "}}", parsed: map[string]*template.Template{}, beside: map[string][]string{}}
 	e.rendering.functions = e.rendering.bind()
 	return e
 }
@@ -204,10 +204,15 @@ type rendering struct {
 	// left and right delimit actions: those of text/template, or of ResourceSets, which have no
 	// helpers.
 	left, right string
-	root        *template.Template
-	depth       int
-	rewritten   map[*parse.Tree]bool
-	out         *boundedWriter // of the outermost template
+	// parsed are templates without helpers, by their texts, and beside the helpers by folder.
+	parsed map[string]*template.Template
+	beside map[string][]string
+	// inputs are those of a ResourceSet's template.
+	inputs    map[string]any
+	root      *template.Template
+	depth     int
+	rewritten map[*parse.Tree]bool
+	out       *boundedWriter // of the outermost template
 	// log holds the files that the template read, each with the number of bytes that
 	// it had written before, and blocked says which it could not read.
 	log     []readAt
@@ -238,10 +243,26 @@ func (r *rendering) run(text string, data any) (string, error) {
 	return r.execute(t, data)
 }
 
+// mostParsed bounds the templates that are kept: releases share theirs, and each is evaluated
+// several times.
+const mostParsed = 200
+
 // parse reads a template and the helpers (_*.tpl) beside it, as helmfile does.
 func (r *rendering) parse(text string) (*template.Template, error) {
+	helpers := r.helpers()
+	if t, known := r.parsed[text]; known && len(helpers) == 0 {
+		return t, r.spend(int64(len(text)))
+	}
+	t, err := r.parseWith(helpers, text)
+	if err == nil && len(helpers) == 0 && len(r.parsed) < mostParsed && len(text) < maxTemplateBytes/64 {
+		r.parsed[text] = t
+	}
+	return t, err
+}
+
+func (r *rendering) parseWith(helpers []string, text string) (*template.Template, error) {
 	t := template.New("stringTemplate").Option("missingkey=error").Delims(r.left, r.right).Funcs(r.functions)
-	for _, p := range r.helpers() {
+	for _, p := range helpers {
 		data, err := r.files.ReadFile(p)
 		if err != nil {
 			return nil, fmt.Errorf("the helper template %s: %w", p, err)
@@ -254,12 +275,16 @@ func (r *rendering) parse(text string) (*template.Template, error) {
 }
 
 func (r *rendering) helpers() []string {
-	var found []string
+	found, known := r.beside[r.dir]
+	if known {
+		return found
+	}
 	for _, p := range r.paths() {
 		if strings.HasSuffix(p, ".tpl") && path.Dir(p) == r.dir && strings.HasPrefix(path.Base(p), "_") {
 			found = append(found, p)
 		}
 	}
+	r.beside[r.dir] = found
 	return found
 }
 

@@ -25,6 +25,7 @@ func main() {
 	catalog := flag.String("catalog", "bin/tools/catalog", "the folder of its JSON Schemas")
 	helmfile := flag.String("helmfile", "bin/tools/helmfile", "the helmfile command to compare with, helm beside it")
 	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
+	only := flag.String("only", "", "measure only this `PART`: start, render, graph or bootstrap")
 	flag.Parse()
 	binary, err := filepath.Abs(*command)
 	check(err)
@@ -41,10 +42,19 @@ func main() {
 	defer os.RemoveAll(work)
 
 	fmt.Printf("%s/%s, %d CPUs, %s; medians\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
-	start(binary, work, *runs)
-	render(binary, work)
-	graph(binary, peers, work)
-	bootstrap(binary, helmfilePath, work)
+	for _, part := range []struct {
+		name string
+		run  func()
+	}{
+		{"start", func() { start(binary, work, *runs) }},
+		{"render", func() { render(binary, work) }},
+		{"graph", func() { graph(binary, peers, work) }},
+		{"bootstrap", func() { bootstrap(binary, helmfilePath, work) }},
+	} {
+		if *only == "" || *only == part.name {
+			part.run()
+		}
+	}
 }
 
 // start compares the start of the process, and a small function call, with an

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// registry is an OCI registry on the loopback interface that serves Helm charts, as those serve
+// that the OCIRepositories of real clusters name.
+type registry struct {
+	address   string
+	manifests map[string][]byte // by repository:tag and repository@digest
+	blobs     map[string][]byte // by digest
+}
+
+// startRegistry listens on a free port until the process ends.
+func startRegistry() *registry {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(err)
+	r := &registry{address: listener.Addr().String(), manifests: map[string][]byte{}, blobs: map[string][]byte{}}
+	go func() { check(http.Serve(listener, r)) }() //nolint:gosec // on loopback, for the benchmark alone
+	return r
+}
+
+// The media types of a chart in a registry.
+const (
+	manifestType = "application/vnd.oci.image.manifest.v1+json"
+	configType   = "application/vnd.cncf.helm.config.v1+json"
+	chartType    = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+)
+
+// add serves a chart of a version with one template.
+func (r *registry) add(name, version string) {
+	config := fmt.Appendf(nil, `{"apiVersion":"v2","name":%q,"version":%q}`, name, version)
+	chart := packChart(name, version)
+	type descriptor struct {
+		MediaType string `json:"mediaType"`
+		Digest    string `json:"digest"`
+		Size      int    `json:"size"`
+	}
+	blob := func(mediaType string, content []byte) descriptor {
+		d := digest(content)
+		r.blobs[d] = content
+		return descriptor{mediaType, d, len(content)}
+	}
+	manifest, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": manifestType,
+		"config": blob(configType, config), "layers": []descriptor{blob(chartType, chart)}})
+	check(err)
+	r.manifests["charts/"+name+":"+version] = manifest
+	r.manifests["charts/"+name+"@"+digest(manifest)] = manifest
+}
+
+func digest(content []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(content)) }
+
+// packChart packs a chart.
+func packChart(name, version string) []byte {
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	files := tar.NewWriter(packed)
+	for file, content := range benchChart(name, version) {
+		check(files.WriteHeader(&tar.Header{Name: name + "/" + file, Mode: 0o644, Size: int64(len(content))}))
+		_, err := files.Write([]byte(content))
+		check(err)
+	}
+	check(files.Close())
+	check(packed.Close())
+	return out.Bytes()
+}
+
+// benchChart are the files of a chart.
+func benchChart(name, version string) map[string]string {
+	return map[string]string{
+		"Chart.yaml":          fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", name, version),
+		"templates/data.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {values: {{ toJson .Values | quote }}}\n",
+	}
+}
+
+// ServeHTTP answers as the distribution specification wants it for pulls.
+func (r *registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	path, ok := strings.CutPrefix(request.URL.Path, "/v2/")
+	content, mediaType := []byte(nil), "application/octet-stream"
+	switch {
+	case path == "":
+		content = []byte("{}")
+	case strings.Contains(path, "/manifests/"):
+		name, reference, _ := strings.Cut(path, "/manifests/")
+		separator := ":"
+		if strings.HasPrefix(reference, "sha256:") {
+			separator = "@"
+		}
+		content, ok = r.manifests[name+separator+reference]
+		mediaType = manifestType
+	case strings.Contains(path, "/blobs/"):
+		_, reference, _ := strings.Cut(path, "/blobs/")
+		content, ok = r.blobs[reference]
+	case strings.HasSuffix(path, "/tags/list"):
+		name := strings.TrimSuffix(path, "/tags/list")
+		var tags []string
+		for known := range r.manifests {
+			if tag, is := strings.CutPrefix(known, name+":"); is {
+				tags = append(tags, tag)
+			}
+		}
+		content, _ = json.Marshal(map[string]any{"name": name, "tags": tags})
+		mediaType = "application/json"
+	}
+	if !ok || content == nil {
+		http.NotFound(w, request)
+		return
+	}
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+	w.Header().Set("Docker-Content-Digest", digest(content))
+	if request.Method != http.MethodHead {
+		_, _ = w.Write(content)
+	}
+}
