@@ -16,37 +16,39 @@ const (
 	benchBootstrapped = 12
 )
 
+// Where the charts of the benchmark's bootstrap are: real bootstraps have them in registries, or in
+// chart repositories. Both are on the loopback interface here, so that no network counts.
+const (
+	inFolders    = "charts in folders"
+	inRegistry   = "charts in an OCI registry"
+	inRepository = "charts in four chart repositories"
+)
+
 // bootstrap compares the verification of a bootstrap with what helmfile needs to write the
-// values of the same releases: with charts in folders, which no real bootstrap has, and in a
-// registry on loopback, from where helmfile pulls them as it does in real life. Its cache is
-// empty each time, as where a new cluster is set up, and once it is full.
+// values of the same releases, with an empty cache, as where a new cluster is set up, and once it
+// is full.
 func bootstrap(binary, helmfile, work string) {
-	fmt.Printf("\n| bootstrap, %d HelmReleases, %d of them bootstrapped | wall | user CPU | against `helmfile write-values` | peak memory |\n|---|---|---|---|---|\n", benchReleases, benchBootstrapped)
-	for _, charts := range []struct {
-		name   string
-		remote bool
-	}{{"charts in folders", false}, {"charts in a registry on loopback", true}} {
-		dir := filepath.Join(work, "bootstrap", fmt.Sprint(charts.remote))
-		var from *registry
-		if charts.remote {
-			from = startRegistry()
-		}
-		writeBootstrap(dir, from)
+	fmt.Printf("\n| bootstrap, %d HelmReleases, %d of them bootstrapped | wall | user CPU | wall against `helmfile write-values` | user CPU against it | peak memory |\n|---|---|---|---|---|---|\n", benchReleases, benchBootstrapped)
+	for i, charts := range []string{inFolders, inRegistry, inRepository} {
+		dir := filepath.Join(work, "bootstrap", fmt.Sprint(i))
+		writeBootstrap(dir, charts, startRegistry())
 		ours := measure(7, nil, dir, binary, "bootstrap", "verify", ".")
-		user := userOf(dir, binary, "bootstrap", "verify", ".")
-		peer := "–"
+		user := userOf(7, dir, binary, "bootstrap", "verify", ".")
+		peer := "– | –"
 		if _, err := os.Stat(helmfile); err == nil {
-			cold, warm := writeValues(helmfile, dir, work)
-			peer = fmt.Sprintf("%.1f× faster (%s), cache full %.1f× (%s)", ratio(cold, ours.wall), ms(cold), ratio(warm, ours.wall), ms(warm))
+			cold, warm, theirs := writeValues(helmfile, dir, work)
+			peer = fmt.Sprintf("%.1f× faster (%s), cache full %.1f× (%s) | %.1f× less (%s)", ratio(cold, ours.wall), ms(cold),
+				ratio(warm, ours.wall), ms(warm), ratio(theirs, user), ms(theirs))
 		}
-		fmt.Printf("| bootstrap verify, %s | %s | %s | %s | %d MB |\n", charts.name, ms(ours.wall), ms(user), peer, ours.rss>>20)
+		fmt.Printf("| bootstrap verify, %s | %s | %s | %s | %d MB |\n", charts, ms(ours.wall), ms(user), peer, ours.rss>>20)
 	}
 }
 
-// userOf is the time that the CPUs spend in the process of a command, the least of some runs.
-func userOf(dir, command string, args ...string) time.Duration {
+// userOf is the time that the CPUs spend in a command and in those that it runs, the least of some
+// runs: other work on the machine changes it little.
+func userOf(runs int, dir, command string, args ...string) time.Duration {
 	least := time.Hour
-	for range 7 {
+	for range runs {
 		c := exec.Command(command, args...)
 		c.Dir = dir
 		check(c.Run())
@@ -55,33 +57,38 @@ func userOf(dir, command string, args ...string) time.Duration {
 	return least
 }
 
-// writeValues times helmfile: with an empty cache, and with the charts in it.
-func writeValues(helmfile, dir, work string) (cold, warm time.Duration) {
+// writeValues times helmfile: with an empty cache, with the charts in it, and by its CPU time.
+func writeValues(helmfile, dir, work string) (cold, warm, user time.Duration) {
 	check(os.Setenv("HELMFILE_UPGRADE_NOTICE_DISABLED", "1"))
 	check(os.Setenv("PATH", filepath.Dir(helmfile)+string(os.PathListSeparator)+os.Getenv("PATH")))
-	var times [2][]time.Duration
-	for range 3 {
+	var args []string
+	fresh := func() {
 		home, err := os.MkdirTemp(work, "home-")
 		check(err)
 		for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "HELMFILE_CACHE_HOME"} {
 			check(os.Setenv(name, home))
 		}
+		args = []string{"--file", "bootstrap/helmfile/apps.yaml", "write-values", "--output-file-template",
+			filepath.Join(home, "values", "{{ .Release.Name }}.yaml")}
+	}
+	var times [2][]time.Duration
+	for range 3 {
+		fresh()
 		for i := range times {
-			times[i] = append(times[i], once(nil, dir, helmfile, "--file", "bootstrap/helmfile/apps.yaml", "write-values",
-				"--skip-deps", "--output-file-template", filepath.Join(home, "values", "{{ .Release.Name }}.yaml")).wall)
+			times[i] = append(times[i], once(nil, dir, helmfile, args...).wall)
 		}
 	}
 	for _, t := range times {
 		slices.Sort(t)
 	}
-	return times[0][1], times[1][1]
+	fresh()
+	return times[0][1], times[1][1], userOf(1, dir, helmfile, args...)
 }
 
 // writeBootstrap writes a cluster whose every application is a HelmRelease in a Kustomization
 // of its own, which patches of the Kustomizations above reach, and a helmfile that reads some as
 // the bootstraps of public repositories do: chart and version by one template, values by another.
-// The charts stand in folders where there is no registry.
-func writeBootstrap(dir string, from *registry) {
+func writeBootstrap(dir, charts string, from *registry) {
 	write := func(name, format string, args ...any) {
 		file := filepath.Join(dir, name)
 		check(os.MkdirAll(filepath.Dir(file), 0o755))
@@ -91,13 +98,18 @@ func writeBootstrap(dir string, from *registry) {
 	write("bootstrap/helmfile/templates/release.yaml.gotmpl", benchReleaseTemplate)
 	write("bootstrap/helmfile/templates/values.yaml.gotmpl", "%s", "{{ (fromYaml (readFile (printf \"../../../kubernetes/apps/%s/%s/app/helmrelease.yaml\" .Release.Namespace .Release.Name))).spec.values | toYaml }}\n")
 	chart := "'{{ (fromYaml (tpl (readFile \"./templates/release.yaml.gotmpl\") .)).chart }}'"
-	url := "oci://example.com"
-	if from == nil {
+	repositories := ""
+	switch charts {
+	case inFolders:
 		chart = "'../../charts/{{ .Release.Name }}'"
-	} else {
-		url = "oci://" + from.address
+	case inRepository:
+		chart = "'repository-{{ .Release.Labels.repository }}/{{ .Release.Name }}'"
+		repositories = "repositories:\n"
+		for i := range benchRepositories {
+			repositories += fmt.Sprintf("  - {name: repository-%d, url: \"http://%s/repository-%[1]d\"}\n", i, from.address)
+		}
 	}
-	write("bootstrap/helmfile/default.yaml", "%s", strings.ReplaceAll(benchDefault, "CHART", chart))
+	write("bootstrap/helmfile/default.yaml", "%s", repositories+strings.ReplaceAll(benchDefault, "CHART", chart))
 	lists := map[string][]string{}
 	helmfile := "bases: [./default.yaml]\n---\nreleases:\n"
 	needs := ""
@@ -108,16 +120,14 @@ func writeBootstrap(dir string, from *registry) {
 		write(at+"/ks.yaml", benchAppKustomization, name, at, namespace)
 		write(at+"/app/kustomization.yaml", "resources: [helmrelease.yaml, ocirepository.yaml]\n")
 		write(at+"/app/helmrelease.yaml", benchHelmRelease, name)
-		write(at+"/app/ocirepository.yaml", benchOCIRepository, name, version, url)
+		write(at+"/app/ocirepository.yaml", benchOCIRepository, name, version, from.address)
 		if i%(benchReleases/benchBootstrapped) != 0 {
 			continue
 		}
-		helmfile += fmt.Sprintf("  - name: %s\n    namespace: %s\n    inherit: [{template: default}]\n%s", name, namespace, needs)
+		helmfile += fmt.Sprintf("  - name: %s\n    namespace: %s\n    inherit: [{template: default}]\n    labels: {repository: \"%d\"}\n%s", name, namespace, repositoryOf(i), needs)
 		needs = fmt.Sprintf("    needs: [%s/%s]\n", namespace, name)
-		if from != nil {
-			from.add(name, version)
-			continue
-		}
+		from.add(name, version)
+		from.index(i, name, version)
 		for file, content := range benchChart(name, version) {
 			write("charts/"+name+"/"+file, "%s", content)
 		}
@@ -210,5 +220,5 @@ spec:
 const benchOCIRepository = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: OCIRepository
 metadata: {name: %[1]s}
-spec: {interval: 1h, url: "%[3]s/charts/%[1]s", ref: {tag: %[2]s}}
+spec: {interval: 1h, url: "oci://%[3]s/charts/%[1]s", ref: {tag: %[2]s}}
 `

@@ -13,11 +13,39 @@ import (
 )
 
 // registry is an OCI registry on the loopback interface that serves Helm charts, as those serve
-// that the OCIRepositories of real clusters name.
+// that the OCIRepositories of real clusters name. It is some chart repositories too, each with an
+// index of many versions.
 type registry struct {
 	address   string
 	manifests map[string][]byte // by repository:tag and repository@digest
 	blobs     map[string][]byte // by digest
+	indexes   [benchRepositories]bytes.Buffer
+}
+
+// How many chart repositories there are, and how many versions of each chart they have: an
+// index has 300 entries then, where that of jetstack has 600 and that of prometheus-community 7,000.
+const (
+	benchRepositories = 4
+	benchVersions     = 100
+)
+
+// repositoryOf is the number of the chart repository that has a chart.
+func repositoryOf(chart int) int { return chart % benchRepositories }
+
+// index adds a chart to the index of its repository.
+func (r *registry) index(chart int, name, version string) {
+	out := &r.indexes[repositoryOf(chart)]
+	if out.Len() == 0 {
+		out.WriteString("apiVersion: v1\nentries:\n")
+	}
+	fmt.Fprintf(out, "  %s:\n", name)
+	for i := range benchVersions {
+		if i > 0 {
+			version = fmt.Sprintf("0.%d.0", i)
+		}
+		fmt.Fprintf(out, "    - {apiVersion: v2, name: %s, version: %s, created: 2026-01-01T00:00:00Z, description: A chart, digest: %x, home: https://example.com, urls: [%[1]s-%[2]s.tgz]}\n",
+			name, version, sha256.Sum256([]byte(name+version)))
+	}
 }
 
 // startRegistry listens on a free port until the process ends.
@@ -84,6 +112,11 @@ func benchChart(name, version string) map[string]string {
 
 // ServeHTTP answers as the distribution specification wants it for pulls.
 func (r *registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	var number int
+	if n, err := fmt.Sscanf(request.URL.Path, "/repository-%d/index.yaml", &number); err == nil && n == 1 && number < benchRepositories {
+		_, _ = w.Write(r.indexes[number].Bytes())
+		return
+	}
 	path, ok := strings.CutPrefix(request.URL.Path, "/v2/")
 	content, mediaType := []byte(nil), "application/octet-stream"
 	switch {
