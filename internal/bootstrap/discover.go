@@ -60,8 +60,8 @@ func callsHelmfiles(n *yaml.Node) bool {
 
 var (
 	releasesLine = regexp.MustCompile(`(?m)^releases:`)
-	chartLine    = regexp.MustCompile(`(?m)^[ \t-]+(chart|inherit):`)
-	nameLine     = regexp.MustCompile(`(?m)^[ \t-]+name:`)
+	chartLine    = regexp.MustCompile(`(?m)^[ \t-]+(\{(.*,)?[ \t]*)?(chart|inherit):`)
+	nameLine     = regexp.MustCompile(`(?m)^[ \t-]+(\{(.*,)?[ \t]*)?name:`)
 	callsLine    = regexp.MustCompile(`(?m)^helmfiles:`)
 	inheritsLine = regexp.MustCompile(`(?m)^(defaultInherit|bases):`)
 )

@@ -90,6 +90,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"field", "-- helmfile.yaml --\n" + release + "    vales: []\n", true},
 		{"missing key", "-- helmfile.yaml --\n" + release + "    version: '{{ .Values.a }}'\n", true},
+		{"in flow style", "-- helmfile.yaml.gotmpl --\nreleases:\n  - {name: a, namespace: n, chart: x/a, version: '{{ .Values.a }}'}\n", true},
 		{"no YAML", "-- helmfile.yaml --\n" + release + "    version: '{{ (readFile \"hr.yaml\" | fromYaml).spec }}'\n-- hr.yaml --\na: [\n", true},
 		{"environment", "-- helmfile.yaml --\n" + release + "    version: '{{ requiredEnv \"E\" }}'\n", false},
 		{"field of the environment", "-- helmfile.yaml --\n" + release + "    version: '{{ (env \"E\" | fromYaml).a.b }}'\n", false},
