@@ -14,6 +14,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators"
 )
 
 // k0rdentDefinitions are the folders with k0rdent's own definitions, by the
@@ -285,4 +288,111 @@ func worst(s *Schema, o map[string]any) string {
 		}
 	}
 	return found
+}
+
+// What the example renders to, for either release, and mutants of it get the same
+// verdicts from our schemas and from k0rdent's own definitions.
+func TestK0rdentVerdictsOnWhatIsRendered(t *testing.T) {
+	objects, broken := 0, 0
+	for release, kinds := range k0rdentDefinitions(t) {
+		version := map[string]string{"1.11": "1.11.4", "": "1.12.0-rc2"}[release]
+		for _, o := range renderedK0rdent(t, version) {
+			gvk := schema.FromAPIVersionAndKind(o["apiVersion"].(string), o["kind"].(string))
+			theirs, mine := kinds[gvk], ours(t, gvk, release)
+			if problems := theirs.Validate(o); len(problems) > 0 {
+				t.Errorf("%s %v: %v", gvk.Kind, o["metadata"], problems)
+			}
+			objects++
+			for _, m := range mutantsOf(o) {
+				want, got := worst(theirs, m), worst(mine, m)
+				if got != want {
+					t.Fatalf("edition %q, %s: ours %q, theirs %q, of %v", release, gvk.Kind, got, want, m)
+				}
+				if want != "" {
+					broken++
+				}
+			}
+		}
+	}
+	if objects < 60 || broken < 1000 {
+		t.Errorf("%d objects, %d refused mutants: too few to tell", objects, broken)
+	}
+	t.Logf("%d objects, %d refused mutants", objects, broken)
+}
+
+// renderedK0rdent are the objects of k0rdent's kinds that the example renders to.
+func renderedK0rdent(t *testing.T, version string) []map[string]any {
+	t.Helper()
+	var files []v1alpha1.File
+	for _, name := range []string{"fleet.yaml", "k0rdent.yaml"} {
+		content, err := os.ReadFile(filepath.Join("..", "examples", "k0rdent", "fleet", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, v1alpha1.File{Path: name, Content: []byte(strings.ReplaceAll(string(content), "version: 1.11.4", "version: "+version))})
+	}
+	spec, err := v1alpha1.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := generators.Platform(spec, generators.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]any
+	for f := range target.Tree.All() {
+		for doc := range strings.SplitSeq(string(f.Content), "\n---\n") {
+			var o map[string]any
+			if strings.HasSuffix(f.Path, ".yaml") && yaml.Unmarshal([]byte(doc), &o) == nil && strings.HasPrefix(fmt.Sprint(o["apiVersion"]), K0rdentGroup+"/") {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// mutantsOf are copies of an object with one thing of its spec broken: a field taken
+// out, renamed, given twice in a list, or of another type.
+func mutantsOf(o map[string]any) []map[string]any {
+	var out []map[string]any
+	at := func(change func(parent map[string]any, key string)) func(path []any) {
+		return func(path []any) {
+			m := copyValue(o).(map[string]any)
+			parent, _ := valueAt(m, path[:len(path)-1]).(map[string]any)
+			change(parent, path[len(path)-1].(string))
+			out = append(out, m)
+		}
+	}
+	changes := []func(path []any){
+		at(func(p map[string]any, k string) { delete(p, k) }),
+		at(func(p map[string]any, k string) { p[k+"x"] = p[k]; delete(p, k) }),
+		at(func(p map[string]any, k string) { p[k] = int64(7) }),
+		at(func(p map[string]any, k string) { p[k] = "" }),
+		at(func(p map[string]any, k string) { p[k] = []any{"x"} }),
+		at(func(p map[string]any, k string) { p[k] = map[string]any{"x": "y"} }),
+		at(func(p map[string]any, k string) {
+			if list, ok := p[k].([]any); ok && len(list) > 0 {
+				p[k] = append(slices.Clone(list), copyValue(list[0]))
+			}
+		}),
+	}
+	var walk func(v any, path []any)
+	walk = func(v any, path []any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				next := append(slices.Clone(path), key)
+				for _, change := range changes {
+					change(next)
+				}
+				walk(v[key], next)
+			}
+		case []any:
+			for i := range v {
+				walk(v[i], append(slices.Clone(path), i))
+			}
+		}
+	}
+	walk(o["spec"], []any{"spec"})
+	return out
 }

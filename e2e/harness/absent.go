@@ -130,6 +130,7 @@ func (c *Cluster) DefineKinds(objects []*unstructured.Unstructured) []string {
 
 // clusterScoped are the examples' kinds of add-ons that have no namespace.
 var clusterScoped = map[string]bool{
+	"AWSClusterStaticIdentity": true, "VSphereClusterIdentity": true,
 	"ClusterIssuer": true, "ClusterPolicy": true, "ClusterSecretStore": true, "GatewayClass": true,
 	"CiliumLoadBalancerIPPool": true, "CiliumL2AnnouncementPolicy": true,
 }
