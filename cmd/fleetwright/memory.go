@@ -9,6 +9,7 @@ import (
 // A command lives for a second and keeps most of what it allocates: collecting garbage as
 // often as a server does takes a third of its time.
 const (
+	first   = 1600      // GOGC of the first collection: most commands end before 64 MB
 	lavish  = 400       // GOGC while what is alive is small against enough
 	thrifty = 100       // GOGC where more is alive: Go's default
 	enough  = 400 << 20 // bytes that a command may take without collecting garbage
@@ -48,5 +49,8 @@ func allot(live int64, percent, limit bool) {
 
 // growth is the GOGC with which what is alive grows to enough, or to twice itself.
 func growth(live int64) int {
+	if live == 0 {
+		return first
+	}
 	return int(min(lavish, max(thrifty, 100*enough/max(live, 1)-100)))
 }
