@@ -68,12 +68,8 @@ func sealedError(err error) error {
 	if err == nil {
 		return nil
 	}
-	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		all = joined.Unwrap()
-	}
 	status, texts := statusUsage, []string(nil)
-	for _, one := range all {
+	for _, one := range apart(err) {
 		if e := (*envelope.Error)(nil); errors.As(one, &e) && (e.Reason == envelope.NoKey || e.Reason == envelope.OtherService) {
 			status = statusStopped
 		}
@@ -88,4 +84,17 @@ func writeSealed(results []sealed.Result) error {
 		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "the files before it are done; run it again once this one can be written"}
 	}
 	return nil
+}
+
+// apart are the errors that were joined into one.
+func apart(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		all = append(all, apart(one)...)
+	}
+	return all
 }

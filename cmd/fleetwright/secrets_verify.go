@@ -7,14 +7,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/sops"
 )
@@ -105,13 +108,13 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 	if err != nil {
 		return err
 	}
-	if len(access.Files) == 0 {
+	failed := addOthers(&access, repo, dir)
+	if len(access.Files) == 0 && failed == nil {
 		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "name the repository's folder; fleetwright validate looks for secrets in clear"}
 	}
 	r := newAccessReport(access, judged.Findings)
-	var failed error
 	if decrypt {
-		failed = r.open(dir, keys.Find(s.env))
+		failed = errors.Join(failed, r.open(dir, keys.Find(s.env)))
 	}
 	if format == formatJSON {
 		err = writeJSON(s.out, r)
@@ -120,7 +123,7 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 	}
 	switch {
 	case err != nil || failed != nil:
-		return errors.Join(err, failed)
+		return errors.Join(err, sealedError(failed))
 	case r.Summary.Differ+r.Summary.Findings > 0:
 		return found()
 	}
@@ -197,7 +200,35 @@ func (r *accessReport) open(dir string, ids *keys.Identities) error {
 			failed = append(failed, err)
 		}
 	}
-	return sealedError(errors.Join(failed...))
+	return errors.Join(failed...)
+}
+
+// addOthers adds the encrypted files that are no documents in YAML or JSON: of other formats, and
+// those whose metadata can't be read, which are an error.
+func addOthers(access *sops.Access, repo *repository.Repository, dir string) error {
+	files, err := sealed.FindEncrypted(dir)
+	failed := []error{err}
+	for _, file := range files {
+		name := file
+		if below, err := filepath.Rel(dir, file); err == nil {
+			name = filepath.ToSlash(below)
+		}
+		if f, ok := repo.File(name); ok && slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Encrypted }) {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		meta, err := envelope.Metadata(name, data)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		access.Add(name, meta)
+	}
+	return errors.Join(failed...)
 }
 
 func (r *accessReport) writeText(w io.Writer) error {
@@ -219,7 +250,11 @@ func (r *accessReport) writeText(w io.Writer) error {
 			}
 			can = append(can, name)
 		}
-		fmt.Fprintf(&b, "%s %s:%d  %s\n", mark, f.File, f.Line, strings.Join(can, ", "))
+		at := f.File
+		if f.Line > 0 {
+			at = fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		fmt.Fprintf(&b, "%s %s  %s\n", mark, at, strings.Join(can, ", "))
 		for _, text := range wrong {
 			fmt.Fprintf(&b, "    %s\n", text)
 		}

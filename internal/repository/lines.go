@@ -85,11 +85,9 @@ func (r *Repository) maskedLines(path string) []string {
 	return lines
 }
 
-// hideSecrets masks the secret parts of a document, whose lines end at end.
+// hideSecrets masks the secret parts of a document, whose lines end at end; of one that is
+// encrypted too, since a value may have been put into it in clear.
 func hideSecrets(lines []string, d *Document, end int) {
-	if d.Encrypted {
-		return
-	}
 	for i, o := range d.Objects {
 		last := end
 		if i+1 < len(d.Objects) {

@@ -15,6 +15,8 @@ type Access struct {
 	Holders []secrets.Holder
 	// Files in the order of their paths.
 	Files []FileAccess
+
+	configs map[string]*secrets.Config
 }
 
 // FileAccess is who can read a file, and who should.
@@ -55,40 +57,49 @@ func AccessRules(into *Access) []rule.Rule {
 }
 
 func accessOf(p *rule.Pass) Access {
-	a := Access{Holders: []secrets.Holder{}, Files: []FileAccess{}}
+	a := Access{Holders: []secrets.Holder{}, Files: []FileAccess{}, configs: configs.Of(p)}
 	if found := secrets.Encryptions(p.Repo); len(found) == 1 {
 		a.Holders = secrets.Holders(found[0])
 	}
-	all, told := configs.Of(p), map[string]bool{}
-	applied := appliedBy(p)
+	told, applied := map[string]bool{}, appliedBy(p)
 	for _, e := range ciphertexts.Of(p) {
-		file := e.File.Path
-		if told[file] || !real(p, file) {
-			continue
+		if file := e.File.Path; !told[file] && real(p, file) {
+			told[file] = true
+			a.add(file, e.meta, applied[file])
 		}
-		told[file] = true
-		f := FileAccess{File: file, Line: e.meta.Line, Groups: len(e.meta.Groups), Needed: e.meta.Needed()}
-		var named []secrets.Recipient
-		if c := secrets.ConfigFor(all, file); c != nil {
-			if r := c.For(file); r != nil {
-				f.Config, f.Rule, named = c.File, r.Line, r.Recipients
-			}
-		}
-		a.know(append(e.meta.Recipients(), named...))
-		for i, h := range a.Holders {
-			cell := Cell{Holder: i, Recipient: holds(h, e.meta.Recipients()), Named: holds(h, named), Applies: applied[file][h.String()]}
-			cell.Alone = cell.Recipient && f.Needed == 1
-			if cell.Recipient && f.Needed > 1 {
-				cell.Alone, _ = e.meta.Opens(ids(h))
-			}
-			if cell.Recipient || cell.Should() {
-				f.Cells = append(f.Cells, cell)
-			}
-		}
-		a.Files = append(a.Files, f)
 	}
-	slices.SortStableFunc(a.Files, func(x, y FileAccess) int { return cmp.Compare(x.File, y.File) })
 	return a
+}
+
+// Add adds a file that is not in YAML, by its path in the repository and its metadata. What is an
+// example, by its path, is left out.
+func (a *Access) Add(file string, m *secrets.Metadata) {
+	if !isExample(file) {
+		a.add(file, m, nil)
+	}
+}
+
+func (a *Access) add(file string, m *secrets.Metadata, applied map[string][]string) {
+	f := FileAccess{File: file, Line: m.Line, Groups: len(m.Groups), Needed: m.Needed()}
+	var named []secrets.Recipient
+	if c := secrets.ConfigFor(a.configs, file); c != nil {
+		if r := c.For(file); r != nil {
+			f.Config, f.Rule, named = c.File, r.Line, r.Recipients
+		}
+	}
+	a.know(slices.Concat(m.Recipients(), named))
+	for i, h := range a.Holders {
+		cell := Cell{Holder: i, Recipient: holds(h, m.Recipients()), Named: holds(h, named), Applies: applied[h.String()]}
+		cell.Alone = cell.Recipient && f.Needed == 1
+		if cell.Recipient && f.Needed > 1 {
+			cell.Alone, _ = m.Opens(ids(h))
+		}
+		if cell.Recipient || cell.Should() {
+			f.Cells = append(f.Cells, cell)
+		}
+	}
+	a.Files = append(a.Files, f)
+	slices.SortStableFunc(a.Files, func(x, y FileAccess) int { return cmp.Compare(x.File, y.File) })
 }
 
 // know adds holders for the recipients that are nobody's yet.

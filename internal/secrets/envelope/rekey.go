@@ -22,6 +22,22 @@ type Change struct {
 // Any says whether anything changes.
 func (c Change) Any() bool { return len(c.Added)+len(c.Removed) > 0 || c.Groups }
 
+// Metadata tells, without any private key, who can read an encrypted file, whatever its format.
+func Metadata(file string, data []byte) (*secrets.Metadata, error) {
+	e, t, err := load(file, data, secrets.Indents{})
+	if err != nil {
+		return nil, err
+	}
+	m := &secrets.Metadata{Groups: groupsOf(&t.Metadata), Threshold: t.Metadata.ShamirThreshold, Selection: secrets.Selection{
+		EncryptedRegex: t.Metadata.EncryptedRegex, UnencryptedRegex: t.Metadata.UnencryptedRegex,
+		EncryptedSuffix: t.Metadata.EncryptedSuffix, UnencryptedSuffix: t.Metadata.UnencryptedSuffix,
+		EncryptedCommentRegex: t.Metadata.EncryptedCommentRegex, UnencryptedCommentRegex: t.Metadata.UnencryptedCommentRegex,
+		MACOnlyEncrypted: t.Metadata.MACOnlyEncrypted,
+	}}
+	m.Line, m.Column = e.metadataPosition()
+	return m, nil
+}
+
 // Compare tells, without any private key, what a rule changes of an encrypted file.
 func Compare(file string, data []byte, rule *secrets.CreationRule) (Change, error) {
 	_, t, err := load(file, data, rule.Indents)

@@ -1,0 +1,371 @@
+package envelope_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+)
+
+// peer is a holder of keys whom both we and the real sops know.
+type peer struct {
+	kind, public string
+	ids          *keys.Identities
+	env          string
+}
+
+// sopsCommand runs the real sops, with a peer's key and no other.
+func sopsCommand(t *testing.T, dir string, who peer, args ...string) ([]byte, error) {
+	t.Helper()
+	c := exec.Command("sops", args...)
+	c.Dir = dir
+	home := t.TempDir()
+	c.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH=" + os.Getenv("PATH"), "GNUPGHOME=" + os.Getenv("GNUPGHOME"), who.env}
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		err = fmt.Errorf("sops %s: %w: %s", strings.Join(args, " "), err, &stderr)
+	}
+	return out, err
+}
+
+func needs(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not on PATH: make peers builds it", tool)
+		}
+	}
+}
+
+func peers(t *testing.T) []peer {
+	t.Helper()
+	private, public, err := keys.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := keys.Parse("x", private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []peer{{"X25519", public, ids, "SOPS_AGE_KEY=" + private}}
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, key := range map[string]any{"ssh-ed25519": ed, "ssh-rsa": rsaKey} {
+		block, err := ssh.MarshalPrivateKey(key, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "id")
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		signer, err := ssh.NewSignerFromKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := keys.ParseSSH(file, pem.EncodeToMemory(block))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, peer{kind, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), ids, "SOPS_AGE_SSH_PRIVATE_KEY_FILE=" + file})
+	}
+	return all
+}
+
+// The formats, and what chooses the values: each of them with each.
+var (
+	peerFiles = map[string]string{
+		"values.yaml":     "# a comment\ndb:\n  password: hunter2 # inline\n  port: 5432\n  ratio: 0.5\n  on: true\n  none: null\n  at: 2026-01-02T03:04:05Z\n  list: [a, {b: c}]\n  text: |\n    one\n    two\nkept_unencrypted: clear\ntoken_secret: x\n",
+		"values.json":     `{"data": {"password": "hunter2", "port": 5432, "big": 9007199254740993, "ratio": 1.5, "on": false, "none": null, "list": ["a", 1]}, "kept_unencrypted": "clear", "token_secret": "x"}`,
+		"vars.env":        "# a comment\nPASSWORD=hunter2\nLINES=one\\ntwo\ndata=x\nkept_unencrypted=clear\ntoken_secret=x\n",
+		"conf.ini":        "[data]\npassword = hunter2\nkept_unencrypted = clear\ntoken_secret = x\n",
+		"key.agekey":      "# a file as a whole\nhunter2\n",
+		"data.sops.yaml":  "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  password: aHVudGVyMg==\n  token_secret: eA==\n",
+		"plain.sops.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\nstringData:\n  password: hunter2\n  config.yaml: |\n    a: b\n  token_secret: x\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: second\nstringData:\n  other: hunter2\n  token_secret: x\n",
+	}
+	peerRules = map[string]string{
+		"all values":              "",
+		"encrypted_regex":         "    encrypted_regex: ^(data|stringData|db|PASSWORD)$\n",
+		"unencrypted_regex":       "    unencrypted_regex: ^(apiVersion|kind|metadata)$\n",
+		"unencrypted_suffix":      "    unencrypted_suffix: _unencrypted\n",
+		"encrypted_suffix":        "    encrypted_suffix: _secret\n",
+		"encrypted_comment_regex": "    encrypted_comment_regex: a comment\n",
+		"mac_only_encrypted":      "    encrypted_regex: ^(data|stringData|db|PASSWORD)$\n    mac_only_encrypted: true\n",
+	}
+)
+
+// What we encrypt the sops command decrypts; what it encrypts we read, re-key and rotate, and it
+// reads that; each takes the other's recipients for right.
+func TestSopsCommand(t *testing.T) {
+	needs(t, "sops")
+	all, newcomer := peers(t), newPair(t)
+	var list []string
+	for _, p := range all {
+		list = append(list, fmt.Sprintf("%q", p.public))
+	}
+	turn := 0
+	for ruleName, choice := range peerRules {
+		for file, text := range peerFiles {
+			if file == "key.agekey" && choice != "" || file != "values.yaml" && strings.Contains(choice, "comment") {
+				continue // there is nothing to choose
+			}
+			who := all[turn%len(all)]
+			turn++
+			t.Run(ruleName+"/"+file+"/"+who.kind, func(t *testing.T) {
+				config := "creation_rules:\n  - age: [" + strings.Join(list, ", ") + "]\n" + choice
+				exchange(t, file, text, config, strings.Replace(config, "age: [", "age: ["+newcomer.public+", ", 1), who, newcomer)
+			})
+		}
+	}
+}
+
+// exchange tries one file with one rule, and with another rule with a newcomer.
+func exchange(t *testing.T, file, text, config, wider string, who peer, newcomer pair) {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, dir, ".sops.yaml", []byte(config))
+	put(t, dir, file, []byte(text))
+	rule, more := ruleOf(t, config), ruleOf(t, wider)
+
+	theirs, err := sopsCommand(t, dir, who, "encrypt", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := decrypted(t, dir, file, theirs, who)
+	ours, err := envelope.Encrypt(file, []byte(text), rule, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := decrypted(t, dir, file, ours, who); !bytes.Equal(got, want) {
+		t.Errorf("what we encrypt sops decrypts to\n%s\nand what it encrypts, to\n%s", got, want)
+	}
+	sameShape(t, ours, theirs)
+	for name, sealed := range map[string][]byte{"ours": ours, "theirs": theirs} {
+		plain, err := envelope.Decrypt(file, sealed, who.ids)
+		if err != nil || !bytes.Equal(plain, want) {
+			t.Errorf("%s: we decrypt to\n%s (%v)\nsops to\n%s", name, plain, err, want)
+		}
+		if _, change, err := envelope.UpdateKeys(file, sealed, rule, &keys.Identities{}); err != nil || change.Any() {
+			t.Errorf("%s: not up to date: %v, %v", name, change, err)
+		}
+		rekeyed, _, err := envelope.UpdateKeys(file, sealed, more, who.ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rotated, _, err := envelope.Rotate(file, rekeyed, more, newcomer.ids, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decrypted(t, dir, file, rotated, who); !bytes.Equal(got, want) {
+			t.Errorf("%s: what we rotated sops decrypts to\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+func put(t *testing.T, dir, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// decrypted is what the sops command makes of a text.
+func decrypted(t *testing.T, dir, file string, sealed []byte, who peer) []byte {
+	t.Helper()
+	put(t, dir, file, sealed)
+	plain, err := sopsCommand(t, dir, who, "decrypt", file)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, sealed)
+	}
+	return plain
+}
+
+// secretParts are what differs each time: ciphertext, armor and the time.
+var secretParts = regexp.MustCompile(`data:[^,]*,iv:[^,]*,tag:[^,]*,|-----BEGIN AGE ENCRYPTED FILE-----[^-]*-----END AGE ENCRYPTED FILE-----|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// sameShape says that two encrypted files differ in nothing but what is random.
+func sameShape(t *testing.T, a, b []byte) {
+	t.Helper()
+	x, y := secretParts.ReplaceAll(a, nil), secretParts.ReplaceAll(b, nil)
+	if !bytes.Equal(x, y) {
+		t.Errorf("our file\n%s\nand that of sops\n%s", x, y)
+	}
+}
+
+// Files with key groups go there and back.
+func TestSopsCommandKeyGroups(t *testing.T) {
+	needs(t, "sops")
+	all, newcomer := peers(t), newPair(t)
+	for _, threshold := range []string{"", "    shamir_threshold: 2\n"} {
+		config := "creation_rules:\n  - encrypted_regex: ^(data|stringData)$\n" + threshold + "    key_groups:\n"
+		for _, p := range all {
+			config += fmt.Sprintf("      - age: [%q]\n", p.public)
+		}
+		both := all[0]
+		both.ids = all[0].ids.And(all[1].ids).And(all[2].ids)
+		both.env = all[0].env + "\n"
+		dir := t.TempDir()
+		put(t, dir, ".sops.yaml", []byte(config))
+		put(t, dir, "a.yaml", []byte(peerFiles["plain.sops.yaml"]))
+		theirs, err := sopsCommand(t, dir, all[0], "encrypt", "a.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, err := envelope.Encrypt("a.yaml", []byte(peerFiles["plain.sops.yaml"]), ruleOf(t, config), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameShape(t, ours, theirs)
+		wider := strings.Replace(config, "- age: [", "- age: ["+newcomer.public+", ", 1)
+		for _, sealed := range [][]byte{ours, theirs} {
+			plain, err := envelope.Decrypt("a.yaml", sealed, both.ids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			more, change, err := envelope.UpdateKeys("a.yaml", sealed, ruleOf(t, wider), all[0].ids)
+			if err != nil || len(change.Added) != 1 {
+				t.Fatalf("%v, %v", change, err)
+			}
+			rotated, _, err := envelope.Rotate("a.yaml", more, ruleOf(t, wider), both.ids, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range [][]byte{sealed, more, rotated} {
+				if got := decryptedByAll(t, dir, file, all); !bytes.Equal(got, plain) {
+					t.Errorf("sops decrypts to\n%s\nwe to\n%s", got, plain)
+				}
+			}
+		}
+	}
+}
+
+// decryptedByAll is what the sops command makes of a file with the keys of all peers.
+func decryptedByAll(t *testing.T, dir string, sealed []byte, all []peer) []byte {
+	t.Helper()
+	put(t, dir, "a.yaml", sealed)
+	home := t.TempDir()
+	c := exec.Command("sops", "decrypt", "a.yaml")
+	c.Dir, c.Env = dir, []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home}
+	for _, p := range all {
+		name, value, _ := strings.Cut(p.env, "=")
+		if name == "SOPS_AGE_KEY" {
+			c.Env = append(c.Env, p.env)
+			continue
+		}
+		data, err := os.ReadFile(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(home, ".ssh"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(home, ".ssh"), map[string]string{"ssh-ed25519": "id_ed25519", "ssh-rsa": "id_rsa"}[p.kind], data)
+	}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return out
+}
+
+// A file that is for a PGP key too is read, given to others and verified without PGP, and stays
+// readable to its holder.
+func TestSopsCommandPGP(t *testing.T) {
+	needs(t, "sops", "gpg")
+	home := t.TempDir()
+	t.Setenv("GNUPGHOME", home)
+	if out, err := exec.Command("gpg", "--batch", "--passphrase", "", "--quick-gen-key", "test@example.com", "rsa2048", "encr", "never").CombinedOutput(); err != nil {
+		t.Skipf("gpg makes no key here: %v: %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("gpgconf", "--kill", "gpg-agent").Run() })
+	out, err := exec.Command("gpg", "--list-keys", "--with-colons").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fingerprint := regexp.MustCompile(`(?m)^fpr:+([0-9A-F]{40}):`).FindSubmatch(out)
+	if fingerprint == nil {
+		t.Fatalf("%s", out)
+	}
+	alice, bob := newPair(t), newPair(t)
+	config := func(age string) string {
+		return "creation_rules:\n  - encrypted_regex: ^(data|stringData)$\n    pgp: " + string(fingerprint[1]) + "\n    age: " + age + "\n"
+	}
+	dir := t.TempDir()
+	put(t, dir, ".sops.yaml", []byte(config(alice.public)))
+	put(t, dir, "a.yaml", []byte(secret))
+	sealed, err := sopsCommand(t, dir, peer{env: "X=y"}, "encrypt", "a.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change, err := envelope.Compare("a.yaml", sealed, ruleOf(t, config(alice.public))); err != nil || change.Any() {
+		t.Errorf("%v, %v", change, err)
+	}
+	more, change, err := envelope.UpdateKeys("a.yaml", sealed, ruleOf(t, config(alice.public+","+bob.public)), alice.ids)
+	if err != nil || len(change.Added) != 1 {
+		t.Fatalf("%v, %v", change, err)
+	}
+	plain, err := envelope.Decrypt("a.yaml", more, bob.ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := decrypted(t, dir, "a.yaml", more, peer{env: "X=y"}); !bytes.Equal(got, plain) {
+		t.Errorf("with PGP, sops decrypts to\n%s", got)
+	}
+}
+
+// The data keys in a file are messages that the age command opens, and we open its.
+func TestAgeCommand(t *testing.T) {
+	needs(t, "age")
+	private, public, err := keys.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := keys.Parse("x", private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(private+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	armored, err := keys.Seal(public, []byte("a data key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(in string, args ...string) string {
+		c := exec.Command("age", args...)
+		c.Stdin = strings.NewReader(in)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	if got := run(armored, "--decrypt", "--identity", file); got != "a data key" {
+		t.Errorf("age opens it as %q", got)
+	}
+	if got, err := ids.Open(run("another", "--armor", "--recipient", public)); err != nil || string(got) != "another" {
+		t.Errorf("we open age's as %q, %v", got, err)
+	}
+}
