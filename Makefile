@@ -66,7 +66,8 @@ bench: build ## the benchmarks, as ratios against an empty program, the real too
 	@$(GO) -C tools/oracle test -count=1 -run TestKubeconform . -catalog $(TOOLS)/catalog >/dev/null
 	@$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
 	@$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
-	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -helmfile $(TOOLS)/helmfile -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
+	@$(GO) -C tools/sops build -o $(TOOLS)/sops github.com/getsops/sops/v3/cmd/sops
+	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -sops $(TOOLS)/sops -helmfile $(TOOLS)/helmfile -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
 
 .PHONY: field
 field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=DIR

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -149,14 +148,11 @@ func (c *canaries) look(when string, except ...string) {
 		allowed[filepath.Join(c.repo, filepath.FromSlash(file))] = true
 	}
 	err := filepath.WalkDir(c.dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil || !d.Type().IsRegular() || allowed[file] {
 			return err
 		}
-		if err != nil || !d.Type().IsRegular() || allowed[file] {
-			return nil
-		}
 		data, err := os.ReadFile(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			return err
 		}
 		if found := c.in(data); found != "" {

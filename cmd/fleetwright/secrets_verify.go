@@ -266,8 +266,8 @@ func (r *accessReport) writeText(w io.Writer) error {
 		}
 	}
 	for _, f := range r.Findings {
-		if f.Rule == sops.DecryptionMissing.ID {
-			fmt.Fprintf(&b, "%s:%d:%d: %s [%s]\n", f.File, f.Line, f.Column, f.Message, f.Rule)
+		if f.Rule == sops.DecryptionMissing.ID || f.Rule == sops.RuleMissing.ID {
+			fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)
 		}
 	}
 	if r.Summary.Differ > 0 {

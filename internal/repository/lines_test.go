@@ -91,3 +91,19 @@ func TestLinesHideSecrets(t *testing.T) {
 		t.Error("there is a line 0")
 	}
 }
+
+// A value that was put in clear into an encrypted Secret is not shown.
+func TestLinesOfEncrypted(t *testing.T) {
+	repo, err := FromFiles(func(yield func(string, []byte) bool) {
+		yield("a.yaml", []byte("apiVersion: v1\nkind: Secret\nstringData:\n  a: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n  b: canary\nsops:\n  mac: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n  age: []\n"))
+	}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := repo.Lines()
+	for n := 1; n <= 8; n++ {
+		if line, ok := lines.Line("a.yaml", n); !ok || strings.Contains(line, "canary") {
+			t.Errorf("line %d: %q, %v", n, line, ok)
+		}
+	}
+}

@@ -24,8 +24,9 @@ func main() {
 	kubeconform := flag.String("kubeconform", "bin/tools/kubeconform", "the kubeconform command to compare with")
 	catalog := flag.String("catalog", "bin/tools/catalog", "the folder of its JSON Schemas")
 	helmfile := flag.String("helmfile", "bin/tools/helmfile", "the helmfile command to compare with, helm beside it")
+	sops := flag.String("sops", "bin/tools/sops", "the sops command to compare with")
 	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
-	only := flag.String("only", "", "measure only this `PART`: start, render, graph or bootstrap")
+	only := flag.String("only", "", "measure only this `PART`: start, render, graph, bootstrap or secrets")
 	flag.Parse()
 	binary, err := filepath.Abs(*command)
 	check(err)
@@ -42,6 +43,8 @@ func main() {
 	defer os.RemoveAll(work)
 
 	fmt.Printf("%s/%s, %d CPUs, %s; medians\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	sopsPath, err := filepath.Abs(*sops)
+	check(err)
 	for _, part := range []struct {
 		name string
 		run  func()
@@ -50,6 +53,7 @@ func main() {
 		{"render", func() { render(binary, work) }},
 		{"graph", func() { graph(binary, peers, work) }},
 		{"bootstrap", func() { bootstrap(binary, helmfilePath, work) }},
+		{"secrets", func() { secrets(binary, sopsPath, work) }},
 	} {
 		if *only == "" || *only == part.name {
 			part.run()

@@ -6,6 +6,7 @@ import (
 	_ "github.com/fleetwright/fleetwright/functions"
 	_ "github.com/fleetwright/fleetwright/generators"
 	_ "github.com/fleetwright/fleetwright/internal/gitrepo"
+	_ "github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	_ "github.com/fleetwright/fleetwright/validators"
 
 	_ "github.com/fluxcd/flux2/v2/pkg/manifestgen/install"
