@@ -203,8 +203,8 @@ func (r *accessReport) open(dir string, ids *keys.Identities) error {
 	return errors.Join(failed...)
 }
 
-// addOthers adds the encrypted files that are no documents in YAML or JSON: of other formats, and
-// those whose metadata can't be read, which are an error.
+// addOthers adds the encrypted files that are no documents in YAML or JSON. The error is of files
+// whose metadata are not whole, whatever their format.
 func addOthers(access *sops.Access, repo *repository.Repository, dir string) error {
 	files, err := sealed.FindEncrypted(dir)
 	failed := []error{err}
@@ -213,8 +213,10 @@ func addOthers(access *sops.Access, repo *repository.Repository, dir string) err
 		if below, err := filepath.Rel(dir, file); err == nil {
 			name = filepath.ToSlash(below)
 		}
-		if f, ok := repo.File(name); ok && slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Encrypted }) {
-			continue
+		f, known := repo.File(name)
+		known = known && slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Encrypted })
+		if known && !slices.ContainsFunc(access.Files, func(a sops.FileAccess) bool { return a.File == name }) {
+			continue // an example
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -224,6 +226,9 @@ func addOthers(access *sops.Access, repo *repository.Repository, dir string) err
 		meta, err := envelope.Metadata(name, data)
 		if err != nil {
 			failed = append(failed, err)
+			continue
+		}
+		if known {
 			continue
 		}
 		access.Add(name, meta)

@@ -213,9 +213,8 @@ func (e *editor) decrypt(t *sops.Tree, key []byte) error {
 			hint: "take the file from before the change (git log -p), or decrypt it with sops --ignore-mac and encrypt it anew"}
 	}
 	m := t.Metadata
-	if mac := m.MessageAuthenticationCode; !strings.HasPrefix(mac, "ENC[") || !strings.HasSuffix(mac, "]") {
-		line, column := e.metadataPosition("mac")
-		return &Error{Reason: Malformed, File: e.file, Line: line, Column: column, Message: notWhole, hint: "take the file from before the change (git log -p)"}
+	if err := e.checksum(&m); err != nil {
+		return err
 	}
 	want, err := c.Cipher.Decrypt(m.MessageAuthenticationCode, key, m.LastModified.Format(time.RFC3339))
 	if err == nil && want == mac {
@@ -224,4 +223,13 @@ func (e *editor) decrypt(t *sops.Tree, key []byte) error {
 	line, column := e.metadataPosition("mac")
 	return &Error{Reason: Changed, File: e.file, Line: line, Column: column, Message: "the checksum (sops.mac) doesn't match: a key or value was added, taken away or changed by hand",
 		hint: "take the file from before the change (git log -p), or decrypt it with sops --ignore-mac, look at what it holds and encrypt it anew"}
+}
+
+// checksum says whether there is one, whatever it is.
+func (e *editor) checksum(m *sops.Metadata) error {
+	if mac := m.MessageAuthenticationCode; strings.HasPrefix(mac, "ENC[") && strings.HasSuffix(mac, "]") {
+		return nil
+	}
+	line, column := e.metadataPosition("mac")
+	return &Error{Reason: Malformed, File: e.file, Line: line, Column: column, Message: notWhole, hint: "take the file from before the change (git log -p)"}
 }

@@ -28,6 +28,9 @@ func Metadata(file string, data []byte) (*secrets.Metadata, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := e.checksum(&t.Metadata); err != nil {
+		return nil, err
+	}
 	m := &secrets.Metadata{Groups: groupsOf(&t.Metadata), Threshold: t.Metadata.ShamirThreshold, Selection: secrets.Selection{
 		EncryptedRegex: t.Metadata.EncryptedRegex, UnencryptedRegex: t.Metadata.UnencryptedRegex,
 		EncryptedSuffix: t.Metadata.EncryptedSuffix, UnencryptedSuffix: t.Metadata.UnencryptedSuffix,
