@@ -1,23 +1,76 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
+// name gives each cluster a name that no other has, and sorts them by it: the last element of its
+// root's path, else the last one that tells it from the others of that name, else the path.
+func (f *Fleet) name() {
+	count := map[string]int{}
+	for _, c := range f.Clusters {
+		for _, element := range slices.Compact(slices.Sorted(strings.SplitSeq(c.Root.Path, "/"))) {
+			count[element]++
+		}
+	}
+	last := map[string]int{}
+	for _, c := range f.Clusters {
+		last[path.Base(c.Root.Path)]++
+	}
+	for _, c := range f.Clusters {
+		c.Name = path.Base(c.Root.Path)
+		if last[c.Name] == 1 && c.Name != "." {
+			continue
+		}
+		c.Name = c.Root.Path
+		elements := strings.Split(c.Root.Path, "/")
+		slices.Reverse(elements)
+		if i := slices.IndexFunc(elements, func(element string) bool { return count[element] == 1 && element != "." }); i >= 0 {
+			c.Name = elements[i]
+		}
+	}
+	slices.SortFunc(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })
+}
+
 // Cluster returns the cluster of a name or of a root's path; "" is the only one. The error is
 // an *UnknownCluster.
 func (f *Fleet) Cluster(name string) (*Cluster, error) {
+	if c, ok := f.Named(name); ok {
+		return c, nil
+	}
+	if name == "" && len(f.Clusters) == 1 {
+		return f.Clusters[0], nil
+	}
 	unknown := &UnknownCluster{Name: name}
 	for _, c := range f.Clusters {
-		if c.Is(name) || name == "" && len(f.Clusters) == 1 {
-			return c, nil
-		}
 		unknown.Known = append(unknown.Known, c.Name)
 	}
 	return nil, unknown
+}
+
+// Named returns the cluster of a name, of a root's path, or of an element of one that no other
+// root's has: a bootstrap beside it calls it so.
+func (f *Fleet) Named(name string) (*Cluster, bool) {
+	if i := slices.IndexFunc(f.Clusters, func(c *Cluster) bool { return c.Is(name) }); i >= 0 {
+		return f.Clusters[i], true
+	}
+	var found *Cluster
+	for _, c := range f.Clusters {
+		if name == "" || !slices.Contains(strings.Split(c.Root.Path, "/"), name) {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = c
+	}
+	return found, found != nil
 }
 
 // Is says whether a name, or a root's path, is the cluster's.

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"runtime"
@@ -95,20 +94,6 @@ func givenRoots(repo *repository.Repository, opts Options, found []Root) ([]Root
 		roots = append(roots, folderRoot(repo, clean, opts.Remotes))
 	}
 	return roots, nil
-}
-
-// name gives each cluster the shortest name that no other has, and sorts them by it.
-func (f *Fleet) name() {
-	count := map[string]int{}
-	for _, c := range f.Clusters {
-		count[path.Base(c.Root.Path)]++
-	}
-	for _, c := range f.Clusters {
-		if c.Name = path.Base(c.Root.Path); count[c.Name] > 1 || c.Name == "." {
-			c.Name = c.Root.Path
-		}
-	}
-	slices.SortFunc(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // unreached are the Kustomizations in files that are not among any cluster's.

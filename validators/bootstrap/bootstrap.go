@@ -45,7 +45,7 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 	}
 	var own []bootstrap.ReleaseReport
 	for _, r := range c.report.Releases {
-		if p.Cluster == "" || r.Cluster == "" || r.Cluster == p.Cluster {
+		if p.InCluster(r.Cluster) {
 			own = append(own, r)
 		}
 	}
@@ -60,7 +60,7 @@ func orderProblems(p *rule.Pass) []bootstrap.OrderProblem {
 	}
 	var own []bootstrap.OrderProblem
 	for _, o := range c.report.Order {
-		if p.Cluster == "" || o.Cluster == "" || o.Cluster == p.Cluster {
+		if p.InCluster(o.Cluster) {
 			own = append(own, o)
 		}
 	}

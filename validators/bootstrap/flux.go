@@ -38,7 +38,7 @@ operator. A range in Git that the bootstrap's version is in is unresolved.`,
 		}
 		in := &sources{repo: p.Repo}
 		for _, f := range c.report.Flux {
-			if p.Cluster != "" && f.Cluster != "" && f.Cluster != p.Cluster {
+			if !p.InCluster(f.Cluster) {
 				continue
 			}
 			p.Checked(f.File)

@@ -25,7 +25,7 @@ next drift of that field, which nobody has looked at.`,
 			return // the others tell why
 		}
 		for _, d := range c.report.Stale {
-			if p.Cluster != "" && d.Cluster != "" && d.Cluster != p.Cluster {
+			if !p.InCluster(d.Cluster) {
 				continue
 			}
 			o := d.Object()

@@ -5,6 +5,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -87,9 +88,7 @@ func (p *Pass) Report(f finding.Finding) {
 	if f.Severity == "" {
 		f.Severity = p.rule.Severity
 	}
-	if f.Cluster == "" {
-		f.Cluster = p.Cluster
-	}
+	f.Cluster = cmp.Or(p.clusterName(f.Cluster), p.clusterName(p.Cluster))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Findings = append(p.report.Findings, f)
@@ -218,13 +217,32 @@ func (s *Shared) clusters() int {
 // Clusters are those of the Fleet that are validated: all, or the one of the
 // pass.
 func (p *Pass) Clusters() []*reconcile.Cluster {
-	var chosen []*reconcile.Cluster
-	for _, c := range p.Fleet().Clusters {
-		if p.Cluster == "" || c.Is(p.Cluster) {
-			chosen = append(chosen, c)
-		}
+	if p.Cluster == "" {
+		return p.Fleet().Clusters
 	}
-	return chosen
+	if c, ok := p.Fleet().Named(p.Cluster); ok {
+		return []*reconcile.Cluster{c}
+	}
+	return nil
+}
+
+// InCluster says whether what a cluster of some name has is validated; what names none of the
+// repository's clusters counts for every one.
+func (p *Pass) InCluster(name string) bool {
+	c, known := p.Fleet().Named(name)
+	return !known || slices.Contains(p.Clusters(), c)
+}
+
+// clusterName is what the report calls a cluster, however the finding does: a name that --cluster
+// takes. It is "" for none of the repository's, unless the repository has no cluster.
+func (p *Pass) clusterName(name string) string {
+	if name == "" || len(p.Fleet().Clusters) == 0 {
+		return name
+	}
+	if c, known := p.Fleet().Named(name); known {
+		return c.Name
+	}
+	return ""
 }
 
 // Err is why the Fleet could not be computed or the whole repository not be read,
