@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
 	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
 // clustersOf are the names of the clusters in what a run of a rule finds.
@@ -64,6 +65,41 @@ spec: {interval: 1m, prune: true, path: ` + dir + `/flux, sourceRef: {kind: GitR
 	} {
 		if got := clustersOf(t, c.files, c.cluster); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestOneMistakeOfSeveralClusters: what several clusters have wrong in one line is one finding, with
+// their names where others don't have it.
+func TestOneMistakeOfSeveralClusters(t *testing.T) {
+	cluster := func(name string, drifts bool) string {
+		files := "-- clusters/" + name + `/sync.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: https://example.com/fleet}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, prune: true, path: clusters/` + name + `, sourceRef: {kind: GitRepository, name: flux-system}}
+-- clusters/` + name + `/kustomization.yaml --
+resources: [sync.yaml, ../../base]
+`
+		if drifts {
+			files += "-- bootstrap/" + name + "/helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, version: 1.0.1, values: [../common.yaml]}\n"
+		}
+		return files
+	}
+	base := "-- bootstrap/common.yaml --\nreplicas: 2\n-- base/kustomization.yaml --\nresources: [app.yaml]\n-- base/app.yaml --\n" + strings.NewReplacer("    adminPassword: hunter3\n", "", "  valuesFrom:\n    - {kind: Secret, name: app}\n", "").Replace(repo[strings.Index(repo, "apiVersion: helm"):])
+	for _, c := range []struct{ name, files, want string }{
+		{"both", cluster("eu", true) + cluster("us", true), `release "app": values.replicas is 2 in the bootstrap and 1 in Git (base/app.yaml:7)`},
+		{"two of three", cluster("eu", true) + cluster("us", true) + cluster("test", false), `release "app": values.replicas is 2 in the bootstrap and 1 in Git (base/app.yaml:7) (clusters eu, us)`},
+		{"one of two", cluster("eu", true) + cluster("us", false), `release "app": values.replicas is 2 in the bootstrap and 1 in Git (base/app.yaml:7)`},
+	} {
+		found := ruletest.Find(t, bootstrap.ValuesDrift, c.files+base)
+		if len(found) != 1 || found[0].Message != c.want || found[0].File != "bootstrap/common.yaml" || (found[0].Cluster == "") != (c.name != "one of two") {
+			t.Errorf("%s: got %+v", c.name, found)
 		}
 	}
 }

@@ -337,6 +337,10 @@ func TestSharedBases(t *testing.T) {
 	if found[0].Message != "nothing defines ${CLUSTER_NAME}, in what Kustomization flux-system/apps applies" {
 		t.Errorf("the message is %s", found[0].Message)
 	}
+	third := strings.ReplaceAll(fluxSync+apps("  postBuild:\n    substitute: {CLUSTER_NAME: b}\n"), "clusters/prod", "clusters/stage")
+	if found = ruletest.Find(t, SubstitutionUndefined, files+third); len(found) != 1 || found[0].Cluster != "" || !strings.HasSuffix(found[0].Message, "/apps applies (clusters prod, test)") {
+		t.Errorf("a mistake of two clusters of three gives %+v", found)
+	}
 	files = fluxSync + apps("  postBuild:\n    substitute: {CLUSTER_NAME: b}\n") + second + settings
 	if found = ruletest.Find(t, SubstitutionUndefined, files); len(found) != 1 || found[0].Cluster != "test" {
 		t.Errorf("one cluster's mistake gives %+v", found)

@@ -3,6 +3,7 @@ package rule
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,12 +102,13 @@ type builtKey struct {
 	object finding.Object
 }
 
-// builtFinding is a finding with the first cluster that has it, whether others do, and whether
-// it is about what a chart renders.
+// builtFinding is a finding with the first cluster that has it and the others, and whether it is
+// about what a chart renders.
 type builtFinding struct {
 	finding.Finding
 	cluster string
-	several bool
+	// others are the other clusters that have it.
+	others map[string]bool
 
 	rendered bool
 	// patched are where the objects are declared that it is about, if it stands in a patch of
@@ -117,12 +119,27 @@ type builtFinding struct {
 
 // with is the finding as it holds where another one does, too.
 func (b builtFinding) with(other builtFinding) builtFinding {
-	b.several = b.several || other.several || b.cluster != other.cluster
+	for cluster := range other.others {
+		b = b.on(cluster)
+	}
+	b = b.on(other.cluster)
 	for at := range other.patched {
 		if b.patched != nil {
 			b.patched[at] = true
 		}
 	}
+	return b
+}
+
+// on is the finding as it holds on another cluster, too.
+func (b builtFinding) on(cluster string) builtFinding {
+	if cluster == b.cluster {
+		return b
+	}
+	if b.others == nil {
+		b.others = map[string]bool{}
+	}
+	b.others[cluster] = true
 	return b
 }
 
@@ -132,9 +149,7 @@ func (p *Pass) ofClusters() []finding.Finding {
 	for _, b := range p.built {
 		b.Rule = p.rule.ID
 		b.Severity = cmp.Or(b.Severity, p.rule.Severity)
-		if b.Cluster = b.cluster; b.several {
-			b.Cluster = ""
-		}
+		b.Cluster = b.cluster
 		findings = append(findings, b)
 	}
 	slices.SortFunc(findings, func(a, b builtFinding) int {
@@ -142,7 +157,18 @@ func (p *Pass) ofClusters() []finding.Finding {
 			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Severity, b.Severity),
 			cmp.Compare(a.Object.Kind, b.Object.Kind), cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 	})
-	return fewOfReleases(onceOfPatches(findings))
+	findings = onceOfPatches(findings)
+	for i := range findings {
+		f := &findings[i]
+		if len(f.others) == 0 {
+			continue
+		}
+		f.Cluster = ""
+		if names := slices.AppendSeq([]string{f.cluster}, maps.Keys(f.others)); !slices.Contains(names, "") {
+			f.Message += p.amongClusters(slices.Sorted(slices.Values(names)))
+		}
+	}
+	return fewOfReleases(findings)
 }
 
 // onceOfPatches tells what a patch does wrong to many objects once, with how many there are.
@@ -164,9 +190,6 @@ func onceOfPatches(all []builtFinding) []builtFinding {
 	}
 	for i := range few {
 		f := &few[i]
-		if f.several {
-			f.Cluster = ""
-		}
 		if n := len(f.patched) - 1; n > 0 {
 			f.Declared, f.Several = finding.Place{}, true
 			f.Message += " (the same for " + finding.Count(n, "other object") + ")"

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -125,7 +126,37 @@ func (p *Pass) Checked(file string) {
 func (p *Pass) Results() (findings []finding.Finding, unresolved []finding.Unresolved, checked []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Concat(p.report.Findings, p.ofClusters()), p.report.Unresolved, p.read
+	return slices.Concat(p.onceOfClusters(p.report.Findings), p.ofClusters()), p.report.Unresolved, p.read
+}
+
+// onceOfClusters tells once what several clusters have from one place; p.mu is held.
+func (p *Pass) onceOfClusters(all []finding.Finding) []finding.Finding {
+	var few []finding.Finding
+	clusters := map[builtKey][]string{}
+	at := map[builtKey]int{}
+	for _, f := range all {
+		key := builtKey{file: f.File, line: f.Line, column: f.Column, message: f.Message, severity: f.Severity}
+		if _, there := at[key]; f.Line == 0 || f.Cluster == "" || !there {
+			at[key] = len(few)
+			few = append(few, f)
+		}
+		clusters[key] = append(clusters[key], f.Cluster)
+	}
+	for key, i := range at {
+		if names := slices.Compact(slices.Sorted(slices.Values(clusters[key]))); len(names) > 1 && few[i].Line > 0 && names[0] != "" {
+			few[i].Cluster, few[i].Declared = "", finding.Place{}
+			few[i].Message += p.amongClusters(names)
+		}
+	}
+	return few
+}
+
+// amongClusters names the clusters that have a finding, sorted; "" where all that are validated do.
+func (p *Pass) amongClusters(names []string) string {
+	if len(names) >= len(p.Clusters()) {
+		return ""
+	}
+	return " (clusters " + strings.Join(names, ", ") + ")"
 }
 
 // Built names an object that Flux would apply in a finding.
