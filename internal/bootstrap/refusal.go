@@ -142,11 +142,15 @@ func againstPolicy(content string) (string, int) {
 	return "", 0
 }
 
+// maxChecked is how many fields a part may have about which helmfile's decoding is asked: it
+// compares all keys of a map with each other.
+const maxChecked = 5000
+
 // checkFields notes what helmfile's strict decoding refuses of a part: a field
 // that it doesn't know, a type that doesn't fit. What stands for an unknown value
 // has no type.
 func (h *helmfile) checkFields(source string, offset int, original func(int) int) {
-	if strings.Contains(source, markOpen) {
+	if strings.Contains(source, markOpen) || strings.Count(source, ":") > maxChecked {
 		return
 	}
 

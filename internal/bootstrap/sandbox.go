@@ -54,6 +54,8 @@ type engine struct {
 	// more, nil where it doesn't.
 	world *world
 	fork  *fork
+	// explored counts the evaluations for the sake of other worlds.
+	explored int
 	// seen counts the marks that the evaluation met: without one, what it comes to is certain.
 	seen int
 	// certain says that the last template met no mark.

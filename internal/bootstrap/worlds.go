@@ -34,6 +34,9 @@ type fork struct {
 const (
 	maxWorlds = 24
 	maxValues = 12
+	// maxExplored is how often anything is evaluated again for the sake of another world, in all
+	// bootstraps of a repository.
+	maxExplored = 600
 )
 
 // options are the worlds that follow upon one at a fork.
@@ -166,7 +169,8 @@ func explore[T any](e *engine, evaluate func() T) []branch[T] {
 			continue
 		}
 		next := e.world.options(e.fork)
-		if len(done)+len(open)+len(next) > maxWorlds || e.work < maxFileWork/4 {
+		e.explored += len(next)
+		if len(done)+len(open)+len(next) > maxWorlds || e.explored > maxExplored || e.work < maxFileWork/4 {
 			return []branch[T]{{outer, *undecided}}
 		}
 		slices.Reverse(next)
