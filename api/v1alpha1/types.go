@@ -470,8 +470,8 @@ type ScopedRecipients struct {
 
 // Recipients are public keys.
 type Recipients struct {
-	// Age recipients (age1…).
-	Age []string `json:"age,omitempty" jsonschema:"minItems=1,pattern=^age1"`
+	// Age recipients (age1…), or public keys of SSH (ssh-ed25519 …, ssh-rsa …).
+	Age []string `json:"age,omitempty" jsonschema:"minItems=1,pattern=^(age1|ssh-ed25519 |ssh-rsa )"`
 }
 
 // EncryptionRule is a creation rule of SOPS.

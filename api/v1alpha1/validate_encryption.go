@@ -7,7 +7,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
 
-const recipientHint = "write the public key, age1…, that age-keygen -y prints"
+const recipientHint = "write the public key, age1…, that age-keygen -y prints, or one of SSH: ssh-ed25519 … or ssh-rsa …"
 
 func (c *checker) encryption() {
 	e := c.spec.Encryption

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	agekeys "github.com/fleetwright/fleetwright/internal/secrets/keys"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -131,9 +132,14 @@ func Tenant(spec *v1alpha1.Spec, t *v1alpha1.Tenant, paths ...string) ([]byte, e
 		configOf([]rule{{inFolders(paths), spec.Encryption.Spec.EncryptedRegex, true, keys}}))
 }
 
-// recipients joins keys in the form that every version of SOPS reads, one a line.
-func recipients(keys []string) string {
-	return strings.Join(emit.Sorted(keys), ",\n")
+// recipients joins keys in the form that every version of SOPS reads, one a line: those of SSH
+// without their comments, which may hold a comma.
+func recipients(all []string) string {
+	bare := make([]string, len(all))
+	for i, key := range all {
+		bare[i] = agekeys.Bare(key)
+	}
+	return strings.Join(emit.Sorted(bare), ",\n")
 }
 
 // secretFile matches the end of the path of a file that SOPS encrypts.

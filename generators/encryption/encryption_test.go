@@ -216,3 +216,14 @@ func TestTenant(t *testing.T) {
 		t.Errorf("without recipients:\n%s", content)
 	}
 }
+
+// A public key of SSH is a recipient like any other. Its comment, which SOPS would split at a
+// comma, does not get into .sops.yaml.
+func TestSSHRecipients(t *testing.T) {
+	const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILfe1/O+76LGVWLxX7uPZyWKdJ4gy3nmbemlaTC0iHyX"
+	fleet := object("Fleet", "fleet", "{repository: {url: 'https://h/fleet'}}") + object("Cluster", "production", "{}")
+	spec := load(t, fleet+object("Encryption", "encryption", "{recipients: {platform: {age: ['"+key+" alice, of the platform team']}}}"))
+	if got := chosen(t, platformFile(t, spec), "clusters/production/a.sops.yaml"); !slices.Equal(got, []string{key}) {
+		t.Errorf("the recipients are %q", got)
+	}
+}
