@@ -281,7 +281,7 @@ func patternHint(pattern string) string {
 	switch {
 	case strings.HasPrefix(pattern, `^v?(0|`):
 		return "write an exact version such as 1.2.3 or v1.2.3: what is installed is what Git says"
-	case pattern == "^age1":
+	case pattern == "^(age1|ssh-ed25519 |ssh-rsa )":
 		return recipientHint
 	case pattern == dnsLabelPattern:
 		return "write a DNS label: lower-case letters, digits and -, with a letter or digit at both ends"
