@@ -141,6 +141,7 @@ func (c *k0rdentChecker) serviceList(p *fieldPath, namespace string, services []
 	}
 	ids := gather(services, func(s K0rdentService) string { return id(s.Name, s.Namespace) })
 	c.unique(p, "service", ids)
+	deps := map[string][]string{}
 	for i, s := range services {
 		p := p.item(i)
 		if c.template(p.child("template"), "service template", s.Template, c.services) {
@@ -148,10 +149,38 @@ func (c *k0rdentChecker) serviceList(p *fieldPath, namespace string, services []
 				return holds(c.of.Spec.ServiceTemplateChains, rule.ServiceTemplateChains, s.Template)
 			})
 		}
+		deps[ids[i]] = nil
 		for j, ref := range s.DependsOn {
+			deps[ids[i]] = append(deps[ids[i]], id(ref.Name, ref.Namespace))
 			if on := id(ref.Name, ref.Namespace); !slices.Contains(ids, on) {
 				c.fail(c.of, p.child("dependsOn").item(j).child("name"), c.report.suggest(on, "service", ids), "there is no service %s in the list", quote(on))
 			}
+		}
+	}
+	c.circle(p, "service", ids, deps)
+}
+
+// circle reports the first of the names that waits for itself, by way of any
+// others.
+func (c *k0rdentChecker) circle(p *fieldPath, what string, names []string, deps map[string][]string) {
+	done := map[string]bool{}
+	var waits func(name string, above map[string]bool) bool
+	waits = func(name string, above map[string]bool) bool {
+		if above[name] {
+			return true
+		}
+		if done[name] {
+			return false
+		}
+		done[name], above[name] = true, true
+		found := slices.ContainsFunc(deps[name], func(on string) bool { return waits(on, above) })
+		delete(above, name)
+		return found
+	}
+	for i, name := range names {
+		if waits(name, map[string]bool{}) {
+			c.fail(c.of, p.item(i).child("dependsOn"), "take one of the dependencies out", "%s %s waits for itself, or for one that does", what, quote(name))
+			return
 		}
 	}
 }
@@ -167,6 +196,11 @@ func (c *k0rdentChecker) multiClusterServices() {
 	p := at("spec", "multiClusterServices")
 	names := gather(c.of.Spec.MultiClusterServices, func(x K0rdentMultiClusterService) string { return x.Name })
 	c.unique(p, "service", names)
+	deps := map[string][]string{}
+	for _, m := range c.of.Spec.MultiClusterServices {
+		deps[m.Name] = m.DependsOn
+	}
+	c.circle(p, "MultiClusterService", names, deps)
 	for i, m := range c.of.Spec.MultiClusterServices {
 		p := p.item(i)
 		c.names(p.child("dependsOn"), "MultiClusterService", m.DependsOn, names)

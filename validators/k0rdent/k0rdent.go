@@ -5,6 +5,7 @@
 package k0rdent
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -47,20 +48,32 @@ type world struct {
 	// toggles are the parts of kcm that Git says are off; nil where Git doesn't
 	// hold kcm's HelmRelease.
 	toggles map[string]bool
+	// handedOn is what the AccessManagement hands to namespaces, computed when it
+	// is first asked for; steps and hints bound the work.
+	handedOn     map[[2]string]*handed
+	steps, hints int
 }
+
+// mostSteps bounds how many entries of rules of access and chains are followed on a
+// cluster, and mostHints for how many names one is sought that comes near.
+const (
+	mostSteps = 1_000_000
+	mostHints = 100
+)
 
 // worlds are the management clusters of a repository: those that get any object of
 // k0rdent's. Without a cluster the objects are those of the files as they stand.
 func worlds(p *rule.Pass) []*world {
 	var out []*world
 	add := func(c *reconcile.Cluster, objects []*reconcile.Object, partial string) {
-		w := &world{cluster: c, partial: partial, all: map[reconcile.Identity]*reconcile.Object{}, namespaces: map[string]*reconcile.Object{}}
+		if !slices.ContainsFunc(objects, func(o *reconcile.Object) bool { return o.Group == group }) {
+			return
+		}
+		w := &world{cluster: c, partial: partial, all: map[reconcile.Identity]*reconcile.Object{}, namespaces: map[string]*reconcile.Object{}, handedOn: map[[2]string]*handed{}}
 		for _, o := range objects {
 			w.add(o)
 		}
-		if len(w.own) > 0 {
-			out = append(out, w)
-		}
+		out = append(out, w)
 	}
 	if len(p.Fleet().Clusters) == 0 {
 		add(nil, p.Applied(), "no cluster of the repository says what is applied together")
@@ -178,44 +191,75 @@ func (w *world) doubt(r reference) string {
 	return ""
 }
 
-// handed says whether a rule of the AccessManagement hands something to a
-// namespace.
+// handed is what the AccessManagement hands to a namespace of one kind: names, and
+// those of which it isn't known with the reasons. doubt is why there may be more.
+type handed struct {
+	names map[string]bool
+	open  map[string]string
+	doubt string
+}
+
+// handed says whether a rule of the AccessManagement hands something to its
+// namespace, and why that can't be told.
 func (w *world) handed(r reference) (is bool, doubt string) {
-	chains := map[string]string{clusterTemplate: clusterChain, serviceTemplate: serviceChain}
-	for _, o := range w.of(accessKind) {
-		for i := range o.List("spec", "accessRules") {
-			reaches, open := w.reaches(o, r.namespace, i)
-			if !reaches && open == "" {
-				continue
-			}
-			kind, isTemplate := chains[r.kind]
-			if !isTemplate {
-				kind = r.kind
-			}
-			names, all := given(o, i, kind)
-			if all {
-				names = w.names(kind, system)
-			}
-			for _, name := range names {
-				found := name == r.name
-				if isTemplate {
-					c := w.all[reconcile.Identity{Group: group, Kind: kind, Namespace: system, Name: name}]
-					if c == nil { // told of by another rule
-						doubt = "the AccessManagement hands on " + kind + " " + name + ", which is not there"
-						continue
-					}
-					found = slices.Contains(supported(c), r.name)
-				}
-				if found && reaches {
-					return true, ""
-				}
-				if found {
-					doubt = open
-				}
+	key := [2]string{r.kind, r.namespace}
+	if w.handedOn[key] == nil {
+		h := &handed{names: map[string]bool{}, open: map[string]string{}}
+		w.handedOn[key] = h
+		for _, o := range w.of(accessKind) {
+			for i := range o.List("spec", "accessRules") {
+				w.follow(h, o, i, r.kind, r.namespace)
 			}
 		}
 	}
-	return false, doubt
+	h := w.handedOn[key]
+	if h.names[r.name] {
+		return true, ""
+	}
+	return false, cmp.Or(h.open[r.name], h.doubt)
+}
+
+// tooMuch is why what the AccessManagement hands on is not known in full.
+const tooMuch = "there is too much in the rules of access to follow"
+
+// follow adds what one rule of access hands to a namespace.
+func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace string) {
+	if w.steps += 1 + len(o.List("spec", "accessRules", i, "targetNamespaces", "list")); w.steps > mostSteps {
+		h.doubt = tooMuch
+		return
+	}
+	reaches, open := w.reaches(o, namespace, i)
+	if !reaches && open == "" {
+		return
+	}
+	chain := map[string]string{clusterTemplate: clusterChain, serviceTemplate: serviceChain}[kind]
+	names, all := given(o, i, cmp.Or(chain, kind))
+	if all {
+		w.steps += len(w.own)
+		names = w.names(cmp.Or(chain, kind), system)
+	}
+	for _, name := range names {
+		found := []string{name}
+		if chain != "" {
+			c := w.all[reconcile.Identity{Group: group, Kind: chain, Namespace: system, Name: name}]
+			if c == nil { // told of by another rule
+				h.doubt = "the AccessManagement hands on " + chain + " " + name + ", which is not there"
+				continue
+			}
+			found = supported(c)
+		}
+		if w.steps += len(found); w.steps > mostSteps {
+			h.doubt = tooMuch
+			return
+		}
+		for _, name := range found {
+			if reaches {
+				h.names[name] = true
+			} else {
+				h.open[name] = open
+			}
+		}
+	}
 }
 
 // reaches says whether a rule of access is for a namespace, and why that can't be

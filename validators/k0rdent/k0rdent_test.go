@@ -1,9 +1,11 @@
 package k0rdent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
@@ -172,5 +174,25 @@ func TestChangesThatAreAllowed(t *testing.T) {
 		if got := ruletest.Since(t, TemplateEdited, before, strings.ReplaceAll(before, change[0], change[1])); len(got) == 0 {
 			t.Errorf("%s: nothing is found", name)
 		}
+	}
+}
+
+// A repository that means to keep the rules busy ends soon, and what was not followed
+// is left open.
+func TestTooMuchToFollow(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(base + chains + "-- clusters/prod/access.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: AccessManagement\nmetadata:\n  name: kcm\nspec:\n  accessRules:\n")
+	b.WriteString(strings.Repeat("  - targetNamespaces:\n      list: ["+strings.Repeat("a, ", 500)+"b]\n    credentials: [aws]\n", 100))
+	b.WriteString("-- clusters/prod/clusters.yaml --\n")
+	for i := range 300 {
+		name := strings.Repeat("n", i+1)
+		if i > 60 {
+			name = "n" + strings.Repeat("n", i%60) + "-" + string(rune('a'+i%26))
+		}
+		b.WriteString("apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterDeployment\nmetadata:\n  name: c\n  namespace: " + name + "\nspec:\n  template: aws-standalone-cp-1-0-42\n  credential: gcp\n---\n")
+	}
+	found, open := ruletest.Run(t, CredentialMissing, b.String())
+	if len(found) == 0 || !slices.ContainsFunc(open, func(u finding.Unresolved) bool { return strings.Contains(u.Reason, tooMuch) }) {
+		t.Errorf("%d findings, %d unresolved", len(found), len(open))
 	}
 }

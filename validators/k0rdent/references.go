@@ -6,7 +6,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -27,7 +26,7 @@ func dangling(p *rule.Pass, references func(*world) []reference, consequence str
 				continue
 			}
 			f := finding.Finding{Message: fmt.Sprintf("%s names %s, which is not there: %s", r.from, r, consequence)}
-			if near, ok := schemas.Nearest(r.name, w.names(r.kind, r.namespace)); ok {
+			if near := w.nearest(r); near != "" {
 				f.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else if r.namespace != "" && r.namespace != system && w.has(r.kind, system, r.name) {
 				f.Hint = fmt.Sprintf("it stands in %s: hand it to namespace %s with a rule of the AccessManagement", system, r.namespace)
@@ -35,6 +34,15 @@ func dangling(p *rule.Pass, references func(*world) []reference, consequence str
 			p.ReportBuilt(r.from, f, r.path...)
 		}
 	}
+}
+
+// nearest is a name that comes near to what isn't there, "" where none does, or too
+// many names were sought already.
+func (w *world) nearest(r reference) string {
+	if w.hints >= mostHints {
+		return ""
+	}
+	return nearestOf(r.name, w.names(r.kind, r.namespace), &w.hints)
 }
 
 // templateReferences are the templates that objects name, and the Release of the

@@ -2,7 +2,6 @@ package k0rdent
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -25,15 +24,20 @@ there or without any. kcm's webhook refuses a chain where one doesn't.`,
 				continue
 			}
 			templates := supported(o)
+			known, open, hints := map[string]bool{}, false, 0
+			for _, name := range templates {
+				known[name] = true
+				open = open || unknown(name)
+			}
 			for i := range o.List("spec", "supportedTemplates") {
 				for j := range o.List("spec", "supportedTemplates", i, "availableUpgrades") {
 					path := []any{"spec", "supportedTemplates", i, "availableUpgrades", j, "name"}
 					name := o.Text(path...)
-					if name == "" || unknown(name) || slices.Contains(templates, name) || slices.ContainsFunc(templates, unknown) {
+					if name == "" || unknown(name) || known[name] || open {
 						continue
 					}
 					f := finding.Finding{Message: fmt.Sprintf("%s allows an upgrade to %s, which is not among its supportedTemplates", o, name)}
-					if near, ok := schemas.Nearest(name, templates); ok {
+					if near := nearestOf(name, templates, &hints); near != "" {
 						f.Hint = fmt.Sprintf("did you mean %q? otherwise add it to supportedTemplates", near)
 					}
 					p.ReportBuilt(o, f, path...)
@@ -41,4 +45,14 @@ there or without any. kcm's webhook refuses a chain where one doesn't.`,
 			}
 		}
 	},
+}
+
+// nearestOf is a name among others that comes near, "" where none does, or too many
+// were sought already.
+func nearestOf(name string, names []string, hints *int) string {
+	if *hints++; *hints > mostHints {
+		return ""
+	}
+	near, _ := schemas.Nearest(name, names)
+	return near
 }
