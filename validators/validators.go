@@ -256,7 +256,8 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		return finding.Report{}, err
 	}
 	checked := count(repo, out.Checked)
-	checked.RulesOff, checked.Clusters = countOff(all, rules), out.Clusters
+	checked.RulesOff = countOff(all, rules)
+	checked.Clusters, checked.Builds, checked.Objects = out.Clusters, out.Builds, out.Objects
 	return finding.NewReport(out.Findings, out.Unresolved, checked).WithIgnored(out.Ignored), nil
 }
 

@@ -104,9 +104,13 @@ type Unresolved struct {
 
 // Summary counts what was looked at and found.
 type Summary struct {
-	Files          int `json:"files"`
-	Documents      int `json:"documents"`
-	Clusters       int `json:"clusters"`
+	Files     int `json:"files"`
+	Documents int `json:"documents"`
+	Clusters  int `json:"clusters"`
+	// Builds counts the Kustomizations that were built for the clusters that are validated, one
+	// of a shared base once for each; Objects what they apply, without what charts render.
+	Builds         int `json:"builds"`
+	Objects        int `json:"objects"`
 	Kustomizations int `json:"kustomizations"`
 	HelmReleases   int `json:"helmReleases"`
 	Errors         int `json:"errors"`

@@ -147,6 +147,13 @@ func summary(r Report) string {
 	s := r.Summary
 	checked := fmt.Sprintf("%s, %s, %s and %s checked", Count(s.Files, "file"), Count(s.Documents, "document"),
 		Count(s.Kustomizations, "Kustomization"), Count(s.HelmReleases, "HelmRelease"))
+	if s.Builds > 0 {
+		apply := "apply"
+		if s.Builds == 1 {
+			apply = "applies"
+		}
+		checked += fmt.Sprintf(" (%s %s %s)", Count(s.Builds, "build"), apply, Count(s.Objects, "object"))
+	}
 	var found []string
 	for _, part := range []struct {
 		n    int

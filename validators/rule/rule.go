@@ -237,21 +237,33 @@ func (p *Pass) Fleet() *reconcile.Fleet {
 	return f.fleet
 }
 
-// clusters counts those of the repository, once all rules have run.
-func (s *Shared) clusters() int {
+// applied counts the clusters of the repository, and for those that are validated the
+// Kustomizations that were built and the objects that they apply, once all rules have run.
+func (s *Shared) applied(cluster string) (clusters, builds, objects int) {
 	if s.fleets.fleet == nil {
-		return 0
+		return 0, 0, 0
 	}
-	return len(s.fleets.fleet.Clusters)
+	for _, c := range chosen(s.fleets.fleet, cluster) {
+		for _, k := range c.Kustomizations {
+			if k.Repo != nil && k.Failure == nil && !k.Unbuilt && !k.Skipped {
+				builds++
+				objects += len(k.Objects)
+			}
+		}
+	}
+	return len(s.fleets.fleet.Clusters), builds, objects
 }
 
 // Clusters are those of the Fleet that are validated: all, or the one of the
 // pass.
-func (p *Pass) Clusters() []*reconcile.Cluster {
-	if p.Cluster == "" {
-		return p.Fleet().Clusters
+func (p *Pass) Clusters() []*reconcile.Cluster { return chosen(p.Fleet(), p.Cluster) }
+
+// chosen is the cluster of a name, all where it is "".
+func chosen(fleet *reconcile.Fleet, name string) []*reconcile.Cluster {
+	if name == "" {
+		return fleet.Clusters
 	}
-	if c, ok := p.Fleet().Named(p.Cluster); ok {
+	if c, ok := fleet.Named(name); ok {
 		return []*reconcile.Cluster{c}
 	}
 	return nil

@@ -58,6 +58,9 @@ type Outcome struct {
 	Checked []string
 	// Clusters counts those of the repository, 0 where no rule has looked at them.
 	Clusters int
+	// Builds counts the Kustomizations that were built for the clusters that are validated, and
+	// Objects what they apply, without what charts render.
+	Builds, Objects int
 }
 
 // Run runs rules over a repository, side by side, takes out what is ignored, and
@@ -99,7 +102,8 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 			return Outcome{}, err
 		}
 	}
-	out := Outcome{Clusters: shared.clusters()}
+	var out Outcome
+	out.Clusters, out.Builds, out.Objects = shared.applied(o.Cluster)
 	for _, p := range passes {
 		out.gather(p, o.Severities)
 	}
