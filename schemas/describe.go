@@ -197,8 +197,13 @@ func (d describer) wrongType(e *openapi.Validation, value any) (message, hint st
 		return fmt.Sprintf("%smust be a %s", d.quoted(value), want), ""
 	}
 	message = fmt.Sprintf("must be %s, not %s", typeNames(want), typeOf(value))
-	if text, isText := value.(string); isText && !d.secret && strings.HasPrefix(want, "int") {
-		hint = bareHint(text)
+	if text, isText := value.(string); isText && !d.secret {
+		switch {
+		case strings.HasPrefix(want, "int"):
+			hint = bareHint(text)
+		case want == "boolean":
+			hint = truthHint(text)
+		}
 	}
 	if want == "string" {
 		switch value.(type) {
@@ -241,6 +246,20 @@ func bareHint(text string) string {
 		return fmt.Sprintf("write it without quotes: %d; %s without them is octal, and means %d", number, text, octal)
 	}
 	return fmt.Sprintf("write it without quotes: %d", number)
+}
+
+// truthHint says how to write a text where true or false is wanted: what YAML 1.1 reads as one, and
+// the API server doesn't; "" where it is none.
+func truthHint(text string) string {
+	switch strings.ToLower(text) {
+	case "true", "false":
+		return "write it without quotes: " + strings.ToLower(text)
+	case "y", "yes", "on":
+		return "write true"
+	case "n", "no", "off":
+		return "write false"
+	}
+	return ""
 }
 
 func (d describer) notAllowed(e *openapi.Validation, value any) (message, hint string) {

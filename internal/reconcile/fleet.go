@@ -221,6 +221,9 @@ type Reason string
 const (
 	// PathMissing is a spec.path that is no folder of the source.
 	PathMissing Reason = "path missing"
+	// Refused is a Kustomization that the API server refuses, since a field that says what to
+	// build is not of its type. It is not built.
+	Refused Reason = "refused"
 	// BuildFailed is what kustomize refuses.
 	BuildFailed Reason = "build failed"
 	// SubstitutionFailed is what the substitution of variables refuses.

@@ -31,7 +31,7 @@ func (r *Root) patched(repo *repository.Repository) {
 	if len(resources) != 1 {
 		return
 	}
-	if spec, err := specOf(resources[0]); err == nil {
+	if spec, wrong := specOf(resources[0]); wrong == "" {
 		r.spec = spec
 	}
 }

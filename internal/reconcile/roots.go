@@ -165,8 +165,8 @@ func rootOf(o *repository.Object) (Root, bool) {
 	if err != nil || !isMap {
 		return Root{}, false
 	}
-	spec, err := specOf(fields)
-	if err != nil || spec.SourceRef.Name == "" {
+	spec, wrong := specOf(fields)
+	if wrong != "" || spec.SourceRef.Name == "" {
 		return Root{}, false
 	}
 	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, File: o.File(), namespace: o.Namespace, name: o.Name, spec: spec}

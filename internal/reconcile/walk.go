@@ -93,18 +93,22 @@ func (w *walker) buildFound(atLast bool) bool {
 		case from == nil && gap == nil && !atLast:
 			later = append(later, k)
 			continue
-		case from == nil && gap == nil:
+		case from == nil && gap == nil && !k.Unbuilt:
 			gap = w.sourceMissing(k)
 		case gap == nil && strings.Contains(k.Spec.Path, "${"):
 			gap = &Gap{Kind: UnknownPath, Message: "spec.path holds a variable whose value is not known"}
 		}
-		if gap == nil {
+		if gap == nil && from != nil {
 			k.Repo, k.Dir = from.repo, path.Join(from.base, repository.Clean(k.Spec.Path))
 		}
 		if k.Skipped = w.only != nil && k.Parent != nil && from == w.own && gap == nil && !w.only(k); k.Skipped {
 			continue
 		}
 		w.waiting = append(w.waiting, k)
+		if k.Unbuilt { // refused
+			k.from, k.built = from, &built{}
+			continue
+		}
 		if gap != nil {
 			gap.File, gap.Line, gap.Column = k.position("spec", "sourceRef")
 			k.Gaps = append(k.Gaps, *gap)
@@ -376,8 +380,8 @@ func (w *walker) rebuilds(k *Kustomization) bool {
 	if self < 0 {
 		return false
 	}
-	spec, err := specOf(k.Objects[self].Value)
-	changed := err == nil && !reflect.DeepEqual(spec, k.Spec) && !w.rebuilt
+	spec, wrong := specOf(k.Objects[self].Value)
+	changed := wrong == "" && !reflect.DeepEqual(spec, k.Spec) && !w.rebuilt
 	k.Object = k.Objects[self]
 	if changed {
 		w.rebuilt = true
@@ -386,6 +390,20 @@ func (w *walker) rebuilds(k *Kustomization) bool {
 		k.build(w.ctx, w.own)
 	}
 	return changed
+}
+
+// refuse notes that a field of the Kustomization is not of the type that it has, so that the API
+// server refuses the object, unless a variable in it stands for what is.
+func (k *Kustomization) refuse(field string) {
+	file, line, column := k.position("spec", field)
+	k.Unbuilt = true
+	if len(k.Object.Unknown) > 0 {
+		k.Gaps = append(k.Gaps, Gap{Kind: UnknownPath, File: file, Line: line, Column: column,
+			Message: fmt.Sprintf("spec.%s holds a variable whose value is not known", field)})
+		return
+	}
+	k.Failure = &Failure{Reason: Refused, File: file, Line: line, Column: column,
+		Message: fmt.Sprintf("the API server refuses it: spec.%s is not of the type that it must have", field)}
 }
 
 func (k *Kustomization) fail(reason Reason, o *Object, err error) {
@@ -446,9 +464,9 @@ func (w *walker) found(parent *Kustomization, o *Object) {
 		parent.fail(BuildFailed, o, err)
 		return
 	}
-	var err error
-	if k.Spec, err = specOf(o.Value); err != nil {
-		k.fail(BuildFailed, o, err)
+	var wrong string
+	if k.Spec, wrong = specOf(o.Value); wrong != "" {
+		k.refuse(wrong)
 	}
 	w.add(k)
 }

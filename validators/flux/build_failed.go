@@ -46,8 +46,8 @@ resources:
 				}
 				open.lacking(k)
 				f := k.Failure
-				if f == nil || f.Reason == reconcile.PathMissing || k.Spec.Suspend {
-					continue
+				if f == nil || f.Reason == reconcile.PathMissing || f.Reason == reconcile.Refused || k.Spec.Suspend {
+					continue // flux-path-missing and schema-invalid tell
 				}
 				if f.Malformed && (k.Repo == p.Repo || isUnreadable(p.Repo, f.File)) {
 					continue // schema-invalid tells

@@ -47,7 +47,7 @@ func reached(fleet *reconcile.Fleet) reach {
 			if k.Failure != nil || lacks {
 				files = r.failed
 			}
-			if k.Unbuilt && k.Repo != nil || k.Failure != nil && k.Failure.Reason != reconcile.PathMissing {
+			if k.Unbuilt && k.Repo != nil || k.Failure != nil && k.Failure.Reason != reconcile.PathMissing && k.Repo != nil {
 				r.failedDirs = append(r.failedDirs, k.Dir)
 			}
 			r.lacking = r.lacking || lacks
