@@ -71,6 +71,22 @@ func TestBuiltObjects(t *testing.T) {
 	}
 }
 
+// TestHintsOfVariables: what is quoted in the file is a number once its variable is replaced, and
+// what the hint says makes it a text.
+func TestHintsOfVariables(t *testing.T) {
+	apps := "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata:\n  a: "
+	variables := "  postBuild: {substitute: {PORT: \"80\", quote: '\"'}}\n"
+	for _, written := range []string{`"${PORT}"`, `${PORT}`} {
+		found, _ := ruletest.Run(t, Invalid, cluster("prod", "./apps", variables)+apps+written+"\n")
+		if len(found) != 1 || found[0].Hint != `quotes here don't last: write ${quote}${PORT}${quote}, and quote: '"' among the variables` {
+			t.Errorf("%s: %v", written, found)
+		}
+	}
+	if found, _ := ruletest.Run(t, Invalid, cluster("prod", "./apps", variables)+apps+"${quote}${PORT}${quote}\n"); len(found) > 0 {
+		t.Errorf("the way out is none: %v", found)
+	}
+}
+
 // TestHintsAreAsWritten: a value is to be quoted as it stands, not as the number that it is read
 // as.
 func TestHintsAreAsWritten(t *testing.T) {

@@ -12,12 +12,21 @@ import (
 )
 
 // asWritten is a problem's hint with the value as it stands in the document: 1.10 and 0755 are
-// numbers that are spelt otherwise.
+// numbers that are spelt otherwise, and Flux replaces variables in what it has written without
+// quotes.
+// Source: fluxcd.io/flux/components/kustomize/kustomizations, post build variable substitution.
 func asWritten(o *repository.Object, p schemas.Problem) string {
-	if o == nil || !strings.HasPrefix(p.Hint, `quote it: "`) {
+	if o == nil || !strings.HasPrefix(p.Hint, "quote it") {
 		return p.Hint
 	}
-	if n := o.Lookup(p.Path...); n != nil && n.Kind == yaml.ScalarNode && n.Style == 0 && !strings.Contains(n.Value, "$") {
+	n := o.Lookup(p.Path...)
+	switch {
+	case n == nil || n.Kind != yaml.ScalarNode:
+	case strings.Contains(n.Value, "${") && len(n.Value) < 60:
+		return fmt.Sprintf("quotes here don't last: write ${quote}%s${quote}, and quote: '\"' among the variables", n.Value)
+	case strings.Contains(n.Value, "${"):
+		return "quotes here don't last: write ${quote} in front of it and behind it, and quote: '\"' among the variables"
+	case n.Style == 0 && strings.HasPrefix(p.Hint, `quote it: "`):
 		return fmt.Sprintf("quote it: %q", n.Value)
 	}
 	return p.Hint
