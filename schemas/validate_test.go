@@ -71,7 +71,7 @@ func TestValidate(t *testing.T) {
 		{"pattern", release + "spec:\n  interval: often\n" + ref, []string{
 			`invalid: spec.interval: spec.interval is "often", must match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`}},
 		{"type", release + "spec:\n  interval: 1h\n  suspend: \"yes\"\n" + ref, []string{
-			"invalid: spec.suspend: spec.suspend must be true or false, not a string"}},
+			"invalid: spec.suspend: spec.suspend must be true or false, not a string (write true)"}},
 		{"substituted", release + "spec:\n  interval: ${INTERVAL}\n  suspend: ${OFF:=false}\n" + ref, []string{
 			"unresolved: spec.interval: spec.interval is substituted by Flux: its value isn't known here",
 			"unresolved: spec.suspend: spec.suspend is substituted by Flux: its value isn't known here"}},
