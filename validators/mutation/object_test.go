@@ -74,6 +74,14 @@ var objectMutants = []mutant{
 		},
 	},
 	{
+		name: "selector-that-its-own-pods-do-not-match", example: "homelab", rule: "schema-invalid",
+		edits: []edit{
+			replace("kubernetes/apps/media/jellyfin/app/kustomization.yaml", "- helmrelease.yaml", "- deployment.yaml\n- helmrelease.yaml"),
+			add("kubernetes/apps/media/jellyfin/app/deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  selector:\n    matchLabels:\n      app: web\n"+
+				"  template:\n    metadata:\n      labels:\n        app: «»wbe\n    spec:\n      containers:\n      - name: web\n        image: web:1\n"),
+		},
+	},
+	{
 		name: "typo", example: "homelab", rule: "schema-unknown-field",
 		edits: []edit{replace("kubernetes/apps/network/external-dns/ks.yaml", "  dependsOn:", "  «»dependOn:")},
 	},

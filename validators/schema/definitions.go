@@ -35,14 +35,14 @@ func unlessPatched(d schemas.Definition, mayChange bool) schemas.Definition {
 }
 
 // validate checks an object against the schemas of its kind, and returns the
-// fewest problems that one of them gives, and those with ranges of versions.
+// fewest problems that one of them gives, and those that no schema says.
 func validate(found []*schemas.Schema, object map[string]any, opts schemas.Options) []schemas.Problem {
 	all := make([][]schemas.Problem, 0, len(found))
 	for _, s := range found {
 		all = append(all, s.ValidateWith(object, opts))
 	}
 	fewest := slices.MinFunc(all, func(a, b []schemas.Problem) int { return cmp.Compare(len(a), len(b)) })
-	return slices.Concat(fewest, rangeProblems(object))
+	return slices.Concat(fewest, rangeProblems(object), workloadProblems(object))
 }
 
 // isLocal recognises an object that kustomize leaves out of what it builds, and

@@ -15,6 +15,8 @@ var Invalid = rule.Rule{
 
 The same goes for a file that Flux reads and that is no YAML, or has a key twice.
 
+A Deployment, StatefulSet, DaemonSet or ReplicaSet must select its own pods: each label of spec.selector stands in the template's labels, too. Jobs and CronJobs need a restartPolicy of OnFailure or Never, and leave the selector to the API server.
+
 A range of versions that is none (spec.ref.semver of GitRepositories and OCIRepositories, a chart's version) the API server takes; source-controller refuses it, and fetches nothing new.`,
 	Fix: `Change the value to what the message allows. Text that looks like a number or like true needs quotes: annotations, labels, a ConfigMap's data and environment variables are text.
 
@@ -42,6 +44,24 @@ metadata:
   namespace: apps
 data:
   port: 8080 # <-- here
+`}, {Files: `-- apps/podinfo.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  selector:
+    matchLabels:
+      app: podinfo
+  template:
+    metadata:
+      labels:
+        app: pod-info # <-- here
+    spec:
+      containers:
+        - name: podinfo
+          image: ghcr.io/stefanprodan/podinfo:6.9.0
 `}},
 	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2

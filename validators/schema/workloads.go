@@ -1,0 +1,175 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+// workload is a kind that makes pods of a template, and what the API server asks of it that no
+// schema says.
+type workload struct {
+	apiVersion, kind string
+	// spec is the path of what holds the template.
+	spec []any
+	// restart are the restart policies that it takes; needed says that none is as wrong as another.
+	restart []string
+	needed  bool
+	// generated says that the API server makes the selector, unless spec.manualSelector is true.
+	generated bool
+}
+
+// workloads that the API server judges by more than their schemas.
+// Source: k8s.io/kubernetes v1.36, pkg/apis/apps/validation (ValidateDeploymentSpec,
+// ValidateStatefulSetSpec, ValidateDaemonSetSpec, ValidateReplicaSetSpec) and
+// pkg/apis/batch/validation (ValidateJobSpec, validateGeneratedSelector, validateJobTemplateSpec).
+var workloads = []workload{
+	{apiVersion: "apps/v1", kind: "Deployment", spec: []any{"spec"}, restart: []string{"Always"}},
+	{apiVersion: "apps/v1", kind: "StatefulSet", spec: []any{"spec"}, restart: []string{"Always"}},
+	{apiVersion: "apps/v1", kind: "DaemonSet", spec: []any{"spec"}, restart: []string{"Always"}},
+	{apiVersion: "apps/v1", kind: "ReplicaSet", spec: []any{"spec"}, restart: []string{"Always"}},
+	{apiVersion: "batch/v1", kind: "Job", spec: []any{"spec"}, restart: []string{"OnFailure", "Never"}, needed: true, generated: true},
+	{apiVersion: "batch/v1", kind: "CronJob", spec: []any{"spec", "jobTemplate", "spec"}, restart: []string{"OnFailure", "Never"}, needed: true, generated: true},
+}
+
+// restartPolicies are all that there are; the schema tells of others.
+var restartPolicies = []string{"Always", "OnFailure", "Never"}
+
+// workloadProblems are a workload's selector that its own pods don't match, and a restart policy
+// that its pods can't have. What holds variables or is encrypted may be right.
+func workloadProblems(object map[string]any) []schemas.Problem {
+	o := &reconcile.Object{Value: object}
+	i := slices.IndexFunc(workloads, func(w workload) bool { return w.apiVersion == o.Text("apiVersion") && w.kind == o.Text("kind") })
+	if i < 0 {
+		return nil
+	}
+	w := workloads[i]
+	if _, isMap := o.Field(w.at("template")...).(map[string]any); !isMap {
+		return nil // the schema tells
+	}
+	return append(w.selector(o), w.restarts(o)...)
+}
+
+// at is the path of something below the workload's spec.
+func (w workload) at(path ...any) []any { return slices.Concat(w.spec, path) }
+
+// problem is one of a workload at a path.
+func (w workload) problem(path []any, hint, format string, args ...any) []schemas.Problem {
+	return []schemas.Problem{{Kind: schemas.Invalid, Path: path, Required: true, Message: schemas.Field(path) + " " + fmt.Sprintf(format, args...), Hint: hint}}
+}
+
+func (w workload) restarts(o *reconcile.Object) []schemas.Problem {
+	path := w.at("template", "spec", "restartPolicy")
+	given := o.Field(path...)
+	policy, isText := given.(string)
+	wanted := `"` + strings.Join(w.restart, `" or "`) + `"`
+	switch {
+	case given == nil && w.needed && o.Field(w.at("template", "spec")...) != nil:
+		return w.problem(path, `"Always", the default, is not for a `+w.kind, "is required: %s", wanted)
+	case isText && slices.Contains(restartPolicies, policy) && !slices.Contains(w.restart, policy):
+		return w.problem(path, "", "is %q, and the pods of a %s can have %s only", policy, w.kind, wanted)
+	}
+	return nil
+}
+
+func (w workload) selector(o *reconcile.Object) []schemas.Problem {
+	path, manual := w.at("selector"), o.Field(w.at("manualSelector")...) == true
+	given, isMap := o.Field(path...).(map[string]any)
+	switch {
+	case manual && w.kind == "CronJob":
+		return w.problem(w.at("manualSelector"), "remove it", "is not for a CronJob")
+	case manual && o.Field(path...) == nil:
+		return w.problem(path, "", "is required with manualSelector")
+	}
+	if !isMap || holdsUnknown(given) || holdsUnknown(o.Field(w.at("template", "metadata", "labels")...)) {
+		return nil
+	}
+	var s metav1.LabelSelector
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(given, &s) != nil {
+		return nil // the schema tells
+	}
+	if w.generated && !manual {
+		return w.notGenerated(s)
+	}
+	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		if w.generated {
+			return nil
+		}
+		return w.problem(path, "give the pods of the template a label, and select it", "is empty: the API server refuses it")
+	}
+	return w.mismatch(o, s)
+}
+
+// notGenerated tells of a selector that the API server makes itself. One with the names that it
+// gives is a copy of what is in the cluster, which it takes.
+func (w workload) notGenerated(s metav1.LabelSelector) []schemas.Problem {
+	if w.kind == "Job" {
+		if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+			return nil
+		}
+		for key := range s.MatchLabels {
+			if name := key[strings.LastIndexByte(key, '/')+1:]; name == "controller-uid" || name == "job-name" {
+				return nil
+			}
+		}
+	}
+	return w.problem(w.at("selector"), "remove it", "is made by the API server, which refuses another")
+}
+
+// mismatch tells what of the selector the labels of the template don't match.
+func (w workload) mismatch(o *reconcile.Object, s metav1.LabelSelector) []schemas.Problem {
+	path := w.at("template", "metadata", "labels")
+	own := labels.Set{}
+	given, _ := o.Field(path...).(map[string]any)
+	for key, value := range given {
+		text, isText := value.(string)
+		if !isText {
+			return nil // the schema tells
+		}
+		own[key] = text
+	}
+	const hint = "the API server refuses a selector that doesn't match the template's labels"
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		want := s.MatchLabels[key]
+		switch has, ok := own[key]; {
+		case !ok:
+			return w.problem(append(path, key), hint, "is missing, and spec.selector wants %q", want)
+		case has != want:
+			return w.problem(append(path, key), hint, "is %q, and spec.selector wants %q", has, want)
+		}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: s.MatchExpressions})
+	switch {
+	case err != nil:
+		return w.problem(w.at("selector", "matchExpressions"), "", "is refused: %v", err)
+	case !selector.Matches(own):
+		return w.problem(path, hint, "don't match %q of spec.selector", selector)
+	}
+	return nil
+}
+
+// holdsUnknown says whether a text in a value, or a name of a field, holds a variable or is
+// encrypted.
+func holdsUnknown(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, "${") || strings.HasPrefix(value, "ENC[")
+	case []any:
+		return slices.ContainsFunc(value, holdsUnknown)
+	case map[string]any:
+		for key, v := range value {
+			if strings.Contains(key, "${") || holdsUnknown(v) {
+				return true
+			}
+		}
+	}
+	return false
+}
