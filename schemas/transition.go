@@ -40,5 +40,5 @@ func (s *Schema) Transition(old, object map[string]any) []Problem {
 			found = append(found, p)
 		}
 	}
-	return sorted(found)
+	return sorted(found, Options{})
 }

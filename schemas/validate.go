@@ -44,6 +44,9 @@ type Problem struct {
 	Hint string
 	// Required says that the field at Path is missing.
 	Required bool
+	// Misspelt says of such a field that an unknown one, which is another problem of the object,
+	// was meant to be it.
+	Misspelt bool
 	// Rule says that the problem is about one of the kind's rules in CEL: a
 	// violation, or one that is unresolved.
 	Rule bool
@@ -96,15 +99,17 @@ type Options struct {
 	// Literal says that Flux substitutes nothing in the object any more: ${VAR}
 	// is a value like others.
 	Literal bool
+	// Misspelt keeps a missing field among the problems where an unknown one was meant to be it.
+	Misspelt bool
 }
 
 // ValidateWith is Validate with options.
 func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	if s.kustomize {
-		return sorted(kustomizeProblems(object))
+		return sorted(kustomizeProblems(object), opts)
 	}
 	if s.plain != nil {
-		return sorted(s.plain.problems(object, opts))
+		return sorted(s.plain.problems(object, opts), opts)
 	}
 	if problems := s.overstrains(object, opts.Budget); problems != nil {
 		return problems
@@ -115,7 +120,7 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 		}
 		clean := s.quickly.copyRoot(object)
 		defaulting.Default(clean, s.structure)
-		return sorted(s.violations(object, clean, opts))
+		return sorted(s.violations(object, clean, opts), opts)
 	}
 	return s.thorough(object, opts)
 }
@@ -136,7 +141,7 @@ func (s *Schema) thorough(object map[string]any, opts Options) []Problem {
 	if !blocking(problems) {
 		problems = append(problems, s.violations(object, clean, opts)...)
 	}
-	return sorted(problems)
+	return sorted(problems, opts)
 }
 
 // copy is an object without what an apply drops or sets.
@@ -176,18 +181,19 @@ func copyValue(value any) any {
 	return value
 }
 
-// sorted sorts problems by field and leaves out repetitions, and required fields that are
-// misspelt: the unknown field tells.
-func sorted(problems []Problem) []Problem {
+// sorted sorts problems by field and leaves out repetitions. Required fields that are misspelt, of
+// which the unknown field tells, it leaves out or marks.
+func sorted(problems []Problem, o Options) []Problem {
 	misspelt := map[string]bool{}
 	for _, p := range problems {
 		if p.meant != "" {
 			misspelt[Field(append(slices.Clone(p.Path[:len(p.Path)-1]), p.meant))] = true
 		}
 	}
-	problems = slices.DeleteFunc(problems, func(p Problem) bool {
-		return p.Kind == "" || p.Required && len(misspelt) > 0 && misspelt[Field(p.Path)]
-	})
+	for i, p := range problems {
+		problems[i].Misspelt = p.Required && len(misspelt) > 0 && misspelt[Field(p.Path)]
+	}
+	problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.Kind == "" || p.Misspelt && !o.Misspelt })
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(Field(a.Path), Field(b.Path)), cmp.Compare(a.Message, b.Message))
 	})

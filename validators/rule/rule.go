@@ -164,6 +164,9 @@ func Built(o *reconcile.Object) finding.Object {
 	return finding.Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
+// Runs says whether a rule runs in the same run.
+func (p *Pass) Runs(id string) bool { return p.shared.running[id] }
+
 // SchemaFolders are the folders of schemas that the run was given.
 func (p *Pass) SchemaFolders() []*schemas.Folder { return p.shared.Schemas }
 
@@ -312,6 +315,7 @@ type Shared struct {
 		repo *repository.Repository
 		err  error
 	}
+	running map[string]bool
 	mu      sync.Mutex
 	results map[any]*result
 	fleets  fleets

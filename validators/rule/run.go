@@ -68,6 +68,10 @@ type Outcome struct {
 // could not be validated, because the context ended or a rule failed.
 func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOptions) (Outcome, error) {
 	shared := Shared{Before: o.Before, Reconcile: o.Reconcile, Schemas: o.Schemas, Whole: o.Whole}
+	shared.running = map[string]bool{}
+	for _, r := range rules {
+		shared.running[r.ID] = true
+	}
 	passes := make([]*Pass, len(rules))
 	failed := make([]error, len(rules), len(rules)+2)
 	var done atomic.Int64

@@ -37,6 +37,7 @@ func unlessPatched(d schemas.Definition, mayChange bool) schemas.Definition {
 // validate checks an object against the schemas of its kind, and returns the
 // fewest problems that one of them gives, and those that no schema says.
 func validate(found []*schemas.Schema, object map[string]any, opts schemas.Options) []schemas.Problem {
+	opts.Misspelt = true
 	all := make([][]schemas.Problem, 0, len(found))
 	for _, s := range found {
 		all = append(all, s.ValidateWith(object, opts))

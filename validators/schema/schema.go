@@ -53,11 +53,13 @@ type located struct {
 	line, column int
 }
 
-// report reports the problems of one kind.
+// report reports the problems of one kind. A required field that is misspelt is schema-unknown-field's
+// to tell, unless that rule is off.
 func report(p *rule.Pass, kind schemas.ProblemKind) {
+	told := p.Runs(unknownFieldID)
 	for c := range chosen(p) {
 		for _, f := range c.found {
-			if f.Kind == kind {
+			if f.Kind == kind && !(f.Misspelt && told) {
 				c.tell(p, f)
 			}
 		}
@@ -69,13 +71,14 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 func unresolved(p *rule.Pass) {
 	var lacking []*lack
 	told := map[question]bool{}
+	elsewhere := p.Runs(unknownFieldID)
 	for c := range chosen(p) {
 		var first *located
 		more := 0
 		for i := range c.found {
 			f := &c.found[i]
 			switch {
-			case f.Kind != schemas.Unresolved || f.Rule:
+			case f.Kind != schemas.Unresolved || f.Rule || f.Misspelt && elsewhere:
 			case f.Required:
 				lacking = addLack(lacking, c, *f)
 			case first == nil:

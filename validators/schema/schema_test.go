@@ -236,3 +236,29 @@ func BenchmarkValidate(b *testing.B) {
 		}
 	}
 }
+
+// TestMisspeltRequiredField: a required field that is misspelt is told once, and still is where the
+// rule about unknown fields is off.
+func TestMisspeltRequiredField(t *testing.T) {
+	const files = "-- a.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: b}\nspec:\n  intervall: 1h\n  chartRef: {kind: OCIRepository, name: a}\n"
+	for _, c := range []struct {
+		rules []rule.Rule
+		want  string
+	}{
+		{[]rule.Rule{Invalid, UnknownField}, "schema-unknown-field:5"},
+		{[]rule.Rule{UnknownField}, "schema-unknown-field:5"},
+		{[]rule.Rule{Invalid}, "schema-invalid:4"},
+	} {
+		out, err := rule.Run(t.Context(), ruletest.Load(t, files), c.rules, rule.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range out.Findings {
+			got = append(got, fmt.Sprintf("%s:%d", f.Rule, f.Line))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -6,9 +6,11 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
+const unknownFieldID = "schema-unknown-field"
+
 // UnknownField is the rule schema-unknown-field.
 var UnknownField = rule.Rule{
-	ID:       "schema-unknown-field",
+	ID:       unknownFieldID,
 	Title:    "a field that the object's kind doesn't have",
 	Severity: finding.Error,
 	Why: `Flux applies objects on the server's side, where a field that the kind doesn't have is refused: the Kustomization turns not ready and nothing in it is applied any more.
