@@ -43,7 +43,10 @@ type sourceKey struct{ kind, namespace, name string }
 // Where there is neither, it is each outermost folder with Kustomizations that no other
 // applies: then their FluxInstance is elsewhere.
 func findRoots(repo *repository.Repository, remotes []string) []Root {
-	roots := slices.Concat(instanceRoots(repo), syncRoots(repo))
+	roots := slices.Concat(instanceRoots(repo), syncRoots(candidates(repo), repo))
+	if len(roots) == 0 {
+		roots = slices.DeleteFunc(syncRoots(unlisted(repo), repo), func(r Root) bool { return !r.isFluxSystem() })
+	}
 	if len(roots) == 0 {
 		roots = folderRoots(repo, remotes)
 	}
@@ -107,10 +110,10 @@ func addSync(roots []Root, d *repository.Document, o *repository.Object, namespa
 	return append(roots, r)
 }
 
-// syncRoots are the Kustomizations that stand in the folder that they apply.
-func syncRoots(repo *repository.Repository) []Root {
+// syncRoots are those of some Kustomizations that stand in the folder that they apply.
+func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 	var roots []Root
-	for _, o := range candidates(repo) {
+	for _, o := range among {
 		r, ok := rootOf(o)
 		if !ok || !contains(r.Path, o.File()) || r.Path == "." && !r.isFluxSystem() {
 			continue
@@ -155,6 +158,14 @@ func candidates(repo *repository.Repository) []*repository.Object {
 	return slices.DeleteFunc(slices.Clone(repo.ByKind(kustomizeGroup, kindKs)), func(o *repository.Object) bool {
 		use := repo.Use(o.File())
 		return use != repository.Resource && use != repository.Plain
+	})
+}
+
+// unlisted are the Kustomizations in files that stand beside a kustomization which doesn't list
+// them: what flux bootstrap has applied syncs nevertheless.
+func unlisted(repo *repository.Repository) []*repository.Object {
+	return slices.DeleteFunc(slices.Clone(repo.ByKind(kustomizeGroup, kindKs)), func(o *repository.Object) bool {
+		return repo.Use(o.File()) != repository.Unlisted
 	})
 }
 

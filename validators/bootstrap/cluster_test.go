@@ -91,7 +91,7 @@ resources: [sync.yaml, ../../base]
 		}
 		return files
 	}
-	base := "-- bootstrap/common.yaml --\nreplicas: 2\n-- base/kustomization.yaml --\nresources: [app.yaml]\n-- base/app.yaml --\n" + strings.NewReplacer("    adminPassword: hunter3\n", "", "  valuesFrom:\n    - {kind: Secret, name: app}\n", "").Replace(repo[strings.Index(repo, "apiVersion: helm"):])
+	base := "-- bootstrap/common.yaml --\nreplicas: 2\n-- base/kustomization.yaml --\nresources: [app.yaml]\n-- base/app.yaml --\n" + strings.NewReplacer("    adminPassword: hunter3\n", "", "  valuesFrom:\n    - {kind: Secret, name: app}\n", "").Replace(strings.SplitAfter(repo, "-- clusters/eu/app.yaml --\n")[1])
 	for _, c := range []struct{ name, files, want string }{
 		{"both", cluster("eu", true) + cluster("us", true), `release "app": values.replicas is 2 in the bootstrap and 1 in Git (base/app.yaml:7)`},
 		{"two of three", cluster("eu", true) + cluster("us", true) + cluster("test", false), `release "app": values.replicas is 2 in the bootstrap and 1 in Git (base/app.yaml:7) (clusters eu, us)`},

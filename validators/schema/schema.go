@@ -59,7 +59,7 @@ func report(p *rule.Pass, kind schemas.ProblemKind) {
 	told := p.Runs(unknownFieldID)
 	for c := range chosen(p) {
 		for _, f := range c.found {
-			if f.Kind == kind && !(f.Misspelt && told) {
+			if f.Kind == kind && (!f.Misspelt || !told) {
 				c.tell(p, f)
 			}
 		}

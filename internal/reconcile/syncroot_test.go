@@ -1,0 +1,47 @@
+package reconcile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// TestSyncThatNothingLists: the sync that flux bootstrap has applied is a root where the
+// kustomization beside it doesn't list it, unless there is another one.
+func TestSyncThatNothingLists(t *testing.T) {
+	const sync = "-- clusters/DIR/flux-system/gotk-sync.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {url: https://example.com/fleet}\n---\n" +
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {path: ./clusters/DIR, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: flux-system}}\n"
+	const without = "-- clusters/DIR/flux-system/kustomization.yaml --\nresources: [a.yaml]\n-- clusters/DIR/flux-system/a.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"
+	a, b := strings.NewReplacer("DIR", "a"), strings.NewReplacer("DIR", "b")
+	for _, c := range []struct{ name, files, want string }{
+		{"not listed", a.Replace(sync + without), "clusters/a"},
+		{"neither of two", a.Replace(sync+without) + b.Replace(sync+without), "clusters/a clusters/b"},
+		{"one of two", a.Replace(sync+without) + b.Replace(sync), "clusters/b"},
+		{"another's name", strings.ReplaceAll(a.Replace(sync+without), "name: flux-system,", "name: other,"), ""},
+	} {
+		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
+			for _, f := range txtar.Parse([]byte(c.files)).Files {
+				if !yield(f.Name, f.Data) {
+					return
+				}
+			}
+		}, repository.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet, err := Reconcile(t.Context(), repo, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, cluster := range fleet.Clusters {
+			got = append(got, cluster.Root.Path)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
