@@ -97,6 +97,9 @@ func SOPSConfig(spec *v1alpha1.Spec) ([]byte, error) {
 type SecretFile struct {
 	Path   string
 	Secret *v1alpha1.DeclaredSecret
+	// Retired says that the Secret's tenant is Removed: its file is kept, and no
+	// longer applied.
+	Retired bool
 	// Clusters that apply it, by name, sorted.
 	Clusters []string
 }
@@ -106,7 +109,7 @@ type SecretFile struct {
 func SecretFiles(spec *v1alpha1.Spec) []SecretFile {
 	var out []SecretFile
 	for _, s := range secret.Places(spec, layout.For(spec.Fleet.Spec.Layout)) {
-		f := SecretFile{Path: s.File, Secret: s.Secret}
+		f := SecretFile{Path: s.File, Secret: s.Secret, Retired: s.Retired}
 		for _, c := range s.Clusters {
 			f.Clusters = append(f.Clusters, c.Metadata.Name)
 		}

@@ -138,6 +138,20 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// The Secrets of a tenant that is Removed stay in Git, and are no longer applied.
+func TestSecretsOfARemovedTenant(t *testing.T) {
+	spec := declaring(t, "fleet", "eu")
+	spec.Tenants[0].Spec.State = v1alpha1.StateRemoved
+	const file = "tenants/base/shop/secrets/shop-flux/own.sops.yaml"
+	files := platform(t, spec, map[string][]byte{file: []byte("its ciphertext")})
+	if f, there := files[file]; !there || f.Mode != tree.Carried {
+		t.Errorf("%s is gone", file)
+	}
+	if k := string(files["tenants/base/shop/kustomization.yaml"].Content); strings.Contains(k, "own.sops.yaml") {
+		t.Errorf("it is still applied:\n%s", k)
+	}
+}
+
 // platform renders the platform's target with files of Secrets.
 func platform(t *testing.T, spec *v1alpha1.Spec, there map[string][]byte) map[string]tree.File {
 	t.Helper()

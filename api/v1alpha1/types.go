@@ -471,6 +471,7 @@ type ScopedRecipients struct {
 // Recipients are public keys.
 type Recipients struct {
 	// Age recipients (age1…), or public keys of SSH (ssh-ed25519 …, ssh-rsa …).
+	// Clusters and tenants need one of age: kustomize-controller has no keys of SSH.
 	Age []string `json:"age,omitempty" jsonschema:"minItems=1,pattern=^(age1|ssh-ed25519 |ssh-rsa )"`
 }
 

@@ -45,6 +45,10 @@ func (c *checker) scopes(e *Encryption, p *fieldPath, what string, scopes map[st
 			c.failKey(e, p.child(name), c.report.suggest(name, what, names), "there is no %s %s", what, quote(name))
 		}
 		c.nonEmpty(e, p.child(name), scopes[name])
+		if age := scopes[name].Age; len(age) > 0 && !slices.ContainsFunc(age, func(s string) bool { return !keys.IsSSH(s) }) {
+			c.fail(e, p.child(name).child("age"), "add a key of age, which fleetwright secrets keygen makes",
+				"%s %s has keys of SSH alone: kustomize-controller decrypts with keys of age", what, quote(name))
+		}
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators/layout"
 )
 
-// keys makes a public key for each name.
-func keys(t *testing.T, names ...string) map[string]string {
+// ageKeys makes a public key for each name.
+func ageKeys(t *testing.T, names ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, name := range names {
@@ -92,7 +92,7 @@ func chosen(t *testing.T, content []byte, path string) []string {
 }
 
 func TestPlatformRules(t *testing.T) {
-	key := keys(t, "platform", "staging", "eu", "us", "shop", "own")
+	key := ageKeys(t, "platform", "staging", "eu", "us", "shop", "own")
 	clusters := object("Cluster", "staging", "{environment: staging}") +
 		object("Cluster", "eu", "{environment: production, path: clusters/eu.1}") +
 		object("Cluster", "us", "{environment: production}")
@@ -142,7 +142,7 @@ func TestPlatformRules(t *testing.T) {
 // A cluster without recipients must not get secrets that only others can read: its
 // rule stands, without keys, and SOPS refuses it ("empty key group provided").
 func TestClusterWithoutRecipients(t *testing.T) {
-	key := keys(t, "eu")
+	key := ageKeys(t, "eu")
 	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+
 		object("Cluster", "eu", "{}")+object("Cluster", "us", "{}")+
 		object("Addon", "everywhere", "{namespace: a, chart: {url: oci://example.com/everywhere, version: 1.0.0}}")+
@@ -153,6 +153,17 @@ func TestClusterWithoutRecipients(t *testing.T) {
 	}
 	if got := chosen(t, content, "infrastructure/controllers/eu/secret.sops.yaml"); len(got) != 1 {
 		t.Errorf("a secret of cluster eu is encrypted to %v", got)
+	}
+}
+
+// SOPS splits recipients at commas, and takes what follows a key of SSH for another.
+func TestKeysOfSSH(t *testing.T) {
+	const ssh = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIP2YcDn2I3XEd6Jo1YSvp7Rd4YSQPBT+tZx8AFrj9gNe"
+	key := ageKeys(t, "eu")
+	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+object("Cluster", "eu", "{}")+
+		object("Encryption", "keys", fmt.Sprintf("{recipients: {platform: {age: ['%s Ann, of the platform']}, clusters: {eu: {age: [%s]}}}}", ssh, key["eu"])))
+	if got := chosen(t, platformFile(t, spec), "clusters/eu/secret.sops.yaml"); !slices.Equal(got, []string{key["eu"], ssh}) {
+		t.Errorf("encrypted to %q", got)
 	}
 }
 
@@ -170,7 +181,7 @@ func TestWithoutEncryption(t *testing.T) {
 }
 
 func TestTenant(t *testing.T) {
-	key := keys(t, "shop")
+	key := ageKeys(t, "shop")
 	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+object("Cluster", "eu", "{}")+
 		object("Tenant", "shop", "{source: {url: https://github.com/acme/shop}}")+
 		object("Tenant", "plain", "{source: {url: https://github.com/acme/plain}}")+

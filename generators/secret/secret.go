@@ -15,28 +15,29 @@ type Placed struct {
 	Secret *v1alpha1.DeclaredSecret
 	// File of the Secret, from the platform repository's root.
 	File string
+	// Retired says that the Secret's tenant is Removed: its file is no longer applied.
+	Retired bool
 	// Clusters that apply it.
 	Clusters []*v1alpha1.Cluster
 	// Places of the file on each of the clusters.
 	Places []layout.SecretPlace
 }
 
-// Places are the files of all declared Secrets, sorted by path. A Secret that no
-// cluster applies has none, as those of a tenant that is Removed.
+// Places are the files of all declared Secrets, sorted by path. A Secret that is
+// for no cluster has none.
 func Places(spec *v1alpha1.Spec, lay layout.Layout) []Placed {
 	var out []Placed
 	at := map[string]int{}
 	for _, d := range spec.Secrets() {
-		if t := spec.Tenant(d.Tenant); t != nil && t.Spec.State == v1alpha1.StateRemoved {
-			continue
-		}
+		t := spec.Tenant(d.Tenant)
+		retired := t != nil && t.Spec.State == v1alpha1.StateRemoved
 		for _, c := range spec.SecretClusters(d) {
 			place := lay.Secret(c, d)
 			i, known := at[place.File]
 			if !known {
 				i = len(out)
 				at[place.File] = i
-				out = append(out, Placed{Secret: d, File: place.File})
+				out = append(out, Placed{Secret: d, File: place.File, Retired: retired})
 			}
 			out[i].Clusters = append(out[i].Clusters, c)
 			out[i].Places = append(out[i].Places, place)

@@ -29,7 +29,7 @@ import (
 func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
 	own := map[string][]string{}
 	for _, s := range secrets {
-		if s.Secret.Scope == v1alpha1.ScopeTenant {
+		if s.Secret.Scope == v1alpha1.ScopeTenant && !s.Retired {
 			own[s.Secret.Tenant] = append(own[s.Secret.Tenant], s.File)
 		}
 	}

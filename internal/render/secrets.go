@@ -33,7 +33,9 @@ func (s *Source) readSecrets(into map[string][]byte, platform []tree.Reader) err
 	for _, f := range generators.SecretFiles(s.Spec) {
 		content, err := readFirst(newest, f.Path)
 		if errors.Is(err, fs.ErrNotExist) {
-			s.absent = append(s.absent, f)
+			if !f.Retired {
+				s.absent = append(s.absent, f)
+			}
 			continue
 		}
 		if err != nil {

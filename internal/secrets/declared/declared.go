@@ -108,6 +108,9 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	}
 	var errs []error
 	for _, f := range generators.SecretFiles(read.Spec) {
+		if f.Retired {
+			continue
+		}
 		r, err := s.file(f)
 		if err != nil {
 			errs = append(errs, err)
