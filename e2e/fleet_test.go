@@ -133,6 +133,7 @@ func (s *site) proved(t *testing.T, format string, args ...any) {
 func start(t *testing.T, example, cluster, path string) *site {
 	t.Helper()
 	s := &site{fleet: harness.NewFleet(t, example), cluster: cluster, signer: harness.NewSigner(t)}
+	s.fleet.SyncSecrets()
 	s.fleet.Commit("Start the fleet")
 	s.fleet.Put(s.fleet.PlatformURL(), "main", map[string]string{
 		path + "/platform-secret.sops.yaml": secret("flux-system", "platform-secret", platformSecret),

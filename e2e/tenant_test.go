@@ -73,9 +73,12 @@ func (s *site) tenantSecrets(t *testing.T) {
 		return len(inventory(k)) > 0, "the Kustomization tenants has no inventory"
 	})
 	for _, tenant := range s.tenants(t) {
-		s.secret(t, tenant.sync, "sops-age", map[string][]byte{"age.agekey": []byte(s.fleet.Key("tenants/" + tenant.name))})
+		if !s.fleet.Declares(tenant.sync, "sops-age") {
+			s.secret(t, tenant.sync, "sops-age", map[string][]byte{"age.agekey": []byte(s.fleet.Key("tenants/" + tenant.name))})
+		}
 		address := tenant.field("url")
 		switch name := tenant.field("secretRef", "name"); {
+		case s.fleet.Declares(tenant.sync, name):
 		case strings.HasPrefix(address, "oci://"):
 			host := strings.Split(address, "/")[2]
 			s.secret(t, tenant.sync, name, map[string][]byte{corev1.DockerConfigJsonKey: registryLogin(host, s.fleet.Internet.Grant(address))})

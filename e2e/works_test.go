@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"filippo.io/age"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,7 +35,35 @@ func (s *site) works(t *testing.T) {
 // decryption reads the platform's Secret, which Git holds encrypted to the cluster's key.
 func (s *site) decryption(t *testing.T) {
 	s.wantSecret(t, "flux-system", "platform-secret", platformSecret)
-	s.proved(t, "a Secret encrypted by sops with the rendered .sops.yaml is decrypted with the cluster's key")
+	s.proved(t, "a Secret whose stringData Fleetwright encrypted by the rendered .sops.yaml is decrypted with the cluster's key")
+	for _, d := range s.fleet.Declared() {
+		s.declared(t, d)
+	}
+}
+
+// declared holds a declared Secret on the cluster against where its values come from.
+func (s *site) declared(t *testing.T, d harness.DeclaredSecret) {
+	t.Helper()
+	got, err := s.flux.Kube.CoreV1().Secrets(d.Namespace).Get(t.Context(), d.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Errorf("declared Secret %s/%s: %v", d.Namespace, d.Name, err)
+		return
+	}
+	for _, key := range d.Keys {
+		value := string(got.Data[key.Name])
+		switch {
+		case key.From["ageKey"] != nil:
+			lines := strings.Split(strings.TrimSpace(value), "\n")
+			identity, err := age.ParseX25519Identity(lines[len(lines)-1])
+			must(t, err)
+			if !slices.Contains(s.fleet.Recipients(d.Tenant), any(identity.Recipient().String())) {
+				t.Errorf("the key in %s/%s is none of the recipients of %s", d.Namespace, d.Name, d.Tenant)
+			}
+		case key.From["generate"] != nil && len(value) < 32, key.From["generate"] == nil && d.Tenant == "" && value != harness.DeclaredValue, value == "":
+			t.Errorf("%s of declared Secret %s/%s is not what was encrypted", key.Name, d.Namespace, d.Name)
+		}
+	}
+	s.proved(t, "%s/%s, declared and made by secrets sync, is decrypted with the cluster's key", d.Namespace, d.Name)
 }
 
 func (s *site) wantSecret(t *testing.T, namespace, name, want string) {

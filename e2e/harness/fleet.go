@@ -176,6 +176,65 @@ func (f *Fleet) Commit(message string) {
 	f.Render()
 }
 
+// SyncSecrets makes the Secrets that the specification declares, with Fleetwright, and
+// values of the test's: what it gives for a tenant's token opens the tenant's repository.
+func (f *Fleet) SyncSecrets() {
+	f.t.Helper()
+	if len(f.Declared()) == 0 {
+		return
+	}
+	file := filepath.Join(f.Dir, "..", "private", "velero.ini")
+	must(f.t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must(f.t, os.WriteFile(file, []byte(DeclaredValue), 0o600))
+	c := f.command(filepath.Join(Root(f.t), "bin", "fleetwright"), "secrets", "sync", f.Dir)
+	c.Env = append(c.Environ(), "GRAFANA_ADMIN_USER="+DeclaredValue, "CLOUDFLARE_API_TOKEN="+DeclaredValue,
+		"TEAM_B_USERNAME=git", "TEAM_B_TOKEN="+f.Internet.Grant(f.PlatformURL()))
+	if out, err := c.CombinedOutput(); err != nil {
+		f.t.Fatalf("secrets sync: %v\n%s", err, out)
+	}
+}
+
+// DeclaredValue is what the values of declared Secrets are that come from elsewhere: as
+// Flux substitutes variables after it decrypts, it would change the name in it.
+const DeclaredValue = "what was ${CLUSTER_NAME} $2y$10$ declared"
+
+// A DeclaredSecret is one that the specification declares.
+type DeclaredSecret struct {
+	Name, Namespace, Scope, Tenant string
+	Keys                           []struct {
+		Name string
+		From map[string]any
+	}
+}
+
+// Declared are the Secrets that the specification declares.
+func (f *Fleet) Declared() []DeclaredSecret {
+	f.t.Helper()
+	text, err := yaml.Marshal(f.document("Encryption", "").get("spec", "secrets"))
+	must(f.t, err)
+	var declared []DeclaredSecret
+	must(f.t, yaml.Unmarshal(text, &declared))
+	for i, d := range declared {
+		if d.Namespace == "" {
+			declared[i].Namespace = d.Tenant + "-flux"
+		}
+	}
+	return declared
+}
+
+// Declares says whether the specification declares a Secret.
+func (f *Fleet) Declares(namespace, name string) bool {
+	f.t.Helper()
+	return slices.ContainsFunc(f.Declared(), func(d DeclaredSecret) bool { return d.Namespace == namespace && d.Name == name })
+}
+
+// Recipients are the public keys of a tenant, as the specification has them now.
+func (f *Fleet) Recipients(tenant string) []any {
+	f.t.Helper()
+	keys, _ := f.document("Encryption", "").get("spec", "recipients", "tenants", tenant, "age").([]any)
+	return keys
+}
+
 // Render renders, commits and pushes with Fleetwright.
 func (f *Fleet) Render() {
 	f.t.Helper()
@@ -191,8 +250,9 @@ func (f *Fleet) Head(url, branch string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Put writes a file into a branch of a repository by hand, as its owners do. An empty
-// content takes it away.
+// Put writes a file into a branch of a repository by hand, as its owners do: secrets are
+// encrypted by the platform's engineers with Fleetwright, and by the tenants with sops. An
+// empty content takes a file away.
 func (f *Fleet) Put(url, branch string, files map[string]string) {
 	f.t.Helper()
 	clone := f.t.TempDir()
@@ -205,7 +265,11 @@ func (f *Fleet) Put(url, branch string, files map[string]string) {
 		}
 		must(f.t, os.MkdirAll(filepath.Dir(file), 0o755))
 		must(f.t, os.WriteFile(file, []byte(content), 0o600))
-		if strings.HasSuffix(name, ".sops.yaml") {
+		switch {
+		case !strings.HasSuffix(name, ".sops.yaml"):
+		case branch == "main" && url == f.PlatformURL():
+			f.run(filepath.Join(Root(f.t), "bin", "fleetwright"), "secrets", "encrypt", file)
+		default:
 			f.encrypt(clone, name)
 		}
 	}

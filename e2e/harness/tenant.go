@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // Profile is the tenant's spec.access.profile.
@@ -17,13 +18,33 @@ func (f *Fleet) Profile(tenant string) string {
 	return "restricted"
 }
 
-// RemoveTenant takes a tenant out of the specification, and its recipients with it: there
-// must be none of a tenant that there isn't.
+// RemoveTenant takes a tenant out of the specification, and its recipients and Secrets with
+// it: there must be none of a tenant that there isn't. The Secrets' files, which Fleetwright
+// never deletes, go too.
 func (f *Fleet) RemoveTenant(name string) {
 	f.t.Helper()
+	for _, d := range f.Declared() {
+		if d.Tenant == name {
+			found, err := filepath.Glob(filepath.Join(f.Dir, "*", "base", name, "secrets", d.Namespace, d.Name+".sops.yaml"))
+			must(f.t, err)
+			deeper, err := filepath.Glob(filepath.Join(f.Dir, "*", "*", "base", name, "secrets", d.Namespace, d.Name+".sops.yaml"))
+			must(f.t, err)
+			for _, file := range append(found, deeper...) {
+				must(f.t, os.Remove(file))
+			}
+		}
+	}
 	f.Remove("Tenant", name)
 	recipients := regexp.MustCompile(`(?m)^      ` + name + `:\n(?:        .*\n)+`)
-	f.each(func(text string) string { return recipients.ReplaceAllString(text, "") })
+	secrets := regexp.MustCompile(`(?m)^    - name: .*\n(?:      .*\n)+`)
+	f.each(func(text string) string {
+		return secrets.ReplaceAllStringFunc(recipients.ReplaceAllString(text, ""), func(item string) string {
+			if strings.Contains(item, "\n      tenant: "+name+"\n") {
+				return ""
+			}
+			return item
+		})
+	})
 }
 
 // Refused commits a specification that Fleetwright must not render, takes it back, and
