@@ -25,8 +25,8 @@ var typeKeys = map[string]struct {
 
 // secrets checks the declared Secrets.
 func (c *checker) secrets(e *Encryption) {
-	declared := c.spec.ownSecrets()
-	for i, d := range declared {
+	declared := map[string][]*DeclaredSecret{}
+	for i, d := range c.spec.ownSecrets() {
 		p := at("spec", "secrets").item(i)
 		c.secretScope(e, p, d)
 		c.secretKeys(e, p, d)
@@ -42,12 +42,13 @@ func (c *checker) secrets(e *Encryption) {
 		}
 		c.secretNamespace(e, p, d)
 		c.secretReaders(e, p, d)
-		for _, other := range declared[:i] {
+		for _, other := range declared[d.String()] {
 			if on := c.bothOn(d, other); on != "" {
 				c.fail(e, p.child("name"), "leave one of them out, or give each other clusters", "Secret %s is declared twice for cluster %s", d, quote(on))
 				break
 			}
 		}
+		declared[d.String()] = append(declared[d.String()], d)
 	}
 }
 
@@ -122,11 +123,8 @@ func (c *checker) secretReaders(e *Encryption, p *fieldPath, d *DeclaredSecret) 
 	}
 }
 
-// bothOn is the first cluster that applies two Secrets of one name, or "".
+// bothOn is the first cluster that applies both of two Secrets, or "".
 func (c *checker) bothOn(a, b *DeclaredSecret) string {
-	if a.String() != b.String() {
-		return ""
-	}
 	others := c.spec.SecretClusters(b)
 	for _, cluster := range c.spec.SecretClusters(a) {
 		if slices.Contains(others, cluster) {

@@ -183,9 +183,6 @@ func (f *Fleet) SyncSecrets() {
 	if len(f.Declared()) == 0 {
 		return
 	}
-	file := filepath.Join(f.Dir, "..", "private", "velero.ini")
-	must(f.t, os.MkdirAll(filepath.Dir(file), 0o700))
-	must(f.t, os.WriteFile(file, []byte(DeclaredValue), 0o600))
 	c := f.command(filepath.Join(Root(f.t), "bin", "fleetwright"), "secrets", "sync", f.Dir)
 	c.Env = append(c.Environ(), "GRAFANA_ADMIN_USER="+DeclaredValue, "CLOUDFLARE_API_TOKEN="+DeclaredValue,
 		"TEAM_B_USERNAME=git", "TEAM_B_TOKEN="+f.Internet.Grant(f.PlatformURL()))
