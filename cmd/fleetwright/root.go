@@ -43,7 +43,7 @@ func newRoot(s streams) *cobra.Command {
 specification it generates the platform repository and the tenants', and commits
 them; it validates any Flux repository, its own or hand-made.
 
-Exit status: 0 fine; 1 findings, or --check found changes; 2 wrong usage,
+Exit status: 0 fine; 1 findings, or --check or diff found changes; 2 wrong usage,
 unreadable input or nothing to check; 3 cannot continue.`,
 		Version: version(),
 
