@@ -17,7 +17,9 @@ type TargetedPatch struct {
 	// File, Line and Column of its target's name, else of its kind, or of the target.
 	File         string
 	Line, Column int
-	Target       types.Selector
+	// Index tells the patches of a place apart that have no lines, such as those of items.
+	Index  int
+	Target types.Selector
 	// Shared says that it stands in a component or in a Flux Kustomization, whose patches are
 	// often the same for many.
 	Shared bool
@@ -55,7 +57,7 @@ func (k *Kustomization) TargetedPatches() []TargetedPatch {
 			continue
 		}
 		one := b.look(*selector(p.Target), b.whole())
-		one.Shared = true
+		one.Shared, one.Index = true, i
 		at := []any{"spec", "patches", i, "target"}
 		for _, field := range []string{"name", "kind", "group"} {
 			if k.Object.Text(append(slices.Clone(at), field)...) != "" {
@@ -108,7 +110,7 @@ func (b *targeted) of(kustomize *repository.Kustomize) []TargetedPatch {
 				from = b.below(kustomize)
 			}
 			one := b.look(*p.Target, from)
-			one.Shared = kustomize.Component
+			one.Shared, one.Index = kustomize.Component, i
 			one.File = b.k.origin(kustomize.File.Path)
 			one.Line, one.Column = kustomize.Document.Position(field, i, "target", "name")
 			all = append(all, one)

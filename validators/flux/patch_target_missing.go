@@ -59,7 +59,7 @@ patches:
         value: debug
 `}},
 	Run: func(p *rule.Pass) {
-		found := idlePatches{by: map[place]*idlePatch{}}
+		found := idlePatches{by: map[patchPlace]*idlePatch{}}
 		each(p, func(w *world) {
 			for _, k := range w.cluster.Kustomizations {
 				for _, one := range k.TargetedPatches() {
@@ -75,10 +75,15 @@ patches:
 // idlePatches are the targeted patches by their places, which several Kustomizations share.
 type idlePatches struct {
 	order  []*idlePatch
-	by     map[place]*idlePatch
+	by     map[patchPlace]*idlePatch
 	budget *budget
 	// kinds are those of the objects in the repository's files.
 	kinds []string
+}
+
+type patchPlace struct {
+	file                string
+	line, column, index int
 }
 
 type idlePatch struct {
@@ -88,7 +93,7 @@ type idlePatch struct {
 }
 
 func (f *idlePatches) add(k *reconcile.Kustomization, patch reconcile.TargetedPatch) {
-	at := place{patch.File, patch.Line, patch.Column}
+	at := patchPlace{patch.File, patch.Line, patch.Column, patch.Index}
 	known := f.by[at]
 	if known == nil {
 		known = &idlePatch{TargetedPatch: patch}
