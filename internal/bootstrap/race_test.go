@@ -1,0 +1,8 @@
+//go:build race
+
+package bootstrap
+
+import "time"
+
+// patience is how long a hostile bootstrap may take, several at once under the race detector.
+const patience = time.Minute
