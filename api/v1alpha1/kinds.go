@@ -109,7 +109,7 @@ func metaOf(decoded any) *ObjectMeta {
 // defaults and checks the whole.
 func (l *loader) finish() (*Spec, error) {
 	spec := &Spec{states: map[string]Error{}}
-	c := &checker{report: &l.report, spec: spec, objects: map[any]*object{}, incomplete: l.incomplete}
+	c := &checker{report: &l.report, spec: spec, objects: map[any]*object{}, incomplete: l.incomplete, keyless: l.keyless}
 	first := map[string]*object{}
 	for _, o := range l.objects {
 		id := o.kind + " " + o.name

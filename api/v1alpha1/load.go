@@ -38,11 +38,18 @@ type File struct {
 // stands in which, do not change the Spec. A kustomization.yaml or Kptfile among
 // the files is skipped; any other object that is not of the specification is an
 // error. The error is nil or [Errors], with everything that is wrong.
-func Load(files []File) (*Spec, error) {
+func Load(files []File) (*Spec, error) { return load(files, false) }
+
+// LoadKeyless is Load for what gives clusters their keys: that a cluster has none yet, with
+// which it could decrypt its Secrets, is no error.
+func LoadKeyless(files []File) (*Spec, error) { return load(files, true) }
+
+func load(files []File, keyless bool) (*Spec, error) {
 	l, err := newLoader()
 	if err != nil {
 		return nil, err
 	}
+	l.keyless = keyless
 	files = slices.SortedFunc(slices.Values(files), func(a, b File) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), bytes.Compare(a.Content, b.Content))
 	})
@@ -126,6 +133,8 @@ type loader struct {
 	// incomplete says that a file could not be read: what it may define is
 	// not reported as missing.
 	incomplete bool
+	// keyless says that clusters need not have keys.
+	keyless    bool
 	separators int // line breaks and commas so far
 }
 

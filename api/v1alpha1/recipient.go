@@ -24,7 +24,7 @@ func AddRecipient(files []File, scope, name, recipient string) (*File, error) {
 	if !slices.Contains(recipientScopes, scope) || (scope == string(ScopePlatform)) != (name == "") {
 		return nil, fmt.Errorf("recipients of %q %q: want %s, each but the first with a name", scope, name, oneOf(recipientScopes))
 	}
-	before, err := Load(files)
+	before, err := LoadKeyless(files)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func AddRecipient(files []File, scope, name, recipient string) (*File, error) {
 		}
 		edited := slices.Clone(files)
 		edited[i].Content = content
-		after, err := Load(edited)
+		after, err := LoadKeyless(edited)
 		if err != nil || !onlyAdded(before, after, scope, name, recipient) {
 			return nil, byHand
 		}

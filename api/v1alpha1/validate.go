@@ -22,8 +22,10 @@ type checker struct {
 	// incomplete says that some object could not be read, so that a name that
 	// is not found may yet exist.
 	incomplete bool
-	on         map[*Addon]map[string]bool // the clusters of each add-on
-	known      known
+	// keyless says that clusters need not have keys.
+	keyless bool
+	on      map[*Addon]map[string]bool // the clusters of each add-on
+	known   known
 }
 
 // fail reports an error at a field of an object.

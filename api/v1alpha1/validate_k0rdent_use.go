@@ -41,8 +41,8 @@ func (c *k0rdentChecker) secretOf(p *fieldPath, cred K0rdentCredential) {
 		}
 	}
 	e := c.spec.Encryption
-	if e != nil && len(e.Spec.Recipients.Clusters[c.of.Spec.Cluster].Age) == 0 && c.spec.Cluster(c.of.Spec.Cluster) != nil {
-		c.fail(c.of, p, "add the cluster's public key to spec.recipients.clusters."+c.of.Spec.Cluster+" of the Encryption",
+	if e != nil && !c.keyless && len(e.Spec.Recipients.Clusters[c.of.Spec.Cluster].Age) == 0 && c.spec.Cluster(c.of.Spec.Cluster) != nil {
+		c.fail(c.of, p, "add the cluster's public key to spec.recipients.clusters."+c.of.Spec.Cluster+" of the Encryption; fleetwright secrets keygen --cluster "+c.of.Spec.Cluster+" makes one",
 			"cluster %s has no recipients: it could not decrypt the Secret of credential %s", quote(c.of.Spec.Cluster), quote(cred.Name))
 	}
 }

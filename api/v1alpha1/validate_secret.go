@@ -115,8 +115,8 @@ func (c *checker) secretNamespace(e *Encryption, p *fieldPath, d *DeclaredSecret
 func (c *checker) secretReaders(e *Encryption, p *fieldPath, d *DeclaredSecret) {
 	for _, cluster := range c.spec.SecretClusters(d) {
 		name := cluster.Metadata.Name
-		if len(e.Spec.Recipients.Clusters[name].Age) == 0 {
-			c.fail(e, p, fmt.Sprintf("add the cluster's public key to spec.recipients.clusters.%s", name),
+		if !c.keyless && len(e.Spec.Recipients.Clusters[name].Age) == 0 {
+			c.fail(e, p, fmt.Sprintf("add the cluster's public key to spec.recipients.clusters.%s; fleetwright secrets keygen --cluster %[1]s makes one", name),
 				"cluster %s has no recipients: it could not decrypt Secret %s", quote(name), d)
 			return
 		}

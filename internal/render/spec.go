@@ -39,6 +39,15 @@ type Specification struct {
 // root, each folder being read once; any other is refused. The error is a
 // *BadInput or v1alpha1.Errors; its paths begin with dir.
 func ReadSpecification(dir string) (*Specification, error) {
+	return readSpecification(dir, v1alpha1.Load)
+}
+
+// ReadKeyless is ReadSpecification where clusters may have no key yet, as [v1alpha1.LoadKeyless].
+func ReadKeyless(dir string) (*Specification, error) {
+	return readSpecification(dir, v1alpha1.LoadKeyless)
+}
+
+func readSpecification(dir string, load func([]v1alpha1.File) (*v1alpha1.Spec, error)) (*Specification, error) {
 	root, folder, err := findSpecification(dir)
 	if err != nil {
 		return nil, err
@@ -57,7 +66,7 @@ func ReadSpecification(dir string) (*Specification, error) {
 	for i, f := range files {
 		shown[i] = v1alpha1.File{Path: filepath.ToSlash(filepath.Join(root, filepath.FromSlash(f.Path))), Content: f.Content}
 	}
-	spec, err := v1alpha1.Load(shown)
+	spec, err := load(shown)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type Edit struct {
 
 // Prepare reads the specification in a folder. The holder must be in it.
 func Prepare(dir string, holder secrets.Holder) (*Edit, error) {
-	spec, err := render.ReadSpecification(dir)
+	spec, err := render.ReadKeyless(dir)
 	if err != nil {
 		return nil, err
 	}
