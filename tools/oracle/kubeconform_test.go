@@ -202,6 +202,9 @@ func TestKubeconform(t *testing.T) {
 	var refused, accepted, defaulted int
 	count := map[string]int{}
 	for _, seed := range rendered(t) {
+		if api, _ := seed["apiVersion"].(string); strings.HasPrefix(api, "k0rdent.mirantis.com/") {
+			continue // its definitions are no part of the catalog; tools/schemas compares with them
+		}
 		for _, o := range mutants(seed, 60) {
 			text, err := json.Marshal(o)
 			if err != nil {
