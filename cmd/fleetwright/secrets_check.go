@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +101,7 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 			return empty, nil, err
 		}
 		report, err := validators.Run(ctx, repo, o)
-		return report, repo, badGraph(err)
+		return withUnread(report, repo), repo, badGraph(err)
 	}
 	p, err := readStaged(s, dir)
 	if err != nil || len(p.Changed()) == 0 {
@@ -122,7 +124,30 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 	if err != nil {
 		return empty, nil, badGraph(err)
 	}
-	return ofStaged(report, before, p, part, around), part, nil
+	return ofStaged(withUnread(report, part), before, p, part, around), part, nil
+}
+
+// secretKind is how a file says that it holds a Secret.
+var secretKind = regexp.MustCompile(`(?m)^[ \t]*(?:- )?["']?kind["']?[ \t]*:[ \t]*["']?Secret\b`)
+
+// withUnread adds the files that can't be read and hold a Secret, or are to be encrypted by
+// their names: what they hold in clear is not known.
+func withUnread(report finding.Report, repo *repository.Repository) finding.Report {
+	found := report.Findings
+	for _, f := range repo.Files() {
+		if f.Err == nil || f.Excluded || f.Err.Template {
+			continue
+		}
+		text, err := repo.ReadFile(f.Path)
+		if err != nil || !strings.Contains(path.Base(f.Path), ".sops.") && !secretKind.Match(text) {
+			continue
+		}
+		found = append(found, finding.Finding{
+			Rule: "sops-plaintext-secret", Severity: finding.Error, File: f.Path, Line: f.Err.Line, Column: f.Err.Column, Secret: true,
+			Message: "the file may hold a Secret in clear: it " + f.Err.Message, Hint: f.Err.Hint,
+		})
+	}
+	return finding.NewReport(found, report.Unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
 // ofStaged leaves of a report what staged files are the reason of.

@@ -26,7 +26,10 @@ path_regex is for: Secrets with values, and files whose name has .sops. or .enc.
 
 An encrypted file stays as it is, byte by byte. Either all files are encrypted or, when
 one of them can't be, none. A file is replaced as a whole, with its mode; no value
-in clear is written anywhere else.`,
+in clear is written anywhere else.
+
+Exit status 1 when an encrypted Secret still holds values in clear, which the rule
+doesn't choose or somebody added.`,
 		Example: `  fleetwright secrets encrypt apps/db.sops.yaml
   fleetwright secrets encrypt --stdout apps/db.sops.yaml
   fleetwright secrets encrypt`,
@@ -58,13 +61,13 @@ func runEncrypt(s streams, files []string, stdout bool, format string) error {
 	}
 	if stdout {
 		_, err := s.out.Write(results[0].Content)
-		return err
+		return errors.Join(err, tellClear(s, results))
 	}
 	if err := writeSealed(results); err != nil {
 		return err
 	}
 	if format == formatJSON {
-		return writeJSON(s.out, reportOf(results, false))
+		return errors.Join(writeJSON(s.out, reportOf(results, false)), tellClear(s, results))
 	}
 	done := 0
 	for _, res := range results {
@@ -76,5 +79,21 @@ func runEncrypt(s streams, files []string, stdout bool, format string) error {
 		fmt.Fprintf(s.out, "%s: encrypted for %s\n", res.File, spell(res.Recipients))
 	}
 	fmt.Fprintf(s.out, "%s encrypted\n", finding.Count(done, "file"))
-	return nil
+	return tellClear(s, results)
+}
+
+// tellClear tells of values of Secrets that are in clear in encrypted files.
+func tellClear(s streams, results []sealed.Result) error {
+	var told error
+	for _, res := range results {
+		hint := "the rule of .sops.yaml doesn't choose it: see its encrypted_regex"
+		if res.Action == sealed.Kept {
+			hint = "it was added to the encrypted file: take it out, and add it with sops edit"
+		}
+		for _, c := range res.Clear {
+			fmt.Fprintf(s.err, "%s: %s\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Message, hint)
+			told = found()
+		}
+	}
+	return told
 }

@@ -81,7 +81,7 @@ func sealedError(err error) error {
 // writeSealed puts results into their files.
 func writeSealed(results []sealed.Result) error {
 	if err := sealed.Write(results); err != nil {
-		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "the files before it are done; run it again once this one can be written"}
+		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "run it again once this one can be written"}
 	}
 	return nil
 }

@@ -1,7 +1,8 @@
-// Package replace writes files anew, each as a whole or not at all.
+// Package replace writes files anew, all of them or none.
 package replace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,38 +13,78 @@ import (
 	"slices"
 )
 
-// Files replaces files in a folder, in the order of their paths, each as a whole or not at all,
-// with its mode. It never leaves the folder, nor follows a link. The paths are from the folder,
-// with forward slashes.
+// Change is what one file shall hold.
+type Change struct {
+	File string
+	// Old is what the file held when it was read: one that holds something else by now is not
+	// replaced. Nil is not compared.
+	Old []byte
+	New []byte
+}
+
+// Files replaces files in a folder, as [All] does. The paths are from the folder, with forward
+// slashes, and never lead out of it.
 func Files(dir string, files map[string][]byte) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	var drafts drafts
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := one(root, name, files[name]); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if err := drafts.add(root, name, Change{File: name, New: files[name]}); err != nil {
+			return errors.Join(err, drafts.discard())
 		}
 	}
+	return drafts.publish()
+}
+
+// All replaces files, each with its mode: a reader sees the old or the new one. No link is
+// followed. Where one can't be written, none is replaced.
+func All(changes []Change) (err error) {
+	roots := map[string]*os.Root{}
+	defer func() {
+		for _, root := range roots {
+			err = errors.Join(err, root.Close())
+		}
+	}()
+	var drafts drafts
+	for _, c := range changes {
+		dir, name := filepath.Split(c.File)
+		dir = filepath.Clean(dir)
+		root := roots[dir]
+		if root == nil {
+			opened, err := os.OpenRoot(dir)
+			if err != nil {
+				return errors.Join(err, drafts.discard())
+			}
+			root, roots[dir] = opened, opened
+		}
+		if err := drafts.add(root, name, c); err != nil {
+			return errors.Join(err, drafts.discard())
+		}
+	}
+	return drafts.publish()
+}
+
+// drafts are files that stand beside those that they are to replace. While one stands there,
+// no other run replaces the same file.
+type drafts []draft
+
+type draft struct {
+	root               *os.Root
+	name, temp, called string
+}
+
+// add writes a draft, unless the file isn't what it was when it was read.
+func (d *drafts) add(root *os.Root, name string, c Change) error {
+	if err := d.write(root, name, c); err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
 	return nil
 }
 
-// File replaces one file, as [Files] does.
-func File(file string, content []byte) (err error) {
-	root, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	if err := one(root, filepath.Base(file), content); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
-}
-
-// one writes beside the file and puts that in its place.
-func one(root *os.Root, name string, content []byte) error {
+func (d *drafts) write(root *os.Root, name string, c Change) error {
 	info, err := root.Lstat(name)
 	if err != nil {
 		return err
@@ -59,13 +100,41 @@ func one(root *os.Root, name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(info.Mode().Perm()), file.Sync(), file.Close())
-	if err == nil {
-		err = root.Rename(temp, name)
+	*d = append(*d, draft{root, name, temp, c.File})
+	_, err = file.Write(c.New)
+	if err = errors.Join(err, file.Chmod(info.Mode().Perm()), file.Sync(), file.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, root.Remove(temp))
+	if c.Old == nil {
+		return nil
+	}
+	now, err := root.ReadFile(name)
+	if err == nil && !bytes.Equal(now, c.Old) {
+		err = errors.New("was changed since it was read: run the command again")
+	}
+	return err
+}
+
+// publish puts all drafts in the place of their files.
+func (d *drafts) publish() error {
+	for i, one := range *d {
+		if err := one.root.Rename(one.temp, one.name); err != nil {
+			rest := (*d)[i:]
+			err = fmt.Errorf("%s: %w", one.called, err)
+			if i > 0 {
+				err = fmt.Errorf("%w; %d files before it are replaced", err, i)
+			}
+			return errors.Join(err, rest.discard())
+		}
 	}
 	return nil
+}
+
+// discard removes the drafts.
+func (d *drafts) discard() error {
+	var failed error
+	for _, one := range *d {
+		failed = errors.Join(failed, one.root.Remove(one.temp))
+	}
+	return failed
 }

@@ -48,22 +48,50 @@ func CheckEncrypted(content []byte) error {
 	if sops == nil || sops.Kind != yaml.MappingNode || !isEncryptedValue(value(sops, "mac")) {
 		return at(root, "the Secret is not encrypted")
 	}
+	if clear := clearValues(root); len(clear) > 0 {
+		return clear[0]
+	}
+	return nil
+}
+
+// ClearIn are the values in clear of the Secrets in a file in YAML that is encrypted,
+// or was to be; none where the file is no YAML.
+func ClearIn(content []byte) []*ClearError {
+	if len(content) > mostSecret {
+		return nil
+	}
+	var clear []*ClearError
+	reader := yaml.NewDecoder(bytes.NewReader(content))
+	for {
+		var doc yaml.Node
+		if reader.Decode(&doc) != nil {
+			return clear
+		}
+		if len(doc.Content) == 1 && value(doc.Content[0], "apiVersion") == "v1" && value(doc.Content[0], "kind") == "Secret" {
+			clear = append(clear, clearValues(doc.Content[0])...)
+		}
+	}
+}
+
+// clearValues are the values of a Secret that are not encrypted.
+func clearValues(root *yaml.Node) []*ClearError {
+	var clear []*ClearError
 	for _, name := range []string{"data", "stringData"} {
 		data := field(root, name)
-		if data == nil {
-			continue
-		}
-		if data.Kind != yaml.MappingNode {
-			return at(data, "%s is not a map of values", name)
-		}
-		for i := 0; i+1 < len(data.Content); i += 2 {
-			key, v := data.Content[i], data.Content[i+1]
-			if v.Kind != yaml.ScalarNode || v.Value != "" && !isEncryptedValue(v.Value) {
-				return at(key, "the Secret holds %q in clear", key.Value)
+		switch {
+		case data == nil:
+		case data.Kind != yaml.MappingNode:
+			clear = append(clear, &ClearError{data.Line, data.Column, name + " is not a map of values"})
+		default:
+			for i := 0; i+1 < len(data.Content); i += 2 {
+				key, v := data.Content[i], data.Content[i+1]
+				if v.Kind != yaml.ScalarNode || v.Value != "" && !isEncryptedValue(v.Value) {
+					clear = append(clear, &ClearError{key.Line, key.Column, fmt.Sprintf("the Secret holds %q in clear", key.Value)})
+				}
 			}
 		}
 	}
-	return nil
+	return clear
 }
 
 // field is the value of a mapping's key, nil where there is none. Aliases are not

@@ -203,7 +203,7 @@ func TestKubeconform(t *testing.T) {
 	count := map[string]int{}
 	for _, seed := range rendered(t) {
 		if api, _ := seed["apiVersion"].(string); strings.HasPrefix(api, "k0rdent.mirantis.com/") {
-			continue // its definitions are no part of the catalog; tools/schemas compares with them
+			continue // its definitions are no part of the catalog; the tests of schemas compare with them
 		}
 		for _, o := range mutants(seed, 60) {
 			text, err := json.Marshal(o)

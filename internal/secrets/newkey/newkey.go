@@ -80,15 +80,15 @@ type Change struct {
 	// File that changes, from the folder of the specification, and What is done to it.
 	File, What string
 
-	root    string
-	content []byte
-	exists  bool
+	root            string
+	before, content []byte
+	exists          bool
 }
 
 // Write makes the change.
 func (c *Change) Write() error {
 	if c.exists {
-		return replace.Files(c.root, map[string][]byte{c.File: c.content})
+		return replace.All([]replace.Change{{File: filepath.Join(c.root, filepath.FromSlash(c.File)), Old: c.before, New: c.content}})
 	}
 	f, err := os.OpenFile(filepath.Join(c.root, filepath.FromSlash(c.File)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -115,7 +115,13 @@ func (e *Edit) Add(public string) (*Change, error) {
 	if err != nil {
 		return nil, &Error{Message: err.Error()}
 	}
-	return &Change{File: file.Path, What: "has the public key, at " + strings.Join(path, "."), root: e.Root, content: file.Content, exists: true}, nil
+	var before []byte
+	for _, f := range e.Files {
+		if f.Path == file.Path {
+			before = f.Content
+		}
+	}
+	return &Change{before: before, File: file.Path, What: "has the public key, at " + strings.Join(path, "."), root: e.Root, content: file.Content, exists: true}, nil
 }
 
 // create writes an Encryption where there is none.

@@ -117,18 +117,18 @@ const mostBytes = 10 << 20
 
 // read reads a regular file.
 func read(file string) (data []byte, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, readError(file, err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
+	info, err := os.Lstat(file) // opening a pipe would wait for its other end
 	if err != nil {
 		return nil, readError(file, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file", file)
 	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, readError(file, err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
 	if data, err = io.ReadAll(io.LimitReader(f, mostBytes+1)); err != nil {
 		return nil, readError(file, err)
 	}

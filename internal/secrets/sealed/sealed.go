@@ -38,6 +38,11 @@ type Result struct {
 	Recipients []secrets.Recipient
 	// Content is what the file shall hold; it is what it holds where it is kept.
 	Content []byte
+	// Clear are the values of Secrets that stand in clear in Content.
+	Clear []*secrets.ClearError
+
+	// before is what the file held.
+	before []byte
 }
 
 // Encrypt encrypts files in memory as the rules say. Encrypted ones are kept. The results are in the
@@ -49,14 +54,14 @@ func (r *Rules) Encrypt(files []string, now time.Time) ([]Result, error) {
 			return Result{}, err
 		}
 		if secrets.IsEncrypted(data) {
-			return Result{File: file, Action: Kept, Content: data}, nil
+			return Result{File: file, Action: Kept, Content: data, Clear: secrets.ClearIn(data)}, nil
 		}
 		rule, _, err := r.For(file)
 		if err != nil {
 			return Result{}, err
 		}
 		out, err := envelope.Encrypt(file, data, rule, now)
-		return Result{File: file, Action: Encrypted, Content: out, Recipients: rule.Recipients}, err
+		return Result{File: file, Action: Encrypted, Content: out, Clear: secrets.ClearIn(out), Recipients: rule.Recipients, before: data}, err
 	})
 }
 
@@ -93,7 +98,7 @@ type UpdateOptions struct {
 }
 
 func (o UpdateOptions) update(file string, data []byte, rule *secrets.CreationRule) (Result, error) {
-	res := Result{File: file, Action: Kept, Content: data, Recipients: rule.Recipients}
+	res := Result{File: file, Action: Kept, Content: data, Recipients: rule.Recipients, before: data}
 	var err error
 	switch {
 	case o.Compare:
@@ -131,17 +136,15 @@ func each(files []string, work func(file string) (Result, error)) ([]Result, err
 	return results, errors.Join(failed...)
 }
 
-// Write replaces the files that aren't kept.
+// Write replaces the files that aren't kept: all of them or none.
 func Write(results []Result) error {
+	var changes []replace.Change
 	for _, res := range results {
-		if res.Action == Kept || res.Action == NoRule {
-			continue
-		}
-		if err := replace.File(res.File, res.Content); err != nil {
-			return err
+		if res.Action != Kept && res.Action != NoRule {
+			changes = append(changes, replace.Change{File: res.File, Old: res.before, New: res.Content})
 		}
 	}
-	return nil
+	return replace.All(changes)
 }
 
 // FindEncrypted lists the encrypted files in a folder.

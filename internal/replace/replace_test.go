@@ -1,0 +1,83 @@
+package replace
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func folder(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("old "+name), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestAll(t *testing.T) {
+	dir := folder(t, "a", "b")
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if err := All([]Change{{a, []byte("old a"), []byte("new a")}, {b, nil, []byte("new b")}}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(a)
+	if err != nil || info.Mode().Perm() != 0o640 || content(t, a) != "new a" || content(t, b) != "new b" {
+		t.Errorf("%v %v: %q %q", info, err, content(t, a), content(t, b))
+	}
+}
+
+// TestNone: where one file can't be replaced, none is, and nothing is left beside them.
+func TestNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(dir, b string) error
+		want  string
+	}{
+		"gone":        {func(_, b string) error { return os.Remove(b) }, "no such file"},
+		"link":        {func(dir, b string) error { _ = os.Remove(b); return os.Symlink("a", b) }, "is not a regular file"},
+		"folder":      {func(_, b string) error { _ = os.Remove(b); return os.Mkdir(b, 0o700) }, "is not a regular file"},
+		"changed":     {func(_, b string) error { return os.WriteFile(b, []byte("theirs"), 0o600) }, "was changed since it was read"},
+		"another run": {func(dir, _ string) error { return os.WriteFile(filepath.Join(dir, ".b.fleetwright"), nil, 0o600) }, "another run is writing it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, "a", "b")
+			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+			if err := c.spoil(dir, b); err != nil {
+				t.Fatal(err)
+			}
+			err := All([]Change{{a, []byte("old a"), []byte("new a")}, {b, []byte("old b"), []byte("new b")}})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), b) {
+				t.Errorf("%v: want %q, and the file", err, c.want)
+			}
+			if got := content(t, a); got != "old a" {
+				t.Errorf("the first file holds %q", got)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, ".a.fleetwright")); !os.IsNotExist(err) {
+				t.Errorf("the draft is left: %v", err)
+			}
+		})
+	}
+}
+
+func TestFilesNeverLeavesTheFolder(t *testing.T) {
+	dir := folder(t, "a")
+	inner := filepath.Join(dir, "inner")
+	if err := os.Mkdir(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Files(inner, map[string][]byte{"../a": []byte("x")}); err == nil || content(t, filepath.Join(dir, "a")) != "old a" {
+		t.Errorf("%v: a file outside of the folder is replaced", err)
+	}
+}
