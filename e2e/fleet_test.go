@@ -72,6 +72,9 @@ var sites = []struct {
 // repositories are committed and pushed by Fleetwright, and Flux brings them to a cluster
 // whose API server judges each object.
 func TestFleet(t *testing.T) {
+	if os.Getenv(alone) == "" {
+		t.Parallel() // the other tests go on meanwhile
+	}
 	proofs := make([][]string, len(sites))
 	t.Cleanup(func() { t.Logf("proved on real API servers:\n%s", strings.Join(slices.Concat(proofs...), "\n")) })
 	for i, site := range sites {

@@ -38,6 +38,7 @@ var strategies = map[string]rest.RESTCreateStrategy{
 // TestWorkloads holds what schema-invalid says of selectors and restart policies against what the
 // API server does with each kind.
 func TestWorkloads(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ kinds, specs []string }{
 		{[]string{"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}, []string{
 			`selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a, b: c}}, spec: POD}`,
