@@ -46,7 +46,7 @@ func TestNone(t *testing.T) {
 		want  string
 	}{
 		"gone":        {func(_, b string) error { return os.Remove(b) }, "no such file"},
-		"link":        {func(dir, b string) error { _ = os.Remove(b); return os.Symlink("a", b) }, "is not a regular file"},
+		"link":        {func(_, b string) error { _ = os.Remove(b); return os.Symlink("a", b) }, "is not a regular file"},
 		"folder":      {func(_, b string) error { _ = os.Remove(b); return os.Mkdir(b, 0o700) }, "is not a regular file"},
 		"changed":     {func(_, b string) error { return os.WriteFile(b, []byte("theirs"), 0o600) }, "was changed since it was read"},
 		"another run": {func(dir, _ string) error { return os.WriteFile(filepath.Join(dir, ".b.fleetwright"), nil, 0o600) }, "another run is writing it"},
