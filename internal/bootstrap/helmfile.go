@@ -268,12 +268,12 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 		nodes, err := parseText(file, part)
 		if err == nil || !strings.Contains(part, "{{") {
 			h.breaks(err, offset)
-			h.checkFields(part, offset, func(line int) int { return line + offset })
+			r.checkFields(h, part, offset, func(line int) int { return line + offset })
 			shiftLines(nodes, func(line int) int { return line + offset })
 			return nodes
 		}
 		h.guessed = true
-		h.checkFields(part, offset, func(line int) int { return line + offset })
+		r.checkFields(h, part, offset, func(line int) int { return line + offset })
 	}
 	var reads []readAt
 	rendered, err := r.render(h.dir, part, data)
@@ -287,7 +287,7 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 		reads = r.rendering.log
 	}
 	original := originalLines(part, rendered, offset)
-	h.checkFields(rendered, offset, original)
+	r.checkFields(h, rendered, offset, original)
 	nodes, err := parseText(file, rendered)
 	if err != nil {
 		h.guessed = h.guessed || strings.Contains(rendered, markOpen)

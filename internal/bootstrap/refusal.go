@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"regexp"
@@ -149,12 +150,17 @@ const maxChecked = 5000
 // checkFields notes what helmfile's strict decoding refuses of a part: a field
 // that it doesn't know, a type that doesn't fit. What stands for an unknown value
 // has no type.
-func (h *helmfile) checkFields(source string, offset int, original func(int) int) {
+func (r *reader) checkFields(h *helmfile, source string, offset int, original func(int) int) {
 	if strings.Contains(source, markOpen) || strings.Count(source, ":") > maxChecked {
 		return
 	}
-
-	err := state.Check([]byte(source))
+	// Worlds often render the same text.
+	digest := sha256.Sum256([]byte(source))
+	err, known := r.checked[digest]
+	if !known {
+		err = state.Check([]byte(source))
+		r.checked[digest] = err
+	}
 	if err == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path"
@@ -60,6 +61,8 @@ type engine struct {
 	seen int
 	// certain says that the last template met no mark.
 	certain bool
+	// checked are what helmfile says of the fields of texts, by their digests.
+	checked map[[sha256.Size]byte]error
 
 	// One rendering serves all evaluations, one after the other: the functions
 	// are bound to it once.
@@ -87,7 +90,7 @@ type mark struct {
 }
 
 func newEngine(ctx context.Context, f files) *engine {
-	e := &engine{ctx: ctx, files: f, work: maxWork, index: map[mark]int{}, reads: map[string]bool{}}
+	e := &engine{ctx: ctx, files: f, work: maxWork, index: map[mark]int{}, reads: map[string]bool{}, checked: map[[sha256.Size]byte]error{}}
 	e.rendering = &rendering{engine: e, left: "{{", right: "}}", parsed: map[string]*template.Template{}, beside: map[string][]string{}}
 	e.rendering.functions = e.rendering.bind()
 	return e
