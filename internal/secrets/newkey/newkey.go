@@ -62,7 +62,7 @@ func (e *Edit) SecretName() string {
 	if enc := e.Spec.Encryption; enc != nil && enc.Spec.SecretRef != nil {
 		return enc.Spec.SecretRef.Name
 	}
-	return "sops-age"
+	return v1alpha1.DefaultAgeSecret
 }
 
 // Namespace is the one in which a tenant's Kustomizations stand.
