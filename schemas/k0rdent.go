@@ -12,10 +12,6 @@ import (
 // description, tools/schemas/k0rdent.txt, of releases 1.11 and 1.12.
 const K0rdentGroup = "k0rdent.mirantis.com"
 
-// varies says that the kinds of a group differ between releases that are in use,
-// so that definitions which a repository brings say more than the embedded ones.
-func varies(group string) bool { return group == K0rdentGroup }
-
 // Edition returns the schema of a kind as an earlier release had it, such as
 // AccessManagement in "1.11" of k0rdent, and whether it differs from the newest.
 func Edition(gvk schema.GroupVersionKind, release string) (*Schema, bool) {

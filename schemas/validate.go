@@ -114,6 +114,14 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	if problems := s.overstrains(object, opts.Budget); problems != nil {
 		return problems
 	}
+	if s.partial {
+		return sorted(append(s.byServer(object, opts), s.slips(object, opts)...), opts)
+	}
+	return s.byServer(object, opts)
+}
+
+// byServer judges an object as the API server would by the fields that are known.
+func (s *Schema) byServer(object map[string]any, opts Options) []Problem {
 	if s.quick(object) {
 		if s.ruleCount == 0 {
 			return nil

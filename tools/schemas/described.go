@@ -1,7 +1,7 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,57 +9,85 @@ import (
 	"strings"
 )
 
-// k0rdentText describes the kinds of k0rdent, whose definitions are no module's, in
-// our own words and in the form that it explains.
+// descriptions are the kinds whose definitions are no module's, in our own words and in
+// the form that k0rdent.txt explains, by the name of their file.
 //
-//go:embed k0rdent.txt
-var k0rdentText string
+//go:embed *.txt
+var descriptions embed.FS
 
 const (
-	k0rdentGroup   = "k0rdent.mirantis.com"
-	k0rdentVersion = "v1beta1"
-	// ourModule and k0rdentFile are where the schemas of k0rdent come from.
-	ourModule   = "github.com/fleetwright/fleetwright"
-	k0rdentFile = "tools/schemas/k0rdent.txt"
+	// ourModule and ourFolder are where the descriptions are from.
+	ourModule = "github.com/fleetwright/fleetwright"
+	ourFolder = "tools/schemas/"
 )
 
 // editions are releases of k0rdent before which some kinds had fewer fields: the
 // name of the edition of those that came before.
 var editions = map[string]string{"1.12": "1.11"}
 
-// addK0rdent adds the schemas of k0rdent's kinds, and those of earlier editions
-// where they differ.
-func addK0rdent(files map[string][]byte, origin map[string]provenance) error {
-	kinds, err := describe(k0rdentText)
+// described are the kinds of all descriptions, by their file.
+func described() (map[string][]*describedKind, error) {
+	entries, err := descriptions.ReadDir(".")
 	if err != nil {
-		return fmt.Errorf("%s: %w", k0rdentFile, err)
+		return nil, err
 	}
-	from := provenance{Module: ourModule, File: k0rdentFile}
-	for _, k := range kinds {
-		s := schema{Group: k0rdentGroup, Version: k0rdentVersion, Kind: k.name, Namespaced: k.namespaced, Schema: k.schema("")}
-		name := dataName(s)
-		if files[name], err = encode(s); err != nil {
-			return err
+	all := map[string][]*describedKind{}
+	for _, e := range entries {
+		text, err := descriptions.ReadFile(e.Name())
+		if err != nil {
+			return nil, err
 		}
-		origin[name] = from
-		for _, since := range slices.Sorted(maps.Keys(k.sinces)) {
-			s.Schema = k.schema(since)
-			edition := strings.TrimSuffix(name, ".json.gz") + "_" + editions[since] + ".json.gz"
-			if files[edition], err = encode(s); err != nil {
+		if all[e.Name()], err = describe(string(text)); err != nil {
+			return nil, fmt.Errorf("%s%s: %w", ourFolder, e.Name(), err)
+		}
+	}
+	return all, nil
+}
+
+// addDescribed adds the schemas of the described kinds, and those of earlier editions
+// where they differ.
+func addDescribed(files map[string][]byte, origin map[string]provenance) error {
+	all, err := described()
+	if err != nil {
+		return err
+	}
+	for name, kinds := range all {
+		for _, k := range kinds {
+			from := provenance{Module: ourModule, File: ourFolder + name, Sources: k.sources}
+			if err := addKind(files, origin, k, from); err != nil {
 				return err
 			}
-			origin[edition] = from
 		}
 	}
 	return nil
 }
 
-// addK0rdent tells the one version that k0rdent's kinds have.
-func (h history) addK0rdent() error {
-	kinds, err := describe(k0rdentText)
-	for _, k := range kinds {
-		v := h.at(k0rdentGroup, k.name, k0rdentVersion)
-		v.Served, v.Storage = true, true
+func addKind(files map[string][]byte, origin map[string]provenance, k *describedKind, from provenance) (err error) {
+	s := schema{Group: k.group, Version: k.version, Kind: k.name, Namespaced: k.namespaced, Partial: k.partial, Schema: k.schema("")}
+	name := dataName(s)
+	if files[name], err = encode(s); err != nil {
+		return err
+	}
+	origin[name] = from
+	for _, since := range slices.Sorted(maps.Keys(k.sinces)) {
+		s.Schema = k.schema(since)
+		edition := strings.TrimSuffix(name, ".json.gz") + "_" + editions[since] + ".json.gz"
+		if files[edition], err = encode(s); err != nil {
+			return err
+		}
+		origin[edition] = from
+	}
+	return nil
+}
+
+// addDescribed tells the one version that each of the described kinds has.
+func (h history) addDescribed() error {
+	all, err := described()
+	for _, kinds := range all {
+		for _, k := range kinds {
+			v := h.at(k.group, k.name, k.version)
+			v.Served, v.Storage = true, true
+		}
 	}
 	return err
 }
@@ -74,11 +102,15 @@ type line struct {
 
 // describedKind is a kind of a description.
 type describedKind struct {
-	name       string
-	namespaced bool
-	root       *line
-	defs       map[string]*line
-	sinces     map[string]bool
+	group, version, name string
+	namespaced           bool
+	// partial says that the kind may have more fields than are described.
+	partial bool
+	// sources are where the facts are from.
+	sources []string
+	root    *line
+	defs    map[string]*line
+	sinces  map[string]bool
 }
 
 // describe reads a description. What is wrong with it is told with its line.
@@ -92,17 +124,26 @@ func describe(text string) (kinds []*describedKind, err error) {
 			err = bad
 		}
 	}()
-	defs := map[string]*line{}
+	defs, sources := map[string]*line{}, map[string]string{}
+	var group *line
 	for _, l := range outline(text) {
 		switch l.words[0] {
 		case "def":
 			defs[l.words[1]] = l
+		case "source":
+			sources[l.words[1]] = l.words[2]
+		case "group":
+			group = l
 		case "kind":
-			k := &describedKind{name: l.words[1], namespaced: l.words[2] == "namespaced", root: l, defs: defs, sinces: map[string]bool{}}
+			k := &describedKind{
+				group: group.words[1], version: group.words[2], partial: slices.Contains(group.words, "partial"),
+				name: l.words[1], namespaced: l.words[2] == "namespaced", root: l, defs: defs, sinces: map[string]bool{},
+			}
+			k.findSources(l, sources)
 			k.findSinces(l)
 			kinds = append(kinds, k)
 		default:
-			panic(badLine{l, "want def or kind"})
+			panic(badLine{l, "want def, source, group or kind"})
 		}
 	}
 	for _, k := range kinds {
@@ -139,6 +180,21 @@ func outline(text string) []*line {
 		stack[depth].below = append(stack[depth].below, l)
 	}
 	return root.below
+}
+
+func (k *describedKind) findSources(l *line, sources map[string]string) {
+	for _, w := range l.words {
+		names, found := strings.CutPrefix(w, "from=")
+		for name := range strings.SplitSeq(names, ",") {
+			if !found {
+				continue
+			}
+			if sources[name] == "" {
+				panic(badLine{l, "there is no source " + name})
+			}
+			k.sources = append(k.sources, sources[name])
+		}
+	}
 }
 
 func (k *describedKind) findSinces(l *line) {
@@ -289,6 +345,9 @@ func attribute(l *line, out map[string]any, words []string) map[string]any {
 				out["x-kubernetes-map-type"] = "atomic"
 			}
 		case "open":
+			if out["type"] == "array" {
+				panic(badLine{l, "a list isn't open: the definition of its entries is"})
+			}
 			out["x-kubernetes-preserve-unknown-fields"] = true
 		case "since":
 			if editions[value] == "" {

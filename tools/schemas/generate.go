@@ -16,7 +16,9 @@ type schema struct {
 	Group, Version, Kind string
 	// Namespaced says whether objects of the kind stand in a namespace.
 	Namespaced bool
-	Schema     map[string]any
+	// Partial says that the kind may have more fields than are known.
+	Partial bool
+	Schema  map[string]any
 }
 
 // file is the JSON in a data file. Package schemas reads the same shape.
@@ -26,6 +28,7 @@ type file struct {
 	Kind       string         `json:"kind"`
 	BuiltIn    bool           `json:"builtIn"`
 	Namespaced bool           `json:"namespaced"`
+	Partial    bool           `json:"partial,omitempty"`
 	Schema     map[string]any `json:"schema"`
 }
 
@@ -33,6 +36,8 @@ type file struct {
 type provenance struct {
 	Module string `json:"module"`
 	File   string `json:"file"`
+	// Sources are where the facts of a description of ours are from.
+	Sources []string `json:"sources,omitempty"`
 }
 
 // metadataKind is the pseudo kind under which the schema of ObjectMeta stands.
@@ -67,7 +72,7 @@ func generate() (map[string][]byte, error) {
 			}
 		}
 	}
-	if err := addK0rdent(files, origin); err != nil {
+	if err := addDescribed(files, origin); err != nil {
 		return nil, err
 	}
 	text, err := json.MarshalIndent(origin, "", "  ")
@@ -119,7 +124,7 @@ func dataName(s schema) string {
 func encode(s schema) ([]byte, error) {
 	text, err := json.Marshal(file{
 		Group: s.Group, Version: s.Version, Kind: s.Kind,
-		BuiltIn: isBuiltIn(s), Namespaced: s.Namespaced, Schema: s.Schema,
+		BuiltIn: isBuiltIn(s), Namespaced: s.Namespaced, Partial: s.Partial, Schema: s.Schema,
 	})
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func versionsFile() ([]byte, error) {
 	if err := h.addKubernetes(); err != nil {
 		return nil, err
 	}
-	if err := h.addK0rdent(); err != nil {
+	if err := h.addDescribed(); err != nil {
 		return nil, err
 	}
 	out := map[string][]*version{}
