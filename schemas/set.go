@@ -128,9 +128,9 @@ type MissingError struct {
 	GVK schema.GroupVersionKind
 	// Reason follows "no schema for KIND: " and says what to do about it.
 	Reason string
-	// Meant is the kind of the same group that was misspelt, where that is certain: all
-	// kinds of the group are known, and one of them is a letter or two away.
-	Meant string
+	// Mistake is what is wrong, where that is certain; nil where a CustomResourceDefinition that
+	// is not at hand may serve the kind.
+	Mistake *Mistake
 }
 
 func (e *MissingError) Error() string {
@@ -160,23 +160,7 @@ func (s *Set) Lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 			return found, err
 		}
 	}
-	missing := &MissingError{GVK: gvk, Reason: s.advice(gvk) + s.skipped()}
-	if len(s.Versions(gvk.GroupKind())) == 0 && len(Versions(gvk.GroupKind())) == 0 {
-		missing.Meant = misspelt(gvk)
-	}
-	return nil, missing
-}
-
-// misspelt is the kind that one of a group whose kinds are all known must be, "" where none
-// is near enough.
-func misspelt(gvk schema.GroupVersionKind) string {
-	const most = 2 // letters
-	for _, known := range embedded() {
-		if known.Group == gvk.Group && len(known.Kind) > 3*most && editDistance(strings.ToLower(known.Kind), strings.ToLower(gvk.Kind)) <= most {
-			return known.Kind
-		}
-	}
-	return ""
+	return nil, &MissingError{GVK: gvk, Reason: s.advice(gvk) + s.skipped(), Mistake: s.mistake(gvk)}
 }
 
 // skipped says which files of the folders cannot be read: the kind may be there.
@@ -265,12 +249,17 @@ func (s *Set) Versions(of schema.GroupKind) []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
+const kubernetes = "Kubernetes"
+
 // Product is whose releases the versions of a group's kinds are told in.
 func Product(group string) string {
-	if strings.HasSuffix(group, ".toolkit.fluxcd.io") || strings.HasSuffix(group, ".extensions.fluxcd.io") {
+	switch {
+	case strings.HasSuffix(group, ".toolkit.fluxcd.io") || strings.HasSuffix(group, ".extensions.fluxcd.io"):
 		return "Flux"
+	case group == "fluxcd.controlplane.io":
+		return "the Flux Operator"
 	}
-	return "Kubernetes"
+	return kubernetes
 }
 
 // Reason is a MissingError's, or the error's own words.

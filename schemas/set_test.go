@@ -260,3 +260,50 @@ func isPlain(v any) bool {
 	}
 	return false
 }
+
+// TestMistakes: what no release has is wrong for certain; what a CustomResourceDefinition may serve
+// is not.
+func TestMistakes(t *testing.T) {
+	const noSuch = "no release of Flux has "
+	for _, c := range []struct{ apiVersion, kind, want string }{
+		{"kustomize.toolkit.fluxcd.io/v3", "Kustomization", "apiVersion: " + noSuch + "kustomize.toolkit.fluxcd.io/v3 of Kustomization; write kustomize.toolkit.fluxcd.io/v1"},
+		{"source.toolkit.fluxcd.io/v1beta9", "GitRepository", "apiVersion: " + noSuch + "source.toolkit.fluxcd.io/v1beta9 of GitRepository; write source.toolkit.fluxcd.io/v1"},
+		{"notification.toolkit.fluxcd.io/v1", "Alert", "apiVersion: " + noSuch + "notification.toolkit.fluxcd.io/v1 of Alert; write notification.toolkit.fluxcd.io/v1beta3"},
+		{"fluxcd.controlplane.io/v2", "FluxInstance", "apiVersion: no release of the Flux Operator has fluxcd.controlplane.io/v2 of FluxInstance; write fluxcd.controlplane.io/v1"},
+		{"apps/v2", "Deployment", "apiVersion: no release of Kubernetes has apps/v2 of Deployment; write apps/v1"},
+		{"extensions/v1", "Ingress", "apiVersion: no release of Kubernetes has extensions/v1 of Ingress; write networking.k8s.io/v1"},
+		{"V1", "ConfigMap", "apiVersion: no release of Kubernetes has V1 of ConfigMap; write v1"},
+		{"batch/v2alpha1", "CronJob", ""}, // there was one
+		{"batch/v1beta1", "CronJob", ""},
+		{"helm.toolkit.fluxcd.oi/v2", "HelmRelease", `apiVersion: there is no HelmRelease in helm.toolkit.fluxcd.oi/v2; did you mean "helm.toolkit.fluxcd.io/v2"?`},
+		{"kustomise.toolkit.fluxcd.io/v1", "Kustomization", `apiVersion: there is no Kustomization in kustomise.toolkit.fluxcd.io/v1; did you mean "kustomize.toolkit.fluxcd.io/v1"?`},
+		{"source.toolkit.fluxcd.io/v1", "HelmRelease", `apiVersion: there is no HelmRelease in source.toolkit.fluxcd.io/v1; did you mean "helm.toolkit.fluxcd.io/v2"?`},
+		{"v1", "Deployment", `apiVersion: there is no Deployment in v1; did you mean "apps/v1"?`},
+		{"app/v1", "StatefulSet", `apiVersion: there is no StatefulSet in app/v1; did you mean "apps/v1"?`},
+		{"rbac.authorisation.k8s.io/v1", "ClusterRole", `apiVersion: there is no ClusterRole in rbac.authorisation.k8s.io/v1; did you mean "rbac.authorization.k8s.io/v1"?`},
+		{"helm.toolkit.fluxcd.io/v2", "HelmRelaese", `kind: there is no kind "HelmRelaese" in helm.toolkit.fluxcd.io/v2; did you mean "HelmRelease"?`},
+		{"scheduling.x-k8s.io/v1alpha1", "PodGroup", ""},
+		{"talos.dev/v1alpha1", "ServiceAccount", ""},
+		{"serving.knative.dev/v1", "Service", ""},
+		{"helm.toolkit.fluxcd.io/v2", "HelmSomething", ""},
+		{"k0rdent.mirantis.com/v1", "Credential", ""},
+		{"own.toolkit.fluxcd.io/v1", "Thing", ""},
+		{"image.toolkit.fluxcd.oi/v1", "ImagePolicy", ""}, // the repository has that group
+	} {
+		set := NewSet()
+		set.Add(Definition{Group: "image.toolkit.fluxcd.oi", Kind: "ImageThing"})
+		_, err := set.Lookup(gvk(c.apiVersion, c.kind))
+		var missing *MissingError
+		if !errors.As(err, &missing) {
+			t.Errorf("%s %s: %v", c.apiVersion, c.kind, err)
+			continue
+		}
+		got := ""
+		if m := missing.Mistake; m != nil {
+			got = m.Field + ": " + m.Message + "; " + m.Hint
+		}
+		if got != c.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", c.apiVersion, c.kind, got, c.want)
+		}
+	}
+}

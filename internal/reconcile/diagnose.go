@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // diagnosis looks for what kustomize refused.
@@ -65,7 +67,10 @@ func (v *diagnosis) folder(dir string) *Failure {
 	}
 	v.seen[dir] = true
 	if k.Spec == nil {
-		return v.malformed(k.File.Path)
+		if f := v.malformed(k.File.Path); f != nil {
+			return f
+		}
+		return mistyped(k)
 	}
 	if f := v.missingFile(k); f != nil {
 		return f
@@ -80,10 +85,50 @@ func (v *diagnosis) folder(dir string) *Failure {
 			return f
 		}
 	}
+	if f := misnamed(k); f != nil {
+		return f
+	}
 	if f := v.twice(k); f != nil {
 		return f
 	}
 	return v.refused(v.entries(k))
+}
+
+// mistyped finds a field of a kustomization that is of another type than kustomize reads.
+func mistyped(k *repository.Kustomize) *Failure {
+	s, _ := schemas.Lookup(kustomizationKind(k))
+	value, isMap := k.Value.(map[string]any)
+	if s == nil || !isMap {
+		return nil
+	}
+	for _, p := range s.Validate(value) {
+		if p.Kind == schemas.Invalid {
+			f := failureAt(k, p.Message, p.Path...)
+			f.Malformed = true
+			return f
+		}
+	}
+	return nil
+}
+
+// kustomizationKind is what kustomize takes a kustomization for.
+func kustomizationKind(k *repository.Kustomize) schema.GroupVersionKind {
+	if k.Component {
+		return schema.FromAPIVersionAndKind(types.ComponentVersion, types.ComponentKind)
+	}
+	return schema.FromAPIVersionAndKind(types.KustomizationVersion, types.KustomizationKind)
+}
+
+// misnamed finds an apiVersion or kind that is no kustomization's.
+func misnamed(k *repository.Kustomize) *Failure {
+	wrong := k.Spec.EnforceFields()
+	switch {
+	case len(wrong) == 0:
+		return nil
+	case strings.HasPrefix(wrong[0], "kind"):
+		return failureAt(k, wrong[0], "kind")
+	}
+	return failureAt(k, wrong[0], "apiVersion")
 }
 
 // reference looks at what a kustomization refers to as a resource or component.

@@ -26,6 +26,8 @@ spec: {interval: 1m, prune: true, path: clusters/a, sourceRef: {kind: GitReposit
 resources: [sync.yaml, ../../base]
 `
 
+const aMap = "-- base/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+
 func TestFailureIsAtTheLineToMend(t *testing.T) {
 	for _, c := range []struct{ name, files, want string }{
 		{"a file of an inner folder", "-- base/kustomization.yaml --\nresources:\n  - gone.yaml\n", `base/kustomization.yaml:2:5: resources: "gone.yaml" doesn't exist`},
@@ -45,6 +47,29 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 			`base/kustomization.yaml:4:9: configMapGenerator: "gone.txt" doesn't exist`},
 		{"a generator's image", "-- base/kustomization.yaml --\nsecretGenerator:\n  - name: x\n    files: [a.png]\n-- base/a.png --\n.\n",
 			`base/kustomization.yaml:3:13: secretGenerator: Flux doesn't see "a.png": source-controller leaves it out`},
+		{"a kustomization of another version", "-- base/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1\nresources: [a.yaml]\n" + aMap,
+			"base/kustomization.yaml:1:13: apiVersion for Kustomization should be kustomize.config.k8s.io/v1beta1"},
+		{"a kustomization of another kind", "-- base/kustomization.yaml --\nkind: Kustomisation\nresources: [a.yaml]\n" + aMap,
+			"base/kustomization.yaml:1:7: kind should be Kustomization or Component"},
+		{"a list that is none", "-- base/kustomization.yaml --\nresources: a.yaml\n" + aMap, "base/kustomization.yaml:1:12: resources must be a list, not a string"},
+		{"a tag that is a number", "-- base/kustomization.yaml --\nresources: [a.yaml]\nimages:\n  - name: a\n    newTag: 1.20\n" + aMap,
+			"base/kustomization.yaml:4:13: images[0].newTag must be a string, not a number"},
+		{"no operation of a JSON patch", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - target: {kind: ConfigMap}\n    patch: |\n      - {op: add, path: /data, value: {}}\n      - {op: replce, path: /data, value: {}}\n" + aMap,
+			`base/kustomization.yaml:6:14: patches: there is no operation "replce"; those are add, remove, replace, move, copy, test`},
+		{"no operation of a JSON patch in a file", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - {path: p.yaml, target: {kind: ConfigMap}}\n-- base/p.yaml --\n- path: /data\n  op: replce\n" + aMap,
+			`base/p.yaml:2:7: patches: there is no operation "replce"; those are add, remove, replace, move, copy, test`},
+		{"a target that is no selector", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - patch: '- {op: remove, path: /a}'\n    target:\n      labelSelector: a in b\n" + aMap,
+			`base/kustomization.yaml:5:22: patches: target.labelSelector: "a in b" is no selector: unable to parse requirement: found 'b' expected: '('`},
+		{"a target that is no regular expression", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - patch: '- {op: remove, path: /a}'\n    target:\n      name: a(\n" + aMap,
+			`base/kustomization.yaml:5:13: patches: target.name: "a(" is no regular expression`},
+		{"a JSON patch in YAML's flow style", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - target: {kind: ConfigMap}\n    patch: '[{op: remove, path: /a}]'\n" + aMap,
+			`base/kustomization.yaml:4:12: patches: what begins with [ is read as JSON, and this is none; write the operations one a line`},
+		{"a patch that is no YAML", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - path: p.yaml\n-- base/p.yaml --\nkind: ConfigMap\ndata:\n  a: b\n c: [\n" + aMap,
+			"base/p.yaml:4:2: is not YAML: did not find expected key"},
+		{"a patch of another version", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - path: p.yaml\n-- base/p.yaml --\nkind: Job\napiVersion: batch/v1beta1\nmetadata: {name: a}\n-- base/a.yaml --\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n",
+			"base/p.yaml:2:13: patches: the Job a among the resources is of batch/v1 (base/a.yaml:1), and not of batch/v1beta1"},
+		{"a patch of what is of no version", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - patch: '{kind: Job, apiVersion: batch/v1, metadata: {name: a}}'\n-- base/a.yaml --\nkind: Job\napiVersion: batch/v7\nmetadata: {name: a}\n",
+			"base/a.yaml:2:13: no release of Kubernetes has batch/v7 of Job"},
 	} {
 		files := map[string][]byte{}
 		for _, f := range txtar.Parse([]byte(synced + c.files)).Files {
@@ -77,6 +102,8 @@ func TestFailuresOfWhatFluxAdds(t *testing.T) {
 			`clusters/prod/apps.yaml:4:57: components: "../prat" doesn't exist`},
 		{"an object in two files", "-- clusters/prod/apps.yaml --\n" + ks("apps", "./apps") + "-- apps/a.yaml --\n" + config + "-- apps/deep/b.yaml --\n---\n# again\n" + config,
 			"apps/deep/b.yaml:3:1: ConfigMap b/a is at apps/a.yaml:1 too, and Flux takes all files of apps"},
+		{"a patch's target", "-- clusters/prod/apps.yaml --\n" + strings.Replace(ks("apps", "./apps"), "path: ./apps", `patches: [{patch: "- {op: remove, path: /a}", target: {name: "a("}}], path: ./apps`, 1) + "-- apps/a.yaml --\n" + config,
+			`clusters/prod/apps.yaml:4:96: patches: target.name: "a(" is no regular expression`},
 	} {
 		k, _ := reconciled(t, c.files, "").Kustomization("flux-system", "apps")
 		if k.Failure == nil {

@@ -1,35 +1,58 @@
 package reconcile
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // patchEntry is a patch of a kustomization, or one that the Flux Kustomization adds.
 type patchEntry struct {
 	field string
 	text  string
-	// fails is a failure for the entry, or for one of its operations; -1 is the entry itself.
-	fails func(message string, operation int) *Failure
+	// file is the one that it stands in, "" for an inline patch.
+	file   string
+	target *types.Selector
+	// fails is a failure for the entry, or for a part of its text: field names and list indexes.
+	fails func(message string, part ...any) *Failure
+	// failsTarget is one for a part of the target.
+	failsTarget func(message string, part string) *Failure
 }
 
-// addedPart is a part of a patch of a Flux Kustomization's own.
-type addedPart struct{ entry, operation int }
+// addedPart is a part of an entry of a Flux Kustomization's own patches: field names and list
+// indexes in its text, or one of its target's.
+type addedPart struct {
+	entry  int
+	part   []any
+	target string
+}
 
 // addedEntries are the patches that a Flux Kustomization adds.
 func addedEntries(patches []fluxkustomize.Patch) []patchEntry {
 	all := make([]patchEntry, len(patches))
 	for i, p := range patches {
-		all[i] = patchEntry{"patches", p.Patch, func(message string, operation int) *Failure {
-			return &Failure{Reason: BuildFailed, Message: message, added: &addedPart{i, operation}}
-		}}
+		fails := func(message string, part addedPart) *Failure {
+			part.entry = i
+			return &Failure{Reason: BuildFailed, Message: message, added: &part}
+		}
+		all[i] = patchEntry{
+			field: "patches", text: p.Patch, target: selector(p.Target),
+			fails:       func(message string, part ...any) *Failure { return fails(message, addedPart{part: part}) },
+			failsTarget: func(message, part string) *Failure { return fails(message, addedPart{target: part}) },
+		}
 	}
 	return all
 }
@@ -39,8 +62,9 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 	var all []patchEntry
 	add := func(field string, i int, p types.Patch, key ...any) {
 		at := append([]any{field, i}, key...)
-		one := patchEntry{field: field, text: p.Patch}
-		one.fails = func(message string, _ int) *Failure { return failureAt(k, message, at...) }
+		one := patchEntry{field: field, text: p.Patch, target: p.Target}
+		one.fails = func(message string, _ ...any) *Failure { return failureAt(k, message, at...) }
+		one.failsTarget = func(message, part string) *Failure { return failureAt(k, message, field, i, "target", part) }
 		stands := inlinePatch(written{repo: v.repo, local: k.File.Path, node: k.Document.Lookup(at...), exact: true}, nil)
 		if p.Path != "" {
 			stands = nil
@@ -49,19 +73,19 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 			if err != nil {
 				return
 			}
-			one.text = string(data)
+			one.text, one.file = string(data), file
 			if f, ok := v.repo.File(file); ok && len(f.Documents) == 1 {
 				stands = []patch{{local: file, node: f.Documents[0].Node}}
 			}
 		}
 		if len(stands) == 1 {
 			whole := one.fails
-			one.fails = func(message string, operation int) *Failure {
-				if operation < 0 {
-					return whole(message, operation)
+			one.fails = func(message string, part ...any) *Failure {
+				if len(part) == 0 {
+					return whole(message)
 				}
 				f := &Failure{Reason: BuildFailed, File: stands[0].local, Message: message}
-				f.Line, f.Column = repository.Position(stands[0].node, operation, "path")
+				f.Line, f.Column = repository.Position(stands[0].node, part...)
 				return f
 			}
 		}
@@ -101,22 +125,91 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 		switch {
 		case strings.Contains(v.message, "must specify one of patch and path"):
 			if e.text == "" {
-				return e.fails(e.field+": the entry has no patch", -1)
+				return e.fails(e.field + ": the entry has no patch")
 			}
 		case strings.Contains(v.message, "unable to parse SM or JSON patch"):
+			if strings.HasPrefix(e.text, "[") && !json.Valid([]byte(e.text)) {
+				return e.fails(e.field + ": what begins with [ is read as JSON, and this is none; write the operations one a line")
+			}
 			if !isPatch(e.text) {
-				return e.fails(e.field+": this is neither a list of JSON 6902 operations nor an object with apiVersion, kind and metadata.name", -1)
+				if f := v.malformed(e.file); f != nil {
+					return f
+				}
+				return e.fails(e.field + ": this is neither a list of JSON 6902 operations nor an object with apiVersion, kind and metadata.name")
 			}
 		case wanted != "":
 			for _, o := range objectsIn(e.text) {
 				if o.id().String() == wanted {
-					return e.fails(fmt.Sprintf("%s: among the resources is no %s to patch", e.field, o), -1)
+					return v.unmatched(e, o)
 				}
 			}
 		default:
-			if i := v.operation(e.text); i >= 0 {
-				return e.fails(brief(v.message), i)
+			if f := v.operation(e); f != nil {
+				return f
 			}
+			if f := v.selects(e); f != nil {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// unmatched is the failure of a patch whose object is not among the resources. Where one is of
+// another group or version, the one to mend is the one that no release has.
+func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
+	for _, file := range v.filesRead() {
+		f, ok := v.repo.File(file)
+		if !ok || file == e.file || v.repo.Use(file) == repository.Patch {
+			continue
+		}
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				if o.Kind != wanted.Kind || o.Name != wanted.Metadata.Name || o.APIVersion == wanted.APIVersion ||
+					o.Namespace != "" && wanted.Metadata.Namespace != "" && o.Namespace != wanted.Metadata.Namespace {
+					continue
+				}
+				line, column := o.Position("apiVersion")
+				if m := mistake(o.APIVersion, o.Kind); m != nil {
+					return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: line, Column: column, Message: m.Message}
+				}
+				message := fmt.Sprintf("%s: the %s among the resources is of %s (%s:%d), and not of %s", e.field, wanted, o.APIVersion, file, line, wanted.APIVersion)
+				if line == 0 {
+					message = fmt.Sprintf("%s: the %s among the resources is of %s, and not of %s", e.field, wanted, o.APIVersion, wanted.APIVersion)
+				}
+				return e.fails(message, "apiVersion")
+			}
+		}
+	}
+	return e.fails(fmt.Sprintf("%s: among the resources is no %s to patch", e.field, wanted))
+}
+
+// mistake is what is wrong for certain about the kind of an object, nil for nothing.
+func mistake(apiVersion, kind string) *schemas.Mistake {
+	_, err := schemas.NewSet().Lookup(schema.FromAPIVersionAndKind(apiVersion, kind))
+	if missing := (*schemas.MissingError)(nil); errors.As(err, &missing) {
+		return missing.Mistake
+	}
+	return nil
+}
+
+// selects finds what in a patch's target is no regular expression or no selector.
+func (v *diagnosis) selects(e patchEntry) *Failure {
+	t := e.target
+	if t == nil {
+		return nil
+	}
+	for _, one := range []struct{ name, text string }{
+		{"group", t.Group}, {"version", t.Version}, {"kind", t.Kind}, {"name", t.Name}, {"namespace", t.Namespace},
+	} {
+		// As kustomize anchors them: sigs.k8s.io/kustomize/api/types.NewSelectorRegex.
+		if _, err := regexp.Compile("^(?:" + one.text + ")$"); err != nil {
+			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is no regular expression", e.field, one.name, one.text), one.name)
+		}
+	}
+	for _, one := range []struct{ name, text string }{{"labelSelector", t.LabelSelector}, {"annotationSelector", t.AnnotationSelector}} {
+		if _, err := labels.Parse(one.text); err != nil {
+			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is no selector: %v", e.field, one.name, one.text, err), one.name)
 		}
 	}
 	return nil
@@ -133,26 +226,32 @@ func isPatch(text string) bool {
 		repository.Lookup(root, "kind") != nil && repository.Lookup(root, "apiVersion") != nil && repository.Lookup(root, "metadata", "name") != nil
 }
 
-// operation is the index of the operation of a JSON patch that the message is about, -1 for none.
+// operations are those of JSON 6902.
+var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
+
+// operation finds the operation of a JSON patch that the message is about, nil for none.
 // Source: gopkg.in/evanphx/json-patch.v4 patch.go.
-func (v *diagnosis) operation(text string) int {
-	var operations []struct{ Op, Path, From string }
-	if yaml.Unmarshal([]byte(text), &operations) != nil {
-		return -1
+func (v *diagnosis) operation(e patchEntry) *Failure {
+	var list []struct{ Op, Path, From string }
+	if yaml.Unmarshal([]byte(e.text), &list) != nil {
+		return nil
 	}
-	for i, o := range operations {
+	for i, o := range list {
+		if strings.HasSuffix(v.message, "Unexpected kind: "+o.Op) && !slices.Contains(operations, o.Op) {
+			return e.fails(fmt.Sprintf("%s: there is no operation %q; those are %s", e.field, o.Op, strings.Join(operations, ", ")), i, "op")
+		}
 		if o.Op == "" || o.Path == "" || !strings.Contains(v.message, o.Op) {
 			continue
 		}
 		for _, pointer := range []string{o.Path, o.From} {
 			for _, form := range []string{"path: %s: ", "path: %q: ", "path: '%s': ", "key: %s: ", "from: '%s': ", "testing value %s failed"} {
 				if pointer != "" && strings.Contains(v.message, fmt.Sprintf(form, pointer)) {
-					return i
+					return e.fails(brief(v.message), i, "path")
 				}
 			}
 		}
 	}
-	return -1
+	return nil
 }
 
 // objectsIn are those of a text that kustomize has read.

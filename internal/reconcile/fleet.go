@@ -205,7 +205,8 @@ type Failure struct {
 	// LeftOut is the path of a file that is missed and in the repository: source-controller
 	// leaves it out, unless spec.ignore of the source says otherwise.
 	LeftOut string
-	// Malformed says that the file is no YAML, or has a key twice: whatever reads it fails.
+	// Malformed says that the file is no YAML, has a key twice, a kind that there is not, or a field
+	// of a kustomization that is of another type: whatever reads it fails.
 	Malformed bool
 
 	// component is an entry of the Flux Kustomization's spec.components that it is about, and

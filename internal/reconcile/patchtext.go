@@ -63,12 +63,15 @@ func (k *Kustomization) ownText(value string, field ...any) (written, bool) {
 
 // positionOf is that of a part of the Flux Kustomization's own patches.
 func (k *Kustomization) positionOf(part addedPart) (file string, line, column int) {
+	if part.target != "" {
+		return k.position("spec", "patches", part.entry, "target", part.target)
+	}
 	text, ok := k.ownPatch(part.entry)
 	if !ok {
 		return k.position("spec", "patches", part.entry)
 	}
-	if documents := inlinePatch(text, nil); part.operation >= 0 && len(documents) == 1 {
-		at := documents[0].place([]any{part.operation, "path"}, false)
+	if documents := inlinePatch(text, nil); len(part.part) > 0 && len(documents) == 1 {
+		at := documents[0].place(part.part, false)
 		return at.file, at.line, at.column
 	}
 	return text.file, text.node.Line, text.node.Column

@@ -121,6 +121,14 @@ var objectMutants = []mutant{
 		},
 	},
 	{
+		name: "version-of-no-release", example: "homelab", rule: "schema-invalid",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "helm.toolkit.fluxcd.io/v2", "«»helm.toolkit.fluxcd.io/v3")},
+	},
+	{
+		name: "letters-of-a-group-swapped", example: "homelab", rule: "schema-invalid",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "helm.toolkit.fluxcd.io/v2", "«»helm.toolkit.fluxcd.oi/v2")},
+	},
+	{
 		name: "kind-of-nobody", example: "homelab", rule: "schema-missing",
 		edits: []edit{
 			replace("kubernetes/apps/media/jellyfin/app/kustomization.yaml", "- helmrelease.yaml", "- backup.yaml\n- helmrelease.yaml"),

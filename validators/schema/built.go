@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"iter"
 	"path"
 	"slices"
@@ -94,8 +93,9 @@ func (w work) built(o *reconcile.Object) checked {
 	found, err := w.kinds.Lookup(apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
 	if err != nil {
 		c.lacks(err)
-		if len(c.found) > 0 {
-			c.found[0].file, c.found[0].line, c.found[0].column = o.Position("kind")
+		for i := range c.found {
+			f := &c.found[i]
+			f.file, f.line, f.column = o.Position(f.Path...)
 		}
 		return c
 	}
@@ -124,17 +124,15 @@ func (w work) built(o *reconcile.Object) checked {
 	return c
 }
 
-// lacks notes that there is no schema for the kind: it is misspelt, or not known.
+// lacks notes that there is no schema for the kind: it is wrong, or not known.
 func (c *checked) lacks(err error) {
 	var missing *schemas.MissingError
-	if !errors.As(err, &missing) || missing.Meant == "" {
+	if !errors.As(err, &missing) || missing.Mistake == nil {
 		c.noSchema = schemas.Reason(err)
 		return
 	}
-	c.found = []located{{Problem: schemas.Problem{
-		Kind: schemas.Invalid, Path: []any{"kind"}, Message: fmt.Sprintf("there is no kind %q in %s", missing.GVK.Kind, missing.GVK.GroupVersion()),
-		Hint: fmt.Sprintf("did you mean %q?", missing.Meant),
-	}}}
+	m := missing.Mistake
+	c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Path: []any{m.Field}, Message: m.Message, Hint: m.Hint}}}
 }
 
 // ownProblems says whether the document that an object was built from has a problem by itself:

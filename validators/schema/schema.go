@@ -292,8 +292,9 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 	if err != nil {
 		if !isLocal(o) {
 			c.lacks(err)
-			if len(c.found) > 0 {
-				c.found[0].line, c.found[0].column = o.Position("kind")
+			for i := range c.found {
+				f := &c.found[i]
+				f.line, f.column = o.Position(f.Path...)
 			}
 		}
 		return c

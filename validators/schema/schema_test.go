@@ -74,7 +74,7 @@ func TestWhatIsValidated(t *testing.T) {
 		{"a definition that may be patched", "-- a.yaml --\n" + foo + "-- b/kustomization.yaml --\nresources: [z.yaml]\npatches: [{patch: '[]', target: {kind: CustomResourceDefinition}}]\n-- b/z.yaml --\n" + fooDefinition, "", 1},
 		{"a definition that is broken", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + strings.ReplaceAll(fooDefinition, "integer", "integer, pattern: '['"), "", 1},
 		{"a version that isn't served", "-- a.yaml --\n" + foo + "-- z.yaml --\n" + strings.ReplaceAll(fooDefinition, "served: true", "served: false"), "", 1},
-		{"a known kind in an unknown version", "-- a.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v2\nkind: Kustomization\nspec: {validation: client}\n", "", 1},
+		{"a known kind in an unknown version", "-- a.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v2\nkind: Kustomization\nspec: {validation: client}\n", "a.yaml:1:13", 0},
 		{"a template that nothing reads", "-- a.yaml --\na: {{ x }}\nb: [\n", "", 0},
 		{"a broken file that nothing reads", "-- a.yaml --\nb: [\n", "", 1},
 		{"a broken resource", "-- kustomization.yaml --\nresources: [a.yaml]\n-- a.yaml --\na: {{ x }}\nb: [\n", "a.yaml:2:1", 0},
@@ -112,7 +112,7 @@ func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
 func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
 	files := "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\n---\n" + foo + "---\n" + foo + "-- b.yaml --\n" + foo + "---\n" +
 		strings.Replace(foo, "Foo", "Bar", 1) + "---\napiVersion: example.com/v2\nkind: Foo\n" +
-		"-- flux.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v2\nkind: Kustomization\n" +
+		"-- flux.yaml --\napiVersion: batch/v2alpha1\nkind: CronJob\n" +
 		"-- z.yaml --\n" + strings.Replace(fooDefinition, "name: v1\n", "name: v3\n", 1)
 	found, unresolved := ruletest.Run(t, Missing, files)
 	const known, anew = "of this kind %s is known; move to a known version, or add the CustomResourceDefinition that serves it to the repository or to --schemas",
@@ -121,7 +121,7 @@ func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
 		"a.yaml:4: no schema for example.com/v1 Foo (3 objects): " + fmt.Sprintf(known, "v3"),
 		"b.yaml:5: no schema for example.com/v1 Bar (1 object): " + anew,
 		"b.yaml:9: no schema for example.com/v2 Foo (1 object): " + fmt.Sprintf(known, "v3"),
-		"flux.yaml:1: no schema for kustomize.toolkit.fluxcd.io/v2 Kustomization (1 object): " + fmt.Sprintf(known, "v1"),
+		"flux.yaml:1: no schema for batch/v2alpha1 CronJob (1 object): " + fmt.Sprintf(known, "v1"),
 	}
 	var got []string
 	for _, u := range unresolved {

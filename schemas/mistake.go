@@ -1,0 +1,142 @@
+package schemas
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Mistake is what is wrong for certain about an object's kind, where all there is is known: a
+// group, a version or a kind of Kubernetes' or Flux's that no release has.
+type Mistake struct {
+	// Field is the one to mend: apiVersion or kind.
+	Field string
+	// Message says what is wrong, Hint what was meant.
+	Message, Hint string
+}
+
+// mistake is what is wrong with a kind that neither the set nor a release has a schema of; nil
+// where a CustomResourceDefinition that is not at hand may serve it.
+func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
+	if all := Versions(gvk.GroupKind()); len(all) > 0 {
+		return wrongVersion(gvk, all)
+	}
+	ours := hasGroup(versions(), gvk.Group) && !varies(gvk.Group)
+	if len(s.Versions(gvk.GroupKind())) > 0 || !ours && s.hasGroup(gvk.Group) {
+		return nil
+	}
+	if meant := misspelt(gvk); meant != "" {
+		return &Mistake{
+			Field: "kind", Message: fmt.Sprintf("there is no kind %q in %s", gvk.Kind, gvk.GroupVersion()),
+			Hint: fmt.Sprintf("did you mean %q?", meant),
+		}
+	}
+	if meant, ok := otherGroup(gvk, ours); ok {
+		return &Mistake{
+			Field: "apiVersion", Message: fmt.Sprintf("there is no %s in %s", gvk.Kind, gvk.GroupVersion()),
+			Hint: fmt.Sprintf("did you mean %q?", meant.GroupVersion()),
+		}
+	}
+	return nil
+}
+
+// hasGroup says whether the set has definitions of a group's kinds.
+func (s *Set) hasGroup(group string) bool {
+	return hasGroup(s.definitions, group) ||
+		slices.ContainsFunc(s.folders, func(f *Folder) bool { return hasGroup(f.index().definitions, group) })
+}
+
+func hasGroup[T any](kinds map[schema.GroupKind]T, group string) bool {
+	for of := range kinds {
+		if of.Group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// alpha are versions that come and go with the releases of Kubernetes.
+var alpha = regexp.MustCompile(`^v\d+alpha\d+$`)
+
+// wrongVersion is the mistake of a version that no release has of a kind that is known; nil for
+// one that a release has or had, or may have had.
+func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
+	if slices.ContainsFunc(all, func(v Version) bool { return v.Name == gvk.Version }) || varies(gvk.Group) ||
+		Product(gvk.Group) == kubernetes && alpha.MatchString(gvk.Version) {
+		return nil
+	}
+	return &Mistake{
+		Field: "apiVersion", Message: fmt.Sprintf("no release of %s has %s of %s", Product(gvk.Group), gvk.GroupVersion(), gvk.Kind),
+		Hint: fmt.Sprintf("write %s", current(gvk.GroupKind(), all).GroupVersion()),
+	}
+}
+
+// current is the kind to write for one that some versions are known of, the newest first.
+func current(of schema.GroupKind, all []Version) schema.GroupVersionKind {
+	served := slices.IndexFunc(all, func(v Version) bool { return v.Served && !v.Deprecated() })
+	if served < 0 {
+		return cmp.Or(all[0].Replacement, of.WithVersion(all[0].Name))
+	}
+	return of.WithVersion(all[served].Name)
+}
+
+// misspelt is the kind that one of a group whose kinds are all known must be, "" where none
+// is near enough.
+func misspelt(gvk schema.GroupVersionKind) string {
+	const most = 2 // letters
+	for _, known := range embedded() {
+		if known.Group == gvk.Group && len(known.Kind) > 3*most && editDistance(strings.ToLower(known.Kind), strings.ToLower(gvk.Kind)) <= most {
+			return known.Kind
+		}
+	}
+	return ""
+}
+
+// otherGroup is the kind of the same name that was meant where its group is none: a letter or two
+// of the group's name are wrong, it has no dot, as no CustomResourceDefinition's, or the group is
+// one of the same product (ours), which has no such kind.
+func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersionKind, ok bool) {
+	nearest := longestCompared + 1
+	for of, all := range versions() {
+		if of.Kind != gvk.Kind || of.Group == gvk.Group || varies(of.Group) {
+			continue
+		}
+		there := current(of, all)
+		if alpha.MatchString(there.Version) {
+			continue
+		}
+		distance := editDistance(gvk.Group, of.Group)
+		switch {
+		case ours:
+			if Product(gvk.Group) != Product(of.Group) {
+				continue
+			}
+		case !strings.Contains(gvk.Group, "."):
+			if Product(of.Group) != kubernetes {
+				continue
+			}
+		case distance > 2 || Product(of.Group) == kubernetes && distance > 1 && !swapped(gvk.Group, of.Group):
+			continue // scheduling.x-k8s.io is another one
+		}
+		if distance < nearest || distance == nearest && there.Group < meant.Group {
+			nearest, meant, ok = distance, there, true
+		}
+	}
+	return meant, ok
+}
+
+// swapped says whether two names of the same length differ in two letters that have changed places.
+func swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
