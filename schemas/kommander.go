@@ -16,14 +16,8 @@ const (
 	KommanderAppsGroup       = "apps.kommander.d2iq.io"
 	KommanderDispatchGroup   = "dispatch.d2iq.io"
 	KommanderWorkspacesGroup = "workspaces.kommander.mesosphere.io"
-	constraintsGroup         = "constraints.gatekeeper.sh"
+	ConstraintsGroup         = "constraints.gatekeeper.sh"
 )
-
-// varies says that the kinds of a group differ between releases that are in use,
-// so that definitions which a repository brings say more than the embedded ones.
-func varies(group string) bool {
-	return slices.Contains([]string{K0rdentGroup, KommanderGroup, KommanderAppsGroup, KommanderDispatchGroup, KommanderWorkspacesGroup, constraintsGroup}, group)
-}
 
 // slips are the fields of an object that a kind which is known in part doesn't have
 // and that are slips of the pen for one which it has and the object doesn't. Any

@@ -137,6 +137,18 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("no schema for %s %s: %s", e.GVK.GroupVersion(), e.GVK.Kind, e.Reason)
 }
 
+// varies says that the kinds of a group are those of a product of which releases of
+// different age are in use, so that definitions which a repository brings say more than
+// the embedded ones.
+func varies(group string) bool {
+	return slices.Contains([]string{
+		K0rdentGroup, KommanderGroup, KommanderAppsGroup, KommanderDispatchGroup, KommanderWorkspacesGroup, ConstraintsGroup, certManagerGroup,
+	}, group)
+}
+
+// certManagerGroup is the group of cert-manager's kinds.
+const certManagerGroup = "cert-manager.io"
+
 // Lookup returns the schemas of a kind: one, or those of all definitions where
 // the kind is defined more than once. Where there is none the error is a
 // *MissingError.

@@ -22,8 +22,9 @@ import (
 
 // The modules that the embedded schemas are from.
 const (
-	kubernetes = "k8s.io/kubernetes@v1.36.3"
-	operator   = "github.com/controlplaneio-fluxcd/flux-operator@v0.58.0"
+	kubernetes  = "k8s.io/kubernetes@v1.36.3"
+	operator    = "github.com/controlplaneio-fluxcd/flux-operator@v0.58.0"
+	certManager = "github.com/cert-manager/cert-manager@v1.21.2"
 )
 
 // module is the folder of a module in the cache.

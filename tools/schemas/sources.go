@@ -11,8 +11,9 @@ import (
 
 // The modules that schemas are taken from.
 const (
-	operator, operatorVersion     = "github.com/controlplaneio-fluxcd/flux-operator", "v0.58.0"
-	kubernetes, kubernetesVersion = "k8s.io/kubernetes", "v1.36.3"
+	operator, operatorVersion       = "github.com/controlplaneio-fluxcd/flux-operator", "v0.58.0"
+	kubernetes, kubernetesVersion   = "k8s.io/kubernetes", "v1.36.3"
+	certManager, certManagerVersion = "github.com/cert-manager/cert-manager", "v1.21.2"
 )
 
 // lifecycleReleases of k8s.io/api: the newest that still has the versions that
@@ -33,7 +34,10 @@ type source struct {
 // newest Kubernetes' schemas; the CRDs are those that the Flux Operator ships:
 // of a version that Flux no longer has, those of the last release that had it.
 func sources() ([]source, error) {
-	all := []source{{operator, operatorVersion, "config/crd/bases/*.yaml", readCRDs}}
+	all := []source{
+		{operator, operatorVersion, "config/crd/bases/*.yaml", readCRDs},
+		{certManager, certManagerVersion, "deploy/crds/cert-manager.io_*.yaml", readCRDs},
+	}
 	releases, err := fluxReleases()
 	if err != nil {
 		return nil, err
