@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -66,13 +65,10 @@ func (f *files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.K
 		return v.given(&built{failure: pathMissing(v, dir)}, nil)
 	}
 	file, k, err := v.generate(dir, spec)
-	if err == nil {
-		v.overlay = file
-		v.data, err = yaml.Marshal(k)
-	}
 	if err != nil {
 		return v.finish(&built{}, dir, file, err)
 	}
+	v.overlay, v.own = file, k
 	return v.build(dir, file, k, spec.PostBuild != nil)
 }
 
@@ -110,7 +106,7 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 	b := &built{gaps: slices.Concat(sanitize(v.repo, dir, file, k), omit(v.repo, dir, file, k))}
 	b.failure = missing(v.repo, v, dir, file, k)
 	var err error
-	if v.data, err = yaml.Marshal(k); err == nil && b.failure == nil {
+	if b.failure == nil {
 		b.results, err = run(v, dir, k, variables)
 	}
 	return v.finish(b, dir, file, err)
@@ -259,18 +255,7 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 			err = fmt.Errorf("kustomize gave up: %v", p)
 		}
 	}()
-	take := func(r *resource.Resource) error {
-		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
-			return errors.New("an object has no apiVersion, kind or name")
-		}
-		one, err := newResult(r, variables)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", r.GetKind(), r.GetName(), err)
-		}
-		results = append(results, one)
-		return nil
-	}
-	simple, err := v.list(dir, k, take)
+	results, simple, err := v.list(dir, k, variables)
 	if simple || err != nil {
 		return results, err
 	}
@@ -278,11 +263,12 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 	if err != nil {
 		return nil, err
 	}
-	results = nil
 	for _, r := range resources {
-		if err := take(r); err != nil {
+		one, err := newResult(r, variables)
+		if err != nil {
 			return nil, err
 		}
+		results = append(results, one)
 	}
 	return results, nil
 }
@@ -313,17 +299,23 @@ func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resourc
 	return m.Resources(), nil
 }
 
-// newResult takes what is needed of a resource, which itself takes much more memory.
+// newResult takes what is needed of a resource, which itself takes much more memory. Variables
+// says that those in it will be replaced.
 func newResult(r *resource.Resource, variables bool) (one result, err error) {
 	one = result{kind: r.GetKind(), name: r.GetName()}
-	if one.value, err = valueOf(&r.RNode); err != nil || !variables {
-		return one, err
+	if one.name == "" || one.kind == "" || r.GetApiVersion() == "" {
+		return one, errors.New("an object has no apiVersion, kind or name")
 	}
-	one.variables = mentionsVariable(one.value)
-	if !isExact(one.value) {
-		one.text, err = r.AsYAML()
+	if one.value, err = valueOf(&r.RNode); err == nil && variables {
+		one.variables = mentionsVariable(one.value)
+		if !isExact(one.value) {
+			one.text, err = r.AsYAML()
+		}
 	}
-	return one, err
+	if err != nil {
+		return one, fmt.Errorf("%s %s: %w", one.kind, one.name, err)
+	}
+	return one, nil
 }
 
 // Warm prepares for builds, which takes longer than a small build itself: a command calls it

@@ -135,9 +135,9 @@ func limited(err error) error {
 type view struct {
 	*files
 	ctx context.Context
-	// overlay is the path of the kustomization that Flux writes, and what it writes.
+	// overlay is the path of the kustomization that Flux writes, and own what it writes.
 	overlay string
-	data    []byte
+	own     *types.Kustomization
 	// manifest is what the kustomization is generated of, nil where there is one.
 	manifest *manifests
 	// patches are those that the Flux Kustomization adds.
@@ -177,12 +177,18 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 		v.miss(rel)
 		return nil, notExist("open", name)
 	}
-	var c *content
+	c := &content{}
 	if rel == v.overlay {
-		c = &content{data: v.data}
+		c.data, c.err = yaml.Marshal(v.own)
 	} else {
 		c = v.content(rel)
 	}
+	return c.data, v.note(rel, len(c.data), c)
+}
+
+// note counts that a file of so many bytes was read, and says why that was too much or why the
+// content can't be read.
+func (v *view) note(rel string, size int, c *content) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.seen[rel] {
@@ -190,7 +196,7 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 		v.gaps = append(v.gaps, c.gaps...)
 	}
 	v.count++
-	v.bytes += len(c.data)
+	v.bytes += size
 	err := c.err
 	switch {
 	case v.ctx.Err() != nil:
@@ -207,7 +213,7 @@ func (v *view) ReadFile(name string) ([]byte, error) {
 			v.limited = rel
 		}
 	}
-	return c.data, err
+	return err
 }
 
 // filesRead are the paths of the files that were read, sorted.

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,7 +23,6 @@ import (
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -124,52 +124,97 @@ containers:
 	return whole, spoilt
 }
 
-// FuzzList compares the objects of a kustomization that only lists files with kustomize's.
+// FuzzList compares the objects of a kustomization that only lists files, and may set their
+// namespace, with kustomize's.
 func FuzzList(f *testing.F) {
 	forbidFetching(f)
 	addCases(f, func(name string) bool { return !repository.IsKustomization(name) && strings.HasSuffix(name, ".yaml") })
 	whole, spoilt := referring()
-	for _, seed := range slices.Concat(whole, spoilt) {
+	for _, seed := range slices.Concat(whole, spoilt, heads()) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		content := map[string][]byte{
-			"app/a.yaml": data, "app/b.yaml": []byte(object), "base/kustomization.yaml": []byte("resources:\n- c.yaml\n"),
-			"base/c.yaml":            []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: other\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n"),
-			"app/kustomization.yaml": []byte("resources: [a.yaml, ../base, b.yaml]\n"),
-		}
-		repo, err := repository.FromFiles(maps.All(content), repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := &view{files: &files{repo: repo, base: ".", budget: newBudget(repo)}, ctx: t.Context(), seen: map[string]bool{}}
-		var k *types.Kustomization
-		if v.overlay, k, err = v.generate("app", &kustomizev1.KustomizationSpec{}); err != nil {
-			t.Fatal(err)
-		}
-		if v.data, err = yaml.Marshal(k); err != nil {
-			t.Fatal(err)
-		}
-		var listed []*resource.Resource
-		ok, err := v.list("app", k, func(r *resource.Resource) error {
-			listed = append(listed, r)
-			return nil
-		})
-		if err != nil || !ok {
-			return
-		}
-		want, err := kustomize(v, "app", k)
-		if err != nil || len(want) != len(listed) {
-			t.Fatalf("%d objects are listed; kustomize makes %d (%v)", len(listed), len(want), err)
-		}
-		for i, r := range listed {
-			got, err := newResult(r, true)
-			wanted, failed := newResult(want[i], true)
-			if (err != nil) != (failed != nil) || !reflect.DeepEqual(got, wanted) {
-				t.Errorf("%v (%v)\nkustomize makes\n%v (%v)", got, err, wanted, failed)
-			}
+		for _, namespaces := range []struct{ app, base string }{{}, {"namespace: one\n", "namespace: two\n"}} {
+			compareListed(t, map[string][]byte{
+				"app/a.yaml": data, "app/b.yaml": []byte(object), "base/kustomization.yaml": []byte("resources:\n- c.yaml\n" + namespaces.base),
+				"base/c.yaml":            []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: other\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n"),
+				"app/kustomization.yaml": []byte("resources: [a.yaml, ../base, b.yaml]\n" + namespaces.app),
+			})
 		}
 	})
+}
+
+// compareListed compares the objects of the folder app with kustomize's, where it is listed.
+func compareListed(t *testing.T, content map[string][]byte) {
+	t.Helper()
+	repo, err := repository.FromFiles(maps.All(content), repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &view{files: &files{repo: repo, base: ".", budget: newBudget(repo)}, ctx: t.Context(), seen: map[string]bool{}}
+	if v.overlay, v.own, err = v.generate("app", &kustomizev1.KustomizationSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	kustomized := sync.OnceValues(func() ([]*resource.Resource, error) { return kustomize(v, "app", v.own) })
+	for _, variables := range []bool{true, false} {
+		listed, ok, err := v.list("app", v.own, variables)
+		if !ok {
+			continue
+		}
+		resources, failed := kustomized()
+		if failed != nil || err == nil && len(resources) != len(listed) {
+			t.Fatalf("%d objects are listed; kustomize makes %d (%v)", len(listed), len(resources), failed)
+		}
+		for i, r := range resources {
+			want, failed := newResult(r, variables)
+			if failed != nil {
+				if err == nil || err.Error() != failed.Error() {
+					t.Errorf("listed: %v; kustomize: %v", err, failed)
+				}
+				return
+			}
+			if !reflect.DeepEqual(listed[i], want) {
+				t.Errorf("%v\nkustomize makes\n%v", listed[i], want)
+			}
+		}
+	}
+}
+
+// heads are objects with all that may stand around a name, and files with all that may stand
+// around objects.
+func heads() (seeds []string) {
+	const simple = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n"
+	for _, metadata := range []string{
+		"namespace: ''", "namespace: default", "namespace: 7", "namespace: null", "namespace:", "labels: {}", "labels:", "labels: {a: b}",
+		"labels: {a: 1}", "labels: {a: yes}", "labels: {a: true}", "labels: {1: b}", "annotations: {}", "annotations:", "annotations: {a: b}",
+		"annotations: {a: 2020-01-01}", "annotations: {config.kubernetes.io/local-config: 'true'}", "annotations: {a: ''}", "labels: [a]",
+		"annotations: {internal.config.kubernetes.io/index: '7'}", "name: y", "? [a]\n  : b", "<<: {labels: {a: b}}", "namespace: !!str 7",
+		"creationTimestamp: 2020-01-01T00:00:00Z", "creationTimestamp: null", "generation: 0x10", "generation: 1.0", "generation: 1.5", "generation: 1e3",
+		"generation: 18446744073709551615", "generation: 9007199254740993", "generation: .inf", "generation: 0o7", "generation: 07", "generation: 1_000",
+	} {
+		seeds = append(seeds, simple+"  "+metadata+"\n")
+	}
+	for _, data := range []string{
+		"data: {a: on, b: 'x', c: \"\\u2028\"}", "data:\n  a: |\n    x\n    ---\n    y\n", "data:\n  a: |+\n    x\n\n\n---\n" + strings.ReplaceAll(simple, "x", "y"),
+		"data:\n  a: >\n    x\n      y\n", "data: {a: &a x, b: *a}", "data: {a: x, a: y}", "data: {A: \"${V}\"}", "data: {a: \"x\\ty\"}", "binaryData: {a: !!binary aGk=}",
+		"data: {? a : b}", "data: {~: b}", "data: {true: b}", "data: {2020-01-01: b}", "data: {a: ~}", "data: {a: }", "data: [a, [b], {c: d}]",
+	} {
+		seeds = append(seeds, simple+data+"\n", "kind: Secret\n"+strings.Replace(simple, "kind: ConfigMap\n", "", 1)+data+"\n")
+	}
+	other := strings.ReplaceAll(simple, "x", "y")
+	for _, between := range []string{"---\n", "--- # then\n", "---\n---\n", "---\n---\n---\n", "...\n---\n", "...\n", "--- \n", "---\t\n", "---\r\n", "---\n# only this\n---\n", "---\n{}\n---\n", "---\n~\n---\n"} {
+		seeds = append(seeds, simple+between+other, between+simple+between+other, simple+between)
+	}
+	for _, kind := range []string{"Namespace", "CustomResourceDefinition", "ClusterRole", "Node", "APIService", "ConfigMapList", "List", "Kustomization", "Widget"} {
+		for _, name := range []string{"one", "two", "x"} {
+			seeds = append(seeds, "apiVersion: v1\nkind: "+kind+"\nmetadata: {name: "+name+"}\n", "apiVersion: example.com/v1\nkind: "+kind+"\nmetadata: {name: "+name+", namespace: one}\n")
+		}
+	}
+	return append(seeds, "%YAML 1.1\n---\n"+simple, "\ufeff"+simple, strings.ReplaceAll(simple, "\n", "\r\n"), simple+"---\n"+simple,
+		strings.Replace(simple, "name: x", "name: a", 1), "kind: ''\n"+other, "apiVersion: v1\nkind: 7\nmetadata: {name: x}\n",
+		"apiVersion: 1\nkind: ConfigMap\nmetadata: {name: x}\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 7}\n",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '7'}\n", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {conversion: {webhook: {clientConfig: {service: {name: y, namespace: z}}}}}\n",
+	)
 }
 
 // FuzzSubstitute compares the substitution of variables with Flux's own.
@@ -398,8 +443,8 @@ func TestListsReferrers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &view{files: &files{repo: repo, base: ".", budget: newBudget(repo)}, ctx: t.Context(), seen: map[string]bool{}, data: []byte("resources: [a.yaml]\n")}
-		listed, err := v.list("app", &types.Kustomization{Resources: []string{"a.yaml"}}, func(*resource.Resource) error { return nil })
+		v := &view{files: &files{repo: repo, base: ".", budget: newBudget(repo)}, ctx: t.Context(), seen: map[string]bool{}}
+		_, listed, err := v.list("app", &types.Kustomization{Resources: []string{"a.yaml"}}, true)
 		if want := !strings.Contains(text, "kind: RoleBinding"); err != nil || listed != want {
 			t.Errorf("listed: %v, not %v (%v):\n%s", listed, want, err, text)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,20 +18,33 @@ import (
 )
 
 // Most kustomizations only list files and folders, and their result is what these hold, one
-// after the other. kustomize takes a time for it that grows with the square of the number of
-// objects: half a minute for the 5,000 Kustomizations of a large cluster. A lister does the
-// same, and leaves to kustomize all that isn't as simple, errors too. The tests hold it
-// against kustomize.
+// after the other, at most in a namespace of theirs. kustomize takes a time for it that grows
+// with the square of the number of objects: half a minute for the 5,000 Kustomizations of a
+// large cluster. A lister does the same, and leaves to kustomize all that isn't as simple,
+// errors too. The tests hold it against kustomize.
 type lister struct {
-	view    *view
-	factory *resource.Factory
-	ids     map[resid.ResId]bool
-	// take is given each object; wrong is what it says of the first one that it refuses.
-	take  func(*resource.Resource) error
+	view      *view
+	factory   *resource.Factory
+	variables bool
+	// wrong is what is said of the first object that no result can be made of.
 	wrong error
 	size  group
 	stack []string // the folders that lead here
 	steps int
+	// renamed are the objects that a namespace was given to, each as often as it was.
+	renamed int
+}
+
+// member is an object, and what it must not share with another one.
+type member struct {
+	result
+	id resid.ResId
+}
+
+// level is what a folder holds.
+type level struct {
+	objects []member
+	ids     map[resid.ResId]bool
 }
 
 // errNotSimple leaves a build to kustomize.
@@ -108,96 +122,133 @@ func isText(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode
 }
 
-// list gives the objects of a kustomization that only lists resources to take, one after the
-// other, and says false where it does more: then those that were taken are to be forgotten. The
-// error is a limit's, or the first of take's.
-func (v *view) list(dir string, k *types.Kustomization, take func(*resource.Resource) error) (bool, error) {
-	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), ids: map[resid.ResId]bool{}, take: take}
-	if _, single := l.kustomization(dir); !single || !onlyLists(v.data) {
-		return false, nil
+// list makes the objects of a kustomization that only lists resources, one after the other, and
+// says false where it does more. Variables says that those in the objects will be replaced. The
+// error is a limit's, or about the first object that isn't one.
+func (v *view) list(dir string, k *types.Kustomization, variables bool) (results []result, simple bool, err error) {
+	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), variables: variables}
+	if _, single := l.kustomization(dir); !single || !onlyLists(k) {
+		return nil, false, nil
 	}
-	if err := l.folder(dir, k.Resources); err != nil {
+	all, err := l.folder(dir, k)
+	if err != nil {
 		var limit *limitError
 		if errors.As(err, &limit) {
-			return false, err
+			return nil, false, err
 		}
-		return false, nil
+		return nil, false, nil
 	}
 	if err := v.budget.build(cost{group: l.size, work: l.size.nodes * costListed}); err != nil {
-		return false, err
+		return nil, false, err
 	}
-	return true, l.wrong
+	results = make([]result, len(all.objects))
+	for i, o := range all.objects {
+		results[i] = o.result
+	}
+	return results, true, l.wrong
 }
 
-// onlyLists says whether the text of a kustomization is one with nothing but resources.
-func onlyLists(text []byte) bool {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var doc, more yaml.Node
-	if decoder.Decode(&doc) != nil || !errors.Is(decoder.Decode(&more), io.EOF) || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+// onlyLists says whether a kustomization has nothing but resources, and a namespace for them.
+func onlyLists(k *types.Kustomization) bool {
+	if k.APIVersion != "" && k.APIVersion != types.KustomizationVersion || k.Kind != "" && k.Kind != types.KustomizationKind {
 		return false
 	}
-	fields := doc.Content[0].Content
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(fields); i += 2 {
-		name, value := fields[i].Value, fields[i+1]
-		switch {
-		case seen[name]:
-			return false
-		case name == "apiVersion" && value.Value == types.KustomizationVersion, name == "kind" && value.Value == types.KustomizationKind, name == "resources":
-			seen[name] = true
-		default:
-			return false
-		}
-	}
-	return seen["resources"]
+	rest := *k
+	rest.TypeMeta, rest.Resources, rest.Namespace = types.TypeMeta{}, nil, ""
+	return len(k.Resources) > 0 && reflect.ValueOf(rest).IsZero()
 }
 
-func (l *lister) folder(dir string, resources []string) error {
+// folder lists what a kustomization lists, which stands in a folder.
+func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
+	all := level{ids: map[resid.ResId]bool{}}
 	if l.steps++; l.steps > mostSteps {
-		return errNotSimple
+		return all, errNotSimple
 	}
 	for _, visited := range l.stack {
 		if dir == visited || contains(dir, visited) {
-			return errNotSimple // a circle
+			return all, errNotSimple // a circle
 		}
 	}
 	l.stack = append(l.stack, dir)
 	defer func() { l.stack = l.stack[:len(l.stack)-1] }()
-	for _, ref := range resources {
+	for _, ref := range k.Resources {
 		at, ok := relative(path.Join(mount, dir, ref))
 		if !ok || path.IsAbs(ref) || strings.ContainsAny(ref, "\n\\") || at == l.view.overlay {
-			return errNotSimple
+			return all, errNotSimple
 		}
 		var err error
 		if l.view.IsDir(absolute(at)) {
-			err = l.base(at)
+			err = l.base(&all, at)
 		} else {
-			err = l.file(at)
+			err = l.file(&all, at)
 		}
 		if err != nil {
-			return err
+			return all, err
 		}
 	}
-	return nil
+	return all, l.namespace(&all, k.Namespace)
 }
 
-// base lists a folder with a kustomization of its own.
-func (l *lister) base(dir string) error {
+// base adds what a folder with a kustomization of its own lists.
+func (l *lister) base(to *level, dir string) error {
 	at, single := l.kustomization(dir)
 	if !single || at == l.view.overlay {
 		return errNotSimple
 	}
 	text, err := l.view.ReadFile(absolute(at))
-	if err != nil || !onlyLists(text) {
+	if err != nil {
 		return errNotSimple
 	}
-	var k struct {
-		Resources []string `yaml:"resources"`
-	}
-	if yaml.Unmarshal(text, &k) != nil || len(k.Resources) == 0 {
+	k, ok := soleKustomization(text)
+	if !ok || !onlyLists(k) {
 		return errNotSimple
 	}
-	return l.folder(dir, k.Resources)
+	below, err := l.folder(dir, k)
+	if err != nil {
+		return err
+	}
+	if len(to.objects) == 0 {
+		*to = below
+		return nil
+	}
+	return to.add(below.objects...)
+}
+
+// soleKustomization reads the kustomization that a text holds in a single document, each field
+// given once and by its own name.
+func soleKustomization(text []byte) (*types.Kustomization, bool) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, more yaml.Node
+	if decoder.Decode(&doc) != nil || !errors.Is(decoder.Decode(&more), io.EOF) || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, false
+	}
+	k := &types.Kustomization{}
+	fields := doc.Content[0].Content
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(fields); i += 2 {
+		name, value := fields[i].Value, fields[i+1]
+		if seen[name] {
+			return nil, false
+		}
+		seen[name] = true
+		switch name {
+		case "apiVersion":
+			k.APIVersion = value.Value
+		case "kind":
+			k.Kind = value.Value
+		case "namespace":
+			if k.Namespace = value.Value; value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
+				return nil, false
+			}
+		case "resources":
+			if value.Decode(&k.Resources) != nil {
+				return nil, false
+			}
+		default:
+			return nil, false
+		}
+	}
+	return k, true
 }
 
 // kustomization is the path of a folder's kustomization, and whether there is a single one.
@@ -213,61 +264,44 @@ func (l *lister) kustomization(dir string) (at string, single bool) {
 	return at, single
 }
 
-// file adds the objects of a file.
-func (l *lister) file(file string) error {
-	if known, ok := l.view.repo.File(file); ok {
-		for _, o := range l.view.measures.of(known) {
-			l.size.add(o.group)
-		}
-		if l.size.nodes > mostNodes {
-			return tooManyNodes(l.size)
-		}
-		for _, d := range known.Documents {
-			for _, o := range d.Objects {
-				if completed[o.Kind] {
-					return errNotSimple // before it is parsed
-				}
-			}
-		}
-	}
-	text, err := l.view.ReadFile(absolute(file))
-	if err != nil {
-		return errNotSimple
-	}
-	resources, err := parsed(l.factory, text)
-	if err != nil {
-		return errNotSimple
-	}
-	for _, r := range resources {
-		id := r.CurId()
-		id.Namespace = id.EffectiveNamespace()
-		if l.ids[id] || completed[r.GetKind()] || referrers[r.GetKind()] && !regular(r.YNode()) {
+// add adds objects, which must not be there yet.
+func (all *level) add(objects ...member) error {
+	for _, o := range objects {
+		if all.ids[o.id] {
 			return errNotSimple
 		}
-		for name := range r.GetAnnotations() {
-			if strings.Contains(name, "config.kubernetes.io/") || strings.Contains(name, "config.k8s.io/") {
-				return errNotSimple // an annotation for kustomize itself
-			}
+		all.ids[o.id] = true
+	}
+	all.objects = append(all.objects, objects...)
+	return nil
+}
+
+// namespace puts objects into a namespace, "" for the ones that they have.
+// Source: sigs.k8s.io/kustomize/api v0.21 filters/namespace, builtinpluginconsts/namespace.go.
+func (l *lister) namespace(all *level, name string) error {
+	if name == "" {
+		return nil
+	}
+	if l.renamed += len(all.objects); l.wrong != nil || l.renamed > mostRenamed || !isExact(name) || l.variables && mentionsVariable(name) {
+		return errNotSimple
+	}
+	before := all.objects
+	*all = level{ids: make(map[resid.ResId]bool, len(before)), objects: make([]member, 0, len(before))}
+	for _, o := range before {
+		switch {
+		case o.text != nil || o.kind == "APIService" || o.kind == "CustomResourceDefinition", o.kind == "Namespace" && o.name != name:
+			return errNotSimple // more of it than its namespace changes
+		case !o.id.IsClusterScoped():
+			o.value["metadata"].(map[string]any)["namespace"] = name
+			o.id.Namespace = name
+			o.id = effective(o.id)
 		}
-		// What kustomize does last writes the annotations anew.
-		r.RemoveBuildAnnotations()
-		if r.SetOrigin(nil) != nil || r.ClearTransformations() != nil {
-			return errNotSimple
-		}
-		l.ids[id] = true
-		if l.wrong == nil {
-			l.wrong = l.take(r)
+		if err := all.add(o); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// parsed parses the objects in a text as kustomize does, which panics on some.
-func parsed(factory *resource.Factory, text []byte) (resources []*resource.Resource, err error) {
-	defer func() {
-		if recover() != nil {
-			err = errNotSimple
-		}
-	}()
-	return factory.SliceFromBytes(text)
-}
+// mostRenamed bounds how often namespaces are given to the objects of a build.
+const mostRenamed = 100_000

@@ -16,6 +16,7 @@ import (
 // f.Err; the documents that can be are kept, since a bootstrap may read one of
 // them although kustomize refuses the whole file.
 func parse(f *File, data []byte, limits Limits) {
+	f.Apart = apart(data)
 	nodes, err := decode(data, 0, limits)
 	if err != nil && err.Reason == NotYAML {
 		nodes = decodeApart(data, limits)
@@ -131,6 +132,21 @@ func decodeApart(data []byte, limits Limits) []indexed {
 		offset += bytes.Count(part, []byte("\n"))
 	}
 	return all
+}
+
+// apart says whether nothing but lines of "---", white space and comments separate the documents
+// of a text, so that splitting it at those lines gives the documents that a parser finds.
+func apart(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if bytes.HasPrefix(line, []byte("%")) || bytes.HasPrefix(line, []byte("...")) {
+			return false
+		}
+		after, separates := bytes.CutPrefix(line, []byte("---"))
+		if after = bytes.TrimLeft(after, " \t\r\n"); separates && len(after) > 0 && after[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 func splitDocuments(data []byte) [][]byte {

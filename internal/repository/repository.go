@@ -66,6 +66,9 @@ type File struct {
 	// Marked says that the text speaks of ignoring rules: it holds the marker of
 	// such comments.
 	Marked bool
+	// Apart says that the text, split at the lines that start with "---" as kyaml does it,
+	// falls into the same documents that a YAML parser finds.
+	Apart bool
 	// FromItems says that the file came as items of a ResourceList, so that it
 	// has no lines: every position in it is 0.
 	FromItems bool

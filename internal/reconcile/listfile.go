@@ -1,0 +1,175 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// file adds the objects of a file.
+func (l *lister) file(to *level, file string) error {
+	if known, ok := l.view.repo.File(file); ok {
+		if err := l.measure(known); err != nil {
+			return err
+		}
+		if objects, ok := l.plain(known); ok {
+			return to.add(objects...)
+		}
+	}
+	text, err := l.view.ReadFile(absolute(file))
+	if err != nil {
+		return errNotSimple
+	}
+	resources, err := parsed(l.factory, text)
+	if err != nil {
+		return errNotSimple
+	}
+	for _, r := range resources {
+		if completed[r.GetKind()] || referrers[r.GetKind()] && !regular(r.YNode()) || forKustomize(r.GetAnnotations()) {
+			return errNotSimple
+		}
+		// What kustomize does last writes the annotations anew.
+		r.RemoveBuildAnnotations()
+		if r.SetOrigin(nil) != nil || r.ClearTransformations() != nil {
+			return errNotSimple
+		}
+		one, err := newResult(r, l.variables)
+		if err != nil && l.wrong == nil {
+			l.wrong = err
+		}
+		if err := to.add(member{one, effective(r.CurId())}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure counts the objects of a file that is known, and refuses those that can't be listed
+// before they are parsed.
+func (l *lister) measure(file *repository.File) error {
+	for _, o := range l.view.measures.of(file) {
+		l.size.add(o.group)
+	}
+	if l.size.nodes > mostNodes {
+		return tooManyNodes(l.size)
+	}
+	for _, d := range file.Documents {
+		if slices.ContainsFunc(d.Objects, func(o *repository.Object) bool { return completed[o.Kind] }) {
+			return errNotSimple
+		}
+	}
+	return nil
+}
+
+// plain gives the objects of a file as the repository has parsed them, where that is sure to be
+// what kustomize would read.
+func (l *lister) plain(file *repository.File) ([]member, bool) {
+	if !file.Apart || file.Err != nil || repository.IsKustomization(file.Path) || !l.view.isFile(file.Path) {
+		return nil, false
+	}
+	objects := make([]member, len(file.Documents))
+	for i, d := range file.Documents {
+		var ok bool
+		if objects[i], ok = plainObject(d, l.variables); !ok {
+			return nil, false
+		}
+	}
+	return objects, l.view.note(file.Path, int(file.Size), &content{}) == nil
+}
+
+// plainObject is the object that a document is.
+func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
+	if len(d.Objects) != 1 || d.Objects[0].Node != d.Node || strings.HasSuffix(d.Objects[0].Kind, "List") ||
+		!isPlain(d.Node) || !plainFields(d.Node) || referrers[d.Objects[0].Kind] && !regular(d.Node) {
+		return o, false
+	}
+	value, err := repository.Value(d.File.Path, d.Node)
+	if err == nil {
+		value, ok = jsonValue(value)
+	}
+	if !ok || variables && !isExact(value) || !plainHead(value) {
+		return o, false
+	}
+	source := d.Objects[0]
+	o.kind, o.name, o.value = source.Kind, source.Name, value.(map[string]any)
+	o.variables = variables && mentionsVariable(value)
+	group, version := resid.ParseGroupVersion(source.APIVersion)
+	o.id = effective(resid.NewResIdWithNamespace(resid.NewGvk(group, version, source.Kind), source.Name, source.Namespace))
+	return o, true
+}
+
+// plainFields says whether all keys are texts, and no value is given a type, is a date, infinite
+// or no number.
+func plainFields(n *yaml.Node) bool {
+	if n.Style&yaml.TaggedStyle != 0 || n.Tag == "!!timestamp" || n.Tag == "!!float" && !strings.ContainsAny(n.Value, "0123456789") {
+		return false
+	}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && child.Tag != "!!str" || !plainFields(child) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainHead says whether what kustomize reads of an object is all there, and of the type that it
+// should be, with nothing for kustomize itself.
+func plainHead(value any) bool {
+	object, _ := value.(map[string]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	namespace, given := metadata["namespace"]
+	text, isText := namespace.(string)
+	if !isString(object["apiVersion"]) || !isString(object["kind"]) || name == "" || given && (!isText || text == "") {
+		return false
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		all, given := metadata[field]
+		fields, _ := all.(map[string]any)
+		if given && len(fields) == 0 || forKustomize(fields) {
+			return false
+		}
+		for _, v := range fields {
+			if !isString(v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isString(value any) bool {
+	_, ok := value.(string)
+	return ok
+}
+
+// forKustomize says whether one of the annotations tells kustomize something.
+func forKustomize[T any](annotations map[string]T) bool {
+	for name := range annotations {
+		if strings.Contains(name, "config.kubernetes.io/") || strings.Contains(name, "config.k8s.io/") {
+			return true
+		}
+	}
+	return false
+}
+
+// effective is an id as kustomize compares it.
+func effective(id resid.ResId) resid.ResId {
+	id.Namespace = id.EffectiveNamespace()
+	return id
+}
+
+// parsed parses the objects in a text as kustomize does, which panics on some.
+func parsed(factory *resource.Factory, text []byte) (resources []*resource.Resource, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errNotSimple
+		}
+	}()
+	return factory.SliceFromBytes(text)
+}
