@@ -31,14 +31,16 @@ type lister struct {
 	size  group
 	stack []string // the folders that lead here
 	steps int
-	// renamed are the objects that a namespace was given to, each as often as it was.
-	renamed int
+	// changed are the objects that were given a namespace or labels, each as often as it was.
+	changed int
 }
 
 // member is an object, and what it must not share with another one.
 type member struct {
 	result
 	id resid.ResId
+	// plain says that its metadata are what they should be, so that they can be changed.
+	plain bool
 }
 
 // level is what a folder holds.
@@ -141,20 +143,29 @@ func (v *view) list(dir string, k *types.Kustomization, variables bool) (results
 	if err := v.budget.build(cost{group: l.size, work: l.size.nodes * costListed}); err != nil {
 		return nil, false, err
 	}
+	if l.wrong != nil {
+		return nil, true, l.wrong
+	}
 	results = make([]result, len(all.objects))
 	for i, o := range all.objects {
 		results[i] = o.result
 	}
-	return results, true, l.wrong
+	return results, true, nil
 }
 
-// onlyLists says whether a kustomization has nothing but resources, and a namespace for them.
+// onlyLists says whether a kustomization has nothing but resources, and a namespace and labels of
+// their own for them.
 func onlyLists(k *types.Kustomization) bool {
 	if k.APIVersion != "" && k.APIVersion != types.KustomizationVersion || k.Kind != "" && k.Kind != types.KustomizationKind {
 		return false
 	}
+	for _, label := range k.Labels {
+		if label.IncludeSelectors || label.IncludeTemplates || len(label.FieldSpecs) > 0 {
+			return false
+		}
+	}
 	rest := *k
-	rest.TypeMeta, rest.Resources, rest.Namespace = types.TypeMeta{}, nil, ""
+	rest.TypeMeta, rest.Resources, rest.Namespace, rest.Labels = types.TypeMeta{}, nil, "", nil
 	return len(k.Resources) > 0 && reflect.ValueOf(rest).IsZero()
 }
 
@@ -186,7 +197,17 @@ func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
 			return all, err
 		}
 	}
-	return all, l.namespace(&all, k.Namespace)
+	if k.Namespace == "" && len(k.Labels) == 0 {
+		return all, nil
+	}
+	odd := func(o member) bool { return !o.plain }
+	if l.changed += len(all.objects); l.wrong != nil || l.changed > mostChanged || slices.ContainsFunc(all.objects, odd) {
+		return all, errNotSimple
+	}
+	if err := l.label(all, k.Labels); err != nil {
+		return all, err
+	}
+	return l.namespace(all, k.Namespace)
 }
 
 // base adds what a folder with a kustomization of its own lists.
@@ -276,32 +297,57 @@ func (all *level) add(objects ...member) error {
 	return nil
 }
 
-// namespace puts objects into a namespace, "" for the ones that they have.
+// label adds labels to objects, each to what it has.
+// Source: sigs.k8s.io/kustomize/api v0.21 filters/labels, builtinpluginconsts/metadatalabels.go.
+func (l *lister) label(all level, labels []types.Label) error {
+	for _, label := range labels {
+		for name, value := range label.Pairs {
+			// A key is written without its type.
+			key := yaml.Node{Kind: yaml.ScalarNode, Value: name}
+			if key.ShortTag() != "!!str" || !l.writes(name) || !l.writes(value) || len(label.Pairs)*len(all.objects) > mostChanged {
+				return errNotSimple
+			}
+			for _, o := range all.objects {
+				metadata := o.value["metadata"].(map[string]any)
+				own, labelled := metadata["labels"].(map[string]any)
+				if !labelled {
+					own = map[string]any{}
+					metadata["labels"] = own
+				}
+				own[name] = value
+			}
+		}
+	}
+	return nil
+}
+
+// writes says whether a text may be added to an object as it is.
+func (l *lister) writes(text string) bool {
+	return isExact(text) && !(l.variables && mentionsVariable(text))
+}
+
+// namespace puts objects into a namespace, "" for those that they have.
 // Source: sigs.k8s.io/kustomize/api v0.21 filters/namespace, builtinpluginconsts/namespace.go.
-func (l *lister) namespace(all *level, name string) error {
+func (l *lister) namespace(given level, name string) (level, error) {
 	if name == "" {
-		return nil
+		return given, nil
 	}
-	if l.renamed += len(all.objects); l.wrong != nil || l.renamed > mostRenamed || !isExact(name) || l.variables && mentionsVariable(name) {
-		return errNotSimple
-	}
-	before := all.objects
-	*all = level{ids: make(map[resid.ResId]bool, len(before)), objects: make([]member, 0, len(before))}
-	for _, o := range before {
+	all := level{ids: make(map[resid.ResId]bool, len(given.objects)), objects: make([]member, 0, len(given.objects))}
+	for _, o := range given.objects {
 		switch {
-		case o.text != nil || o.kind == "APIService" || o.kind == "CustomResourceDefinition", o.kind == "Namespace" && o.name != name:
-			return errNotSimple // more of it than its namespace changes
+		case o.kind == "APIService" || o.kind == "CustomResourceDefinition", o.kind == "Namespace" && o.name != name, !l.writes(name):
+			return all, errNotSimple // more of it than its namespace changes
 		case !o.id.IsClusterScoped():
 			o.value["metadata"].(map[string]any)["namespace"] = name
 			o.id.Namespace = name
 			o.id = effective(o.id)
 		}
 		if err := all.add(o); err != nil {
-			return err
+			return all, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
-// mostRenamed bounds how often namespaces are given to the objects of a build.
-const mostRenamed = 100_000
+// mostChanged bounds how often the objects of a build get a namespace or labels.
+const mostChanged = 100_000

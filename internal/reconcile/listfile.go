@@ -42,7 +42,7 @@ func (l *lister) file(to *level, file string) error {
 		if err != nil && l.wrong == nil {
 			l.wrong = err
 		}
-		if err := to.add(member{one, effective(r.CurId())}); err != nil {
+		if err := to.add(member{result: one, id: effective(r.CurId())}); err != nil {
 			return err
 		}
 	}
@@ -96,6 +96,7 @@ func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 		return o, false
 	}
 	source := d.Objects[0]
+	o.plain = true
 	o.kind, o.name, o.value = source.Kind, source.Name, value.(map[string]any)
 	o.variables = variables && mentionsVariable(value)
 	group, version := resid.ParseGroupVersion(source.APIVersion)
