@@ -323,7 +323,7 @@ func (l *lister) label(all level, labels []types.Label) error {
 
 // writes says whether a text may be added to an object as it is.
 func (l *lister) writes(text string) bool {
-	return isExact(text) && !(l.variables && mentionsVariable(text))
+	return isExact(text) && (!l.variables || !mentionsVariable(text))
 }
 
 // namespace puts objects into a namespace, "" for those that they have.
