@@ -178,7 +178,7 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	}
 	switch {
 	case lookup(item.YNode(), "sops") != nil:
-		return nil, stays(item, plain.Bytes())
+		return nil, stays(plain.Bytes())
 	case !hasValues(item):
 		return nil, nil
 	case file == "":
@@ -206,14 +206,12 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 
 // stays says why an encrypted Secret can't stay as it is: it has a value in clear
 // that the way it was encrypted doesn't leave so.
-func stays(item *kyaml.RNode, content []byte) error {
-	for _, field := range []string{"unencrypted_suffix", "encrypted_suffix", "unencrypted_regex", "encrypted_comment_regex", "unencrypted_comment_regex"} {
-		if n := lookup(item.YNode(), "sops", field); n != nil && n.Value != "" {
-			return nil
-		}
+func stays(content []byte) error {
+	if secrets.StateOf("item.yaml", content) != secrets.Encrypted {
+		return &refusal{"its metadata of SOPS are not whole: it was cut off, or edited by hand", "take the file from before the change (git log -p)"}
 	}
-	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(content), &clear) {
-		return &refusal{clear.Message + " beside its metadata of SOPS", "mend it with sops edit"}
+	if clear, _ := secrets.ClearIn("item.yaml", content, secrets.Selection{}); len(clear) > 0 {
+		return &refusal{fmt.Sprintf("%q stands in clear beside its metadata of SOPS", clear[0].Name), "mend it with sops edit"}
 	}
 	return nil
 }

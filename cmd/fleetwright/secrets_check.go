@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -124,11 +123,8 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 	if err != nil {
 		return empty, nil, badGraph(err)
 	}
-	return ofStaged(withUnread(report, part), before, p, part, around), part, nil
+	return ofStaged(p.withLarge(withUnread(report, part)), before, p, part, around), part, nil
 }
-
-// secretKind is how a file says that it holds a Secret.
-var secretKind = regexp.MustCompile(`(?m)^[ \t]*(?:- )?["']?kind["']?[ \t]*:[ \t]*["']?Secret\b`)
 
 // withUnread adds the files that can't be read and hold a Secret, or are to be encrypted by
 // their names: what they hold in clear is not known.
@@ -139,7 +135,7 @@ func withUnread(report finding.Report, repo *repository.Repository) finding.Repo
 			continue
 		}
 		text, err := repo.ReadFile(f.Path)
-		if err != nil || !strings.Contains(path.Base(f.Path), ".sops.") && !secretKind.Match(text) {
+		if err != nil || !secrets.IsNamedEncrypted(f.Path) && !secrets.SpeaksOfSecret(text) {
 			continue
 		}
 		found = append(found, finding.Finding{

@@ -21,8 +21,9 @@ func newSecretsEncrypt(s streams) *cobra.Command {
 matching rule of the nearest .sops.yaml names. The sops command and Flux decrypt what
 it writes. No private key is needed, and no key service is asked.
 
-Without FILE, encrypt all files below the working directory that a rule with a
-path_regex is for: Secrets with values, and files whose name has .sops. or .enc. in it.
+Without FILE, encrypt all files below the working directory that a rule is for and whose
+name has .sops. or .enc. in it, and by rules with a path_regex also Secrets with values
+and files of variables (.env, .ini) that hold a password or token.
 
 An encrypted file stays as it is, byte by byte. Either all files are encrypted or, when
 one of them can't be, none. A file is replaced as a whole, with its mode; no value
@@ -82,7 +83,7 @@ func runEncrypt(s streams, files []string, stdout bool, format string) error {
 	return tellClear(s, results)
 }
 
-// tellClear tells of values of Secrets that are in clear in encrypted files.
+// tellClear tells of values that are in clear in encrypted files.
 func tellClear(s streams, results []sealed.Result) error {
 	var told error
 	for _, res := range results {
@@ -91,7 +92,7 @@ func tellClear(s streams, results []sealed.Result) error {
 			hint = "it was added to the encrypted file: take it out, and add it with sops edit"
 		}
 		for _, c := range res.Clear {
-			fmt.Fprintf(s.err, "%s: %s\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Message, hint)
+			fmt.Fprintf(s.err, "%s: %q stands in clear\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Name, hint)
 			told = found()
 		}
 	}

@@ -36,9 +36,10 @@ other recipients are called by their keys.
 No private key is needed and nothing is fetched. --decrypt opens the files with the keys
 at hand too, and compares their checksums: nothing of what they hold is printed.
 
-Exit status 1 when they differ. What is found is what validate finds by the rules
-sops-recipient-missing, sops-recipient-stale, sops-rule-missing,
-sops-decryption-missing and sops-undecryptable.`,
+Exit status 1 when they differ, or when everybody can read what should be encrypted.
+What is found is what validate finds by the rules sops-recipient-missing,
+sops-recipient-stale, sops-rule-missing, sops-decryption-missing, sops-undecryptable,
+sops-plaintext-secret and sops-partial.`,
 		Example: `  fleetwright secrets verify
   fleetwright secrets verify --decrypt --format json`,
 		Args: cobra.MaximumNArgs(1),
@@ -271,7 +272,8 @@ func (r *accessReport) writeText(w io.Writer) error {
 		}
 	}
 	for _, f := range r.Findings {
-		if f.Rule == sops.DecryptionMissing.ID || f.Rule == sops.RuleMissing.ID {
+		switch f.Rule {
+		case sops.DecryptionMissing.ID, sops.RuleMissing.ID, sops.Plaintext.ID, sops.Partial.ID:
 			fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)
 		}
 	}

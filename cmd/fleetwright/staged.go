@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -21,6 +22,8 @@ type stagedPart struct {
 	*gitrepo.Staged
 	// around are the paths of files that are not changed, and whose say counts.
 	around []string
+	// large are files that are too large to be read.
+	large map[string]bool
 }
 
 // readStaged reads the index of the repository around a folder.
@@ -32,7 +35,7 @@ func readStaged(s streams, dir string) (*stagedPart, error) {
 		}
 		return nil, err
 	}
-	p := &stagedPart{Staged: index}
+	p := &stagedPart{Staged: index, large: map[string]bool{}}
 	changed, folders := map[string]bool{}, map[string]bool{".": true}
 	for _, name := range index.Changed() {
 		changed[name] = true
@@ -66,7 +69,8 @@ func (p *stagedPart) load(names ...[]string) (*repository.Repository, error) {
 		for _, name := range list {
 			content, err := p.ReadFile(name)
 			if errors.Is(err, gitrepo.ErrLarge) {
-				continue // as files of a folder above that size
+				p.large[name] = true
+				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("reading the index: %w", err)
@@ -91,6 +95,15 @@ func (p *stagedPart) repositories() (part, before *repository.Repository, err er
 		part, err = p.load(p.around, p.Changed(), inputs)
 	}
 	return part, before, err
+}
+
+// withLarge adds the files that are too large to be read: what they hold is not known.
+func (p *stagedPart) withLarge(report finding.Report) finding.Report {
+	unresolved := report.Unresolved
+	for _, name := range slices.Sorted(maps.Keys(p.large)) {
+		unresolved = append(unresolved, finding.Unresolved{Rule: "sops-plaintext-secret", File: name, Reason: "whether a secret stands in it in clear: it is " + gitrepo.ErrLarge.Error()})
+	}
+	return finding.NewReport(report.Findings, unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
 // inputs are files that staged kustomizations make Secrets of, and that are not

@@ -45,32 +45,13 @@ func CheckEncrypted(content []byte) error {
 		return at(root, "not a Secret (v1)")
 	}
 	sops := field(root, "sops")
-	if sops == nil || sops.Kind != yaml.MappingNode || !isEncryptedValue(value(sops, "mac")) {
+	if sops == nil || sops.Kind != yaml.MappingNode || !IsEncryptedValue(value(sops, "mac")) {
 		return at(root, "the Secret is not encrypted")
 	}
 	if clear := clearValues(root); len(clear) > 0 {
 		return clear[0]
 	}
 	return nil
-}
-
-// ClearIn are the values in clear of the Secrets in a file in YAML that is encrypted,
-// or was to be; none where the file is no YAML.
-func ClearIn(content []byte) []*ClearError {
-	if len(content) > mostSecret {
-		return nil
-	}
-	var clear []*ClearError
-	reader := yaml.NewDecoder(bytes.NewReader(content))
-	for {
-		var doc yaml.Node
-		if reader.Decode(&doc) != nil {
-			return clear
-		}
-		if len(doc.Content) == 1 && value(doc.Content[0], "apiVersion") == "v1" && value(doc.Content[0], "kind") == "Secret" {
-			clear = append(clear, clearValues(doc.Content[0])...)
-		}
-	}
 }
 
 // clearValues are the values of a Secret that are not encrypted.
@@ -85,7 +66,7 @@ func clearValues(root *yaml.Node) []*ClearError {
 		default:
 			for i := 0; i+1 < len(data.Content); i += 2 {
 				key, v := data.Content[i], data.Content[i+1]
-				if v.Kind != yaml.ScalarNode || v.Value != "" && !isEncryptedValue(v.Value) {
+				if v.Kind != yaml.ScalarNode || v.Value != "" && !IsEncryptedValue(v.Value) {
 					clear = append(clear, &ClearError{key.Line, key.Column, fmt.Sprintf("the Secret holds %q in clear", key.Value)})
 				}
 			}
@@ -110,9 +91,4 @@ func value(n *yaml.Node, name string) string {
 		return strings.TrimSpace(v.Value)
 	}
 	return ""
-}
-
-// isEncryptedValue says whether a value is one that SOPS encrypted.
-func isEncryptedValue(value string) bool {
-	return strings.HasPrefix(value, "ENC[AES256_GCM,") && strings.HasSuffix(strings.TrimSpace(value), "]")
 }

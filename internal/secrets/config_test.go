@@ -141,19 +141,3 @@ func TestOpens(t *testing.T) {
 		}
 	}
 }
-
-func TestIsEncrypted(t *testing.T) {
-	for content, want := range map[string]bool{
-		"A=ENC[AES256_GCM,data:x]\nsops_mac=ENC[AES256_GCM,data:x]\n":        true,
-		"a: ENC[AES256_GCM,data:x]\nsops:\n    mac: ENC[AES256_GCM,d]\n":     true,
-		"{\"data\": \"ENC[AES256_GCM,data:x]\", \"sops\": {\"mac\": \"x\"}}": true,
-		"[a]\nb = ENC[AES256_GCM,data:x]\n[sops]\nmac = x\n":                 true,
-		"a: about sops and ENC[AES256_GCM,x]\n":                              false,
-		"sops:\n  enabled: true\n":                                           false,
-		"":                                                                   false,
-	} {
-		if secrets.IsEncrypted([]byte(content)) != want {
-			t.Errorf("%q: want %v", content, want)
-		}
-	}
-}

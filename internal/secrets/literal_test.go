@@ -28,7 +28,7 @@ func TestLooksSecret(t *testing.T) {
 		{"password", "op://vault/item/password", false},
 		{"password", "<your password>", false},
 		{"password", "db-password", false},
-		{"password", "ENC[AES256_GCM,data:x]", false},
+		{"password", "ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]", false},
 		{"passwordKey", "admin-password", false},
 		{"existingSecret", "grafana-admin-4f9K2", false},
 		{"secretName", "grafana-4f9K2x", false},

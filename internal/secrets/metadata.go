@@ -1,9 +1,6 @@
 package secrets
 
 import (
-	"bytes"
-	"strings"
-
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -79,28 +76,4 @@ func (m *Metadata) Needed() int {
 		return len(m.Groups)
 	}
 	return m.Threshold
-}
-
-// IsEncrypted says whether a file is one that SOPS encrypted, in any of its formats.
-func IsEncrypted(data []byte) bool {
-	if !bytes.Contains(data, []byte("sops")) || !bytes.Contains(data, []byte("ENC[AES256_GCM,")) {
-		return false
-	}
-	for line := range bytes.Lines(data) {
-		line = bytes.TrimRight(line, " \r\n")
-		switch {
-		case bytes.HasPrefix(line, []byte("sops_mac=")), bytes.Equal(line, []byte("[sops]")), bytes.Equal(line, []byte("sops:")):
-			return true
-		}
-	}
-	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && bytes.Contains(data, []byte(`"sops"`))
-}
-
-// LeavesClear says whether the file's suffixes leave a value under a key as it is: a choice
-// that the key itself tells of.
-func (m *Metadata) LeavesClear(key string) bool {
-	if m.UnencryptedSuffix != "" && strings.HasSuffix(key, m.UnencryptedSuffix) {
-		return true
-	}
-	return m.EncryptedSuffix != "" && !strings.HasSuffix(key, m.EncryptedSuffix)
 }

@@ -53,6 +53,7 @@ secretGenerator:
       - db.env
 -- apps/db.env --
 password=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+sops_lastmodified=2026-01-01T00:00:00Z
 sops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
 sops_version=3.13.3
 `}},

@@ -146,6 +146,9 @@ func (s scanner) value(field string, n *yaml.Node) {
 	if n.Tag != "!!str" {
 		return
 	}
+	if s.manifest(n) {
+		return
+	}
 	token := secrets.TokenIn(n.Value)
 	if token == "" && (strings.Contains(n.Value, "\n") || !secrets.LooksSecret(field, n.Value) && !secrets.HasPassword(n.Value)) {
 		return // a text with lines is a file of its own, in which names mean anything
@@ -160,4 +163,21 @@ func (s scanner) value(field string, n *yaml.Node) {
 		f.Severity, f.Message = finding.Error, fmt.Sprintf("%s of %s holds %s", field, s.object, token)
 	}
 	s.pass.Report(f)
+}
+
+// manifest reports a Secret in clear in a text of lines, which somebody applies from there.
+func (s scanner) manifest(n *yaml.Node) bool {
+	if !strings.Contains(n.Value, "\n") || !secrets.SpeaksOfSecret([]byte(n.Value)) {
+		return false
+	}
+	for _, held := range secretsInText([]byte(n.Value)) {
+		if len(held.clear) == 0 || !real(s.pass, s.object.File()) {
+			continue
+		}
+		s.pass.Report(finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column, Secret: true,
+			Message: fmt.Sprintf("a text in %s is the manifest of %s, which holds %s in clear", s.object, held.object, listed(held.clear)),
+			Hint:    "let it be an encrypted Secret of its own, and make a new value: this one is known"})
+		return true
+	}
+	return false
 }

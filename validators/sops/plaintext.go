@@ -1,8 +1,8 @@
 package sops
 
 import (
-	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,6 +20,9 @@ var Plaintext = rule.Rule{
 	Severity: finding.Error,
 	Why: `Whoever can read the repository, its clones, its forks and its history reads the Secret. base64 hides nothing.
 
+Files of any format that a rule of .sops.yaml is for and that are named as encrypted files are (.sops., .enc.) are judged
+by what the rule chooses, as sops would encrypt it.
+
 Not reported are values that stand for others (${VAR}, {{ … }}, op://…, "changeme", an empty one), what everybody may
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
 	Fix: `Encrypt the file with SOPS, or keep the value elsewhere (External Secrets). What was pushed once is known: make a
@@ -33,6 +36,19 @@ metadata:
 stringData:
   username: app
   password: tr0ub4dor-and-3 # <-- here
+`}, {Files: sopsConfigAll + `-- apps/values.sops.yaml --
+db:
+  password: hunter2 # <-- here
+`}, {Files: sopsConfigAll + `-- apps/db.sops.env --
+PASSWORD=hunter2 # <-- here
+`}, {Files: `-- apps/secrets.yaml --
+apiVersion: v1
+kind: SecretList
+items:
+  - metadata:
+      name: db
+    stringData:
+      password: tr0ub4dor-and-3 # <-- here
 `}},
 	Good: []rule.Example{{Files: `-- apps/secret.sops.yaml --
 apiVersion: v1
@@ -51,32 +67,155 @@ metadata:
   namespace: apps
 stringData:
   password: ${DB_PASSWORD}
+`}, {Files: sopsConfigAll + `-- apps/values.sops.yaml --
+db:
+  password: ${DB_PASSWORD}
 `}},
 	Run: func(p *rule.Pass) {
+		told := map[string]bool{}
 		eachSecret(p, func(o *repository.Object) {
-			if o.Document.Encrypted {
+			if secrets.StateOfDocument(o.Document) == secrets.Encrypted {
 				return // sops-partial's
 			}
-			keys := clear(o, func(string) bool { return true })
+			keys := clear(o)
 			if len(keys) == 0 || !real(p, o.File()) {
 				return
 			}
+			told[o.File()] = true
 			f := finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: keys[0].line, Column: keys[0].column,
 				Message: fmt.Sprintf("%s holds %s in clear", o, listed(keys)),
 				Hint:    fixHint(p, o.File())}
 			p.Report(f)
 		})
+		for _, file := range p.Repo.Paths() {
+			if !told[file] {
+				wanted(p, file)
+			}
+		}
+		for _, file := range texts.Of(p).secrets {
+			stray(p, file)
+		}
+		tooLarge(p)
 	},
+}
+
+// tooLarge tells of files that are not looked through.
+func tooLarge(p *rule.Pass) {
+	for _, f := range p.Repo.Files() {
+		if f.Err != nil && f.Err.Reason == repository.TooLarge && real(p, f.Path) {
+			p.Unresolved(f.Path, f.Err.Line, "whether a Secret stands in it in clear: it "+f.Err.Message)
+		}
+	}
+}
+
+// stray reports a Secret in a file that isn't named as YAML is, such as a copy that an editor
+// made. A file that is named a template counts with what is most likely a secret alone.
+func stray(p *rule.Pass, file string) {
+	if _, known := p.Repo.File(file); known || secrets.IsNamedEncrypted(file) || p.Repo.Use(file) == repository.Chart {
+		return
+	}
+	data, err := p.Repo.ReadFile(file)
+	if err != nil {
+		return
+	}
+	for _, held := range secretsInText(data) {
+		keys := held.clear
+		if !real(p, file) {
+			keys = slices.DeleteFunc(slices.Clone(keys), func(k clearKey) bool { return !k.likely })
+		}
+		if len(keys) == 0 || !real(p, file) && (repository.IsSetAside(file) || !isTemplate(file)) {
+			continue
+		}
+		p.Report(finding.Finding{Object: rule.ObjectOf(held.object), File: file, Line: keys[0].line, Column: keys[0].column, Secret: true,
+			Message: fmt.Sprintf("%s holds %s in clear, in a file that is not named as YAML is", held.object, listed(keys)),
+			Hint:    "remove the file, and make a new value: this one is known"})
+		return
+	}
+}
+
+// heldSecret is a Secret in a text, with what it holds in clear.
+type heldSecret struct {
+	object *repository.Object
+	clear  []clearKey
+}
+
+// secretsInText are the Secrets in a text that is YAML, without those that SOPS encrypted.
+func secretsInText(text []byte) []heldSecret {
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield("text.yaml", text) }, repository.Options{})
+	if err != nil {
+		return nil
+	}
+	var all []heldSecret
+	for _, f := range repo.Files() {
+		for _, d := range f.Documents {
+			for _, o := range secrets.Objects(d) {
+				if secrets.StateOfDocument(d) != secrets.Encrypted {
+					all = append(all, heldSecret{o, clear(o)})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// wanted reports a file that a rule of .sops.yaml wants encrypted, or that is named as encrypted
+// files are, and stands in clear.
+func wanted(p *rule.Pass, file string) {
+	format := secrets.FormatOf(file)
+	if named := secrets.IsNamedEncrypted(file); !named && format != secrets.Dotenv && format != secrets.INI {
+		return // a Secret was judged, and of others nothing is known
+	}
+	data, err := p.Repo.ReadFile(file)
+	if err != nil || secrets.IsEncrypted(file, data) {
+		return
+	}
+	message, selection := "its name says that it is encrypted", secrets.Selection{}
+	config := secrets.ConfigFor(configs.Of(p), file)
+	var r *secrets.CreationRule
+	if config != nil {
+		r = config.For(file)
+	}
+	switch {
+	case r != nil && r.Wants(file, data):
+		message, selection = fmt.Sprintf("line %d of %s says who can decrypt it", r.Line, config.File), r.Selection
+	case r != nil || !secrets.IsNamedEncrypted(file) || secrets.SettingIn(string(data)) == "" && secrets.TokenIn(string(data)) == "":
+		return
+	}
+	values, _ := secrets.ClearIn(file, data, selection)
+	if len(values) == 0 || !real(p, file) {
+		return
+	}
+	value := values[0]
+	if i := slices.IndexFunc(values, ofData); i >= 0 {
+		value = values[i]
+	}
+	f := finding.Finding{File: file, Secret: true, Message: fmt.Sprintf("the file stands in clear, and %s", message), Hint: fixHint(p, file)}
+	if name := value.Name; name != "" {
+		f.Message = fmt.Sprintf("the file holds %q in clear, and %s", name, message)
+	}
+	if known, ok := p.Repo.File(file); !ok || !known.FromItems {
+		f.Line, f.Column = value.Line, value.Column
+	}
+	p.Report(f)
+}
+
+// ofData says whether a value is of the data of an object, and not of what it is called.
+func ofData(v secrets.ClearValue) bool {
+	return strings.HasPrefix(v.Name, "data.") || strings.HasPrefix(v.Name, "stringData.")
 }
 
 // Partial is the rule sops-partial.
 var Partial = rule.Rule{
 	ID:       "sops-partial",
-	Title:    "a value in clear in a Secret that SOPS encrypted",
+	Title:    "a value in clear in a file that SOPS encrypted",
 	Severity: finding.Error,
 	Why: `The file looks encrypted, and a part of it isn't: somebody added a value with an editor, or the rule's
 encrypted_regex doesn't name the field. What was edited by hand also breaks the checksum, so that Flux refuses the
-file; with mac_only_encrypted it doesn't, and the value stays in clear.`,
+file; with mac_only_encrypted it doesn't, and the value stays in clear.
+
+Judged is, whatever its name, each value that the file's metadata choose (encrypted_regex and its like), in files of all
+formats. Of a Secret, what they don't choose counts where they choose nothing of the field, and where it is most likely a
+secret: the others were left readable on purpose.`,
 	Fix: `Encrypt the value with "sops FILE" (which opens the file in clear and encrypts it again), or "sops set". Where the
 rule's encrypted_regex leaves the field out, correct it, and encrypt anew.`,
 	Bad: []rule.Example{{Files: `-- apps/secret.sops.yaml --
@@ -88,7 +227,17 @@ metadata:
 stringData:
   password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
   replication: tr0ub4dor-and-3 # <-- here
-` + sopsBlock}},
+` + sopsBlock}, {Files: `-- apps/db.sops.env --
+PASSWORD=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+REPLICATION=tr0ub4dor-and-3 # <-- here
+sops_lastmodified=2026-01-01T00:00:00Z
+sops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
+sops_version=3.13.3
+`}, {Files: `-- apps/values.sops.yaml --
+db:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+  replication: tr0ub4dor-and-3 # <-- here
+` + strings.Replace(sopsBlock, "^(data|stringData)$", "^db$", 1)}},
 	Good: []rule.Example{{Files: `-- apps/secret.sops.yaml --
 apiVersion: v1
 kind: Secret
@@ -98,37 +247,99 @@ metadata:
 stringData:
   password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
   replication: ENC[AES256_GCM,data:aWo5fQk=,iv:c29tZQ==,tag:dGFn,type:str]
-` + sopsBlock}},
+` + sopsBlock}, {Files: `-- apps/secret.sops.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  namespace: apps
+stringData:
+  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
+  config: "mode=fast"
+` + strings.Replace(sopsBlock, "^(data|stringData)$", "^password$", 1)}},
 	Run: func(p *rule.Pass) {
-		eachSecret(p, func(o *repository.Object) {
-			if !o.Document.Encrypted {
-				return
+		for _, f := range p.Repo.Files() {
+			if p.Repo.Use(f.Path) != repository.Chart {
+				partialDocuments(p, f)
 			}
-			meta, _ := secrets.MetadataOf(o.Document)
-			keys := clear(o, func(key string) bool { return meta == nil || !meta.LeavesClear(key) })
-			if len(keys) == 0 || !real(p, o.File()) {
-				return
+		}
+		for _, file := range p.Repo.Paths() {
+			if _, known := p.Repo.File(file); !known && mayBePartial(file) {
+				partialFile(p, file)
 			}
-			for _, key := range keys {
-				p.Report(finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: key.line, Column: key.column,
-					Message: fmt.Sprintf("%s holds %q in clear beside encrypted values", o, key.name),
-					Hint:    fmt.Sprintf("encrypt it: sops edit %s", o.File())})
-			}
-		})
+		}
 	},
 }
 
-// eachSecret gives the Secrets of all files but charts'.
+// partialDocuments reports what stands in clear in an encrypted file in YAML or JSON. The metadata
+// of the first document count for all; a Secret without any is told of by sops-plaintext-secret.
+func partialDocuments(p *rule.Pass, f *repository.File) {
+	for _, d := range f.Documents {
+		first := f.Documents[0]
+		switch {
+		case secrets.StateOfDocument(d) == secrets.Encrypted:
+			first = d
+		case secrets.StateOfDocument(first) != secrets.Encrypted || slices.ContainsFunc(d.Objects, isSecret):
+			continue
+		}
+		values, known := secrets.ClearInDocument(d, first)
+		if !known {
+			p.Unresolved(f.Path, d.Node.Line, "whether all values are encrypted: comments choose them")
+		}
+		what, object := "the file", finding.Object{}
+		if len(d.Objects) == 1 {
+			what, object = d.Objects[0].String(), rule.ObjectOf(d.Objects[0])
+		}
+		for _, value := range values {
+			if !real(p, f.Path) {
+				return
+			}
+			p.Report(finding.Finding{Object: object, File: f.Path, Line: value.Line, Column: value.Column, Secret: true,
+				Message: fmt.Sprintf("%s holds %q in clear beside encrypted values", what, value.Name),
+				Hint:    addedHint(f.Path)})
+		}
+	}
+}
+
+// mayBePartial says whether a file that holds no documents is looked at whether SOPS encrypted it:
+// of the others, those have no values of their own that could be added.
+func mayBePartial(file string) bool {
+	switch secrets.FormatOf(file) {
+	case secrets.Dotenv, secrets.INI, secrets.JSON:
+		return true
+	}
+	return false
+}
+
+// partialFile reports what stands in clear in an encrypted file of another format.
+func partialFile(p *rule.Pass, file string) {
+	data, err := p.Repo.ReadFile(file)
+	if err != nil || !secrets.IsEncrypted(file, data) || !real(p, file) {
+		return
+	}
+	values, known := secrets.ClearIn(file, data, secrets.Selection{})
+	if !known {
+		p.Unresolved(file, 0, "whether all values are encrypted: comments choose them")
+	}
+	for _, value := range values {
+		p.Report(finding.Finding{File: file, Line: value.Line, Column: value.Column, Secret: true,
+			Message: fmt.Sprintf("the file holds %q in clear beside encrypted values", value.Name), Hint: addedHint(file)})
+	}
+}
+
+func addedHint(file string) string {
+	return fmt.Sprintf("take it out and add it with: sops edit %s", file)
+}
+
+// eachSecret gives the Secrets of all files but charts', those in a SecretList among them.
 func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 	for _, f := range p.Repo.Files() {
 		if p.Repo.Use(f.Path) == repository.Chart {
 			continue
 		}
 		for _, d := range f.Documents {
-			for _, o := range d.Objects {
-				if isSecret(o) {
-					check(o)
-				}
+			for _, o := range secrets.Objects(d) {
+				check(o)
 			}
 		}
 	}
@@ -138,10 +349,12 @@ func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 type clearKey struct {
 	name         string
 	line, column int
+	// likely says that the value most likely is a secret, by its look too.
+	likely bool
 }
 
 // clear are the keys of a Secret that hold a secret in clear.
-func clear(o *repository.Object, judged func(key string) bool) []clearKey {
+func clear(o *repository.Object) []clearKey {
 	var keys []clearKey
 	for _, field := range []string{"data", "stringData"} {
 		n := o.Lookup(field)
@@ -151,15 +364,15 @@ func clear(o *repository.Object, judged func(key string) bool) []clearKey {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i].Value
 			value := repository.Lookup(n, key)
-			if value == nil || value.Kind != yaml.ScalarNode || value.Tag == "!!null" || !judged(key) {
+			if value == nil || value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
 				continue
 			}
 			text := value.Value
 			if field == "data" {
-				text = decoded(text)
+				text = secrets.Decoded(text)
 			}
-			if secrets.InClear(key, text) && !secrets.IsEncrypted([]byte(text)) {
-				keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column})
+			if secrets.InClear(key, text) && !secrets.IsEncryptedFile(key, text) {
+				keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column, secrets.LooksSecret(key, text)})
 			}
 		}
 	}
@@ -203,12 +416,3 @@ const sopsMetadata = `  age:
   encrypted_regex: ^(data|stringData)$
   version: 3.13.3
 `
-
-// decoded is a value of a Secret's data in clear.
-func decoded(value string) string {
-	plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
-	if err != nil {
-		return value
-	}
-	return string(plain)
-}

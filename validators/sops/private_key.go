@@ -2,6 +2,7 @@ package sops
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -38,18 +39,10 @@ metadata:
   name: apps
 `}},
 	Run: func(p *rule.Pass) {
-		read, marked := 0, 0
-		for _, file := range p.Repo.Paths() {
-			size, _ := p.Repo.Size(file)
-			if size > mostKeyFile || size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
-				continue
-			}
-			if read += int(size); read > mostKeyFiles {
-				p.Unresolved(file, 0, fmt.Sprintf("whether a private key stands in this file or one of those behind it: the repository has more than %d MB of text", mostKeyFiles>>20))
-				return
-			}
+		marked, found := 0, texts.Of(p)
+		for _, file := range found.keys {
 			data, err := p.Repo.ReadFile(file)
-			if err != nil || !bytes.Contains(data, []byte("PRIVATE KEY")) && !bytes.Contains(data, []byte("AGE-SECRET-KEY-")) || secrets.IsEncrypted(data) {
+			if err != nil || secrets.IsEncrypted(file, data) {
 				continue
 			}
 			if marked += len(data); marked > mostMarked {
@@ -60,6 +53,47 @@ metadata:
 				return !inSecret(p.Repo, file, line) && (!isExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
 			})
 		}
+		if found.beyond != "" {
+			p.Unresolved(found.beyond, 0, fmt.Sprintf("whether a private key stands in this file or one of those behind it: the repository has more than %d MB of text", mostKeyFiles>>20))
+		}
+	},
+}
+
+// marked are the files whose text speaks of something, in the order of their paths.
+type marked struct {
+	// keys are private ones, and secrets those of Kubernetes.
+	keys, secrets []string
+	// beyond is the first file that was not read, since there are too many; "" for none.
+	beyond string
+}
+
+// texts reads all files of text once.
+var texts = rule.Analysis[marked]{
+	Name: "sops-texts",
+	Run: func(_ context.Context, repo *repository.Repository) marked {
+		var m marked
+		read := 0
+		for _, file := range repo.Paths() {
+			size, _ := repo.Size(file)
+			if size > mostKeyFile || size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
+				continue
+			}
+			if read += int(size); read > mostKeyFiles {
+				m.beyond = file
+				return m
+			}
+			data, err := repo.ReadFile(file)
+			if err != nil {
+				continue
+			}
+			if bytes.Contains(data, []byte("PRIVATE KEY")) || bytes.Contains(data, []byte("AGE-SECRET-KEY-")) {
+				m.keys = append(m.keys, file)
+			}
+			if secrets.SpeaksOfSecret(data) {
+				m.secrets = append(m.secrets, file)
+			}
+		}
+		return m
 	},
 }
 

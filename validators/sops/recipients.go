@@ -183,6 +183,12 @@ creation_rules:
     encrypted_regex: ^(data|stringData)$
     age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
 `
+	// sopsConfigAll is a .sops.yaml for files of all formats, of all their values.
+	sopsConfigAll = `-- .sops.yaml --
+creation_rules:
+  - path_regex: \.sops\.
+    age: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+`
 	secretValues = `apiVersion: v1
 kind: Secret
 metadata:

@@ -80,7 +80,18 @@ func isExample(file string) bool {
 		return true
 	}
 	base := strings.ToLower(path.Base(file))
-	for _, word := range []string{"example", "sample", "template", ".tmpl", ".tpl", ".j2", ".tftpl", "_test."} {
+	for _, word := range []string{"example", "sample", "_test."} {
+		if strings.Contains(base, word) {
+			return true
+		}
+	}
+	return isTemplate(file)
+}
+
+// isTemplate says whether a file's name names it a template.
+func isTemplate(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	for _, word := range []string{"template", ".tmpl", ".tpl", ".j2", ".tftpl"} {
 		if strings.Contains(base, word) {
 			return true
 		}
@@ -108,7 +119,7 @@ func isEncryptedFile(p *rule.Pass, file string) bool {
 	encrypted, known := in.encrypted[file]
 	if !known {
 		data, err := p.Repo.ReadFile(file)
-		encrypted = err == nil && secrets.IsEncrypted(data)
+		encrypted = err == nil && secrets.IsEncrypted(file, data)
 		in.encrypted[file] = encrypted
 	}
 	return encrypted

@@ -1,6 +1,7 @@
 package sops_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,10 +71,83 @@ func TestDecryptionOfInputs(t *testing.T) {
 	for _, generator := range []string{"secretGenerator:\n  - name: db\n    envs: [db.env]\n", "secretgenerator:\n  - name: db\n    env: db.env\n",
 		"configMapgenerator:\n  - name: db\n    Files: [settings=db.env]\n"} {
 		files := rule.FluxSync + "-- clusters/prod/kustomization.yaml --\n" + generator + "-- clusters/prod/db.env --\n" +
-			"password=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\nsops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]\nsops_version=3.13.3\n"
+			"password=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\nsops_lastmodified=2026-01-01T00:00:00Z\nsops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]\nsops_version=3.13.3\n"
 		found := ruletest.Find(t, sops.DecryptionMissing, files)
 		if len(found) != 1 || !strings.Contains(found[0].Message, "what is generated of clusters/prod/db.env") {
 			t.Errorf("%s%v", generator, found)
+		}
+	}
+}
+
+// TestPlaintextElsewhere: a Secret in clear is found in files that aren't named as YAML is, and in
+// the text of a ConfigMap; what is a template, or an example, is judged by its look.
+func TestPlaintextElsewhere(t *testing.T) {
+	secret := "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n  namespace: apps\nstringData:\n  note: the one of the database\n  password: tr0ub4dor-and-3\n"
+	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(secret), "\n", "\n  ") + "\n"
+	for file, want := range map[string]string{
+		"apps/db.YML": "apps/db.YML:7", "apps/db.yaml.bak": "apps/db.yaml.bak:7", "apps/db.txt": "apps/db.txt:7", "apps/db.yaml.tpl": "apps/db.yaml.tpl:8",
+		"examples/db.yaml.tpl": "", "docs/db.txt": "", "apps/db.md": "apps/db.md:7",
+	} {
+		text := secret
+		if strings.HasSuffix(file, ".md") {
+			text = "Write a Secret:\n\n```yaml\n" + secret + "```\n" // which is no YAML
+			want = ""
+		}
+		var got []string
+		for _, f := range ruletest.Find(t, sops.Plaintext, "-- "+file+" --\n"+text) {
+			got = append(got, fmt.Sprintf("%s:%d", f.File, f.Line))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %q", file, got, want)
+		}
+	}
+	if found := ruletest.Find(t, sops.Plaintext, "-- apps/list.yaml --\n"+list); len(found) != 1 || found[0].Line != 10 {
+		t.Errorf("an item of a List: %v", found)
+	}
+	head, _, _ := strings.Cut(secret, "  note")
+	for name, text := range map[string]string{"a manifest": secret, "an encrypted one": "a: b\n" + head +
+		"  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\n", "what stands for one": strings.ReplaceAll(secret, "tr0ub4dor-and-3", "${X}")} {
+		files := "-- apps/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map\ndata:\n  secret.yaml: |\n    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
+		files = strings.ReplaceAll(files, "    note: the one of the database\n", "")
+		found := ruletest.Find(t, sops.Hardcoded, files)
+		if want := name == "a manifest"; want != (len(found) == 1) || want && (found[0].Line != 6 || !found[0].Secret) {
+			t.Errorf("%s in a ConfigMap: %v", name, found)
+		}
+	}
+}
+
+// TestPlaintextTooLarge: a file that is too large to be read is told of.
+func TestPlaintextTooLarge(t *testing.T) {
+	files := "-- apps/large.yaml --\na: " + strings.Repeat("x", 10<<20) + "\n"
+	found, unresolved := ruletest.Run(t, sops.Plaintext, files)
+	if len(found) > 0 || len(unresolved) != 1 || unresolved[0].File != "apps/large.yaml" {
+		t.Errorf("%v, %v", found, unresolved)
+	}
+}
+
+// TestPartialByTheRule: what the file's own rule leaves in clear is no finding, whatever it is
+// called, unless it looks like a secret; a rule by comments is not decided.
+func TestPartialByTheRule(t *testing.T) {
+	value := "ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]"
+	file := func(selection, more string) string {
+		return "-- apps/secret.sops.yaml --\napiVersion: v1\nkind: Secret\nmetadata:\n  name: db\nstringData:\n  password: " + value + "\n" + more +
+			"sops:\n  lastmodified: \"2026-01-01T00:00:00Z\"\n  mac: " + value + "\n  " + selection + "\n"
+	}
+	for _, c := range []struct {
+		selection, more string
+		found, unknown  int
+	}{
+		{"encrypted_regex: ^password$", "  settings: mode=fast\n", 0, 0},
+		{"encrypted_regex: ^password$", "  other-password: tr0ub4dor\n", 1, 0},
+		{"encrypted_regex: ^(data|stringData)$", "  settings: mode=fast\n", 1, 0},
+		{"encrypted_regex: ^(data|stringData)$", "  settings: ENC[hunter2]\n", 1, 0},
+		{"encrypted_suffix: word", "  settings: mode=fast\n", 0, 0},
+		{"unencrypted_regex: ^(apiVersion|kind|metadata|settings)$", "  settings: mode=fast\n  user: x\n", 1, 0},
+		{"encrypted_comment_regex: secret", "  settings: mode=fast\n", 0, 1},
+	} {
+		found, unresolved := ruletest.Run(t, sops.Partial, file(c.selection, c.more))
+		if len(found) != c.found || len(unresolved) != c.unknown {
+			t.Errorf("%s, %q: %v, %v", c.selection, c.more, found, unresolved)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func jsonError(file string, data []byte) error {
 }
 
 func (e *editor) loadPlain(data []byte) (sops.TreeBranches, error) {
-	if e.format != formats.Yaml && secrets.IsEncrypted(data) {
+	if e.format != formats.Yaml && secrets.StateOf(e.file, data) != secrets.InTheClear {
 		return nil, e.alreadyEncrypted()
 	}
 	if err := e.read(data, false); err != nil {

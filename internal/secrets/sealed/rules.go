@@ -133,9 +133,13 @@ func read(file string) (data []byte, err error) {
 		return nil, readError(file, err)
 	}
 	if len(data) > mostBytes {
-		return nil, fmt.Errorf("%s: is larger than %d MB", file, mostBytes>>20)
+		return nil, tooLarge(file)
 	}
 	return data, nil
+}
+
+func tooLarge(file string) error {
+	return fmt.Errorf("%s: is larger than %d MB", file, mostBytes>>20)
 }
 
 // readError puts the file's name first.

@@ -6,11 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/replace"
-	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -38,8 +36,8 @@ type Result struct {
 	Recipients []secrets.Recipient
 	// Content is what the file shall hold; it is what it holds where it is kept.
 	Content []byte
-	// Clear are the values of Secrets that stand in clear in Content.
-	Clear []*secrets.ClearError
+	// Clear are the values that stand in clear in Content.
+	Clear []secrets.ClearValue
 
 	// before is what the file held.
 	before []byte
@@ -53,15 +51,17 @@ func (r *Rules) Encrypt(files []string, now time.Time) ([]Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		if secrets.IsEncrypted(data) {
-			return Result{File: file, Action: Kept, Content: data, Clear: secrets.ClearIn(data)}, nil
+		if secrets.IsEncrypted(file, data) {
+			clear, _ := secrets.ClearIn(file, data, secrets.Selection{})
+			return Result{File: file, Action: Kept, Content: data, Clear: clear}, nil
 		}
 		rule, _, err := r.For(file)
 		if err != nil {
 			return Result{}, err
 		}
 		out, err := envelope.Encrypt(file, data, rule, now)
-		return Result{File: file, Action: Encrypted, Content: out, Clear: secrets.ClearIn(out), Recipients: rule.Recipients, before: data}, err
+		clear, _ := secrets.ClearIn(file, out, secrets.Selection{})
+		return Result{File: file, Action: Encrypted, Content: out, Clear: clear, Recipients: rule.Recipients, before: data}, err
 	})
 }
 
@@ -147,55 +147,27 @@ func Write(results []Result) error {
 	return replace.All(changes)
 }
 
-// FindEncrypted lists the encrypted files in a folder.
+// FindEncrypted lists the encrypted files in a folder, and those whose metadata are broken.
 func FindEncrypted(dir string) ([]string, error) {
-	return find(dir, func(_ string, data []byte) bool { return secrets.IsEncrypted(data) })
+	return find(dir, func(file string, data []byte) bool { return secrets.StateOf(file, data) != secrets.InTheClear })
 }
 
-// FindPlain lists the files in a folder that the rules are for and that are to be encrypted: the
-// Secrets of Kubernetes with values, and files whose name has .sops. or .enc. in it.
-// A rule without a path_regex is for all files and chooses none.
+// FindPlain lists the files in a folder that stand in clear and that the rules want encrypted.
 func (r *Rules) FindPlain(dir string) (plain []string, err error) {
 	return find(dir, func(file string, data []byte) bool {
-		if secrets.IsEncrypted(data) || len(data) == 0 {
+		if secrets.StateOf(file, data) != secrets.InTheClear || len(data) == 0 {
 			return false
 		}
 		rule, _, err := r.For(file)
-		if err != nil || rule.PathRegex == "" {
-			return false
-		}
-		base := strings.ToLower(filepath.Base(file))
-		return strings.Contains(base, ".sops.") || strings.Contains(base, ".enc.") || holdsSecret(file, data)
+		return err == nil && rule.Wants(file, data)
 	})
-}
-
-// holdsSecret says whether a text is YAML with a Secret that has values.
-func holdsSecret(file string, data []byte) bool {
-	if ext := filepath.Ext(file); ext != ".yaml" && ext != ".yml" || !strings.Contains(string(data), "Secret") {
-		return false
-	}
-	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield("secret.yaml", data) }, repository.Options{})
-	if err != nil {
-		return false
-	}
-	for o := range repo.Objects() {
-		if o.APIVersion != "v1" || o.Kind != "Secret" {
-			continue
-		}
-		for _, field := range []string{"data", "stringData"} {
-			if n := o.Lookup(field); n != nil && len(n.Content) > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // putAway are folders that hold no files of the repository.
 var putAway = []string{".git", "node_modules"}
 
-// find lists the regular files in a folder that are chosen, sorted. It follows no link, and leaves
-// out what can't be read or is too large to be a secret.
+// find lists the regular files in a folder that are chosen, sorted. It follows no link. A file that
+// is too large is none, unless its name says that it is encrypted: then it is an error.
 func find(dir string, choose func(file string, data []byte) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
@@ -208,8 +180,14 @@ func find(dir string, choose func(file string, data []byte) bool) ([]string, err
 			return nil
 		}
 		info, err := d.Info()
-		if err != nil || info.Size() > mostBytes {
+		if err != nil {
 			return nil //nolint:nilerr // it went away meanwhile
+		}
+		if info.Size() > mostBytes {
+			if secrets.IsNamedEncrypted(file) {
+				return tooLarge(file)
+			}
+			return nil
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {

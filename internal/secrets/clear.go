@@ -1,0 +1,320 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/base64"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// ClearValue is a value that stands in clear where it is to be encrypted. It doesn't hold it.
+type ClearValue struct {
+	// Name of the value: the keys down to it, "" for a file that is encrypted as a whole.
+	Name string
+	// Line and Column of its key, 0 where the file came without lines.
+	Line, Column int
+}
+
+// IsNamedEncrypted says whether a file's name says that it is encrypted, or is to be: it has
+// .sops. or .enc. in it.
+func IsNamedEncrypted(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return !strings.HasPrefix(base, ConfigName[:len(".sops.")]) && (strings.Contains(base, ".sops.") || strings.Contains(base, ".enc."))
+}
+
+// chooser says which values a selection is for, as SOPS does.
+// Source: github.com/getsops/sops/v3 v3.13 Tree.shouldBeEncrypted.
+type chooser struct {
+	Selection
+	regex *regexp.Regexp
+}
+
+// newChooser reads a selection. One without a choice leaves what is named so in clear.
+func newChooser(s Selection) chooser {
+	if s.Chosen() == 0 {
+		s.UnencryptedSuffix = unencryptedSuffix
+	}
+	c := chooser{Selection: s}
+	if text := s.EncryptedRegex + s.UnencryptedRegex; text != "" {
+		c.regex, _ = regexp.Compile(text) // SOPS takes a wrong one for one that matches nothing
+	}
+	return c
+}
+
+// unencryptedSuffix ends the names of what stays in clear where nothing is chosen.
+// Source: github.com/getsops/sops/v3 v3.13 DefaultUnencryptedSuffix.
+const unencryptedSuffix = "_unencrypted"
+
+// byComments says that comments choose, of which only SOPS knows where they belong.
+func (s Selection) byComments() bool { return s.EncryptedCommentRegex+s.UnencryptedCommentRegex != "" }
+
+// chooses says whether what stands under keys is to be encrypted.
+func (c chooser) chooses(keys []string) bool {
+	matches := func(key string) bool { return c.regex != nil && c.regex.MatchString(key) }
+	switch {
+	case c.EncryptedRegex != "":
+		return slices.ContainsFunc(keys, matches)
+	case c.UnencryptedRegex != "":
+		return !slices.ContainsFunc(keys, matches)
+	case c.EncryptedSuffix != "":
+		return slices.ContainsFunc(keys, func(key string) bool { return strings.HasSuffix(key, c.EncryptedSuffix) })
+	}
+	return !slices.ContainsFunc(keys, func(key string) bool { return strings.HasSuffix(key, c.UnencryptedSuffix) })
+}
+
+// ClearIn are the values of a file that stand in clear although a rule chooses them: of a file
+// that is encrypted, the rule that its metadata hold. What stands for another value counts only
+// there, since SOPS opens no file with such a value in it. Which values comments choose is not
+// known: then there are none, and known is false.
+func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, known bool) {
+	state, own := stateOf(file, data)
+	if state == Encrypted {
+		rule = own
+	}
+	format := FormatOf(file)
+	switch c := newChooser(rule); {
+	case rule.byComments():
+		return nil, false
+	case format == Dotenv || format == INI:
+		return clearLines(format, data, c, state == Encrypted), true
+	case format == Whole && state == InTheClear:
+		if len(bytes.TrimSpace(data)) == 0 {
+			return nil, true
+		}
+		return []ClearValue{{Line: 1, Column: 1}}, true
+	default:
+		f := parsed(data)
+		if f == nil {
+			return nil, true
+		}
+		for _, d := range f.Documents {
+			clear = append(clear, clearNodes(d.Node, c, state == Encrypted)...)
+			if state == Encrypted {
+				clear = append(clear, leftClear(d, c)...)
+			}
+		}
+		return clear, f.Err == nil
+	}
+}
+
+// ClearInDocument is [ClearIn] for one document in YAML or JSON of a file that SOPS encrypted,
+// whose first document, with the metadata that count, is given beside.
+func ClearInDocument(d, first *repository.Document) (clear []ClearValue, known bool) {
+	s := selectionOf(first)
+	if s.byComments() {
+		return nil, false
+	}
+	c := newChooser(s)
+	return append(clearNodes(d.Node, c, true), leftClear(d, c)...), true
+}
+
+// leftClear are the values of encrypted Secrets that the selection doesn't choose and that are
+// secrets in clear. Where it chooses none of a field, it misses the field; where it chooses some,
+// the others are meant to be readable, unless they most likely are secrets.
+func leftClear(d *repository.Document, c chooser) []ClearValue {
+	var clear []ClearValue
+	for _, o := range Objects(d) {
+		for _, field := range []string{"data", "stringData"} {
+			n := o.Lookup(field)
+			if n == nil || n.Kind != yaml.MappingNode {
+				continue
+			}
+			clear = append(clear, leftIn(n, field, c)...)
+		}
+	}
+	return clear
+}
+
+func leftIn(n *yaml.Node, field string, c chooser) []ClearValue {
+	var left []ClearValue
+	some := false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		some = some || c.chooses([]string{field, n.Content[i].Value})
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		value := repository.Lookup(n, key.Value)
+		if value == nil || value.Kind != yaml.ScalarNode || c.chooses([]string{field, key.Value}) {
+			continue
+		}
+		text := value.Value
+		if field == "data" {
+			text = Decoded(text)
+		}
+		if some && c.meant(key.Value) || !InClear(key.Value, text) || IsEncryptedFile(key.Value, text) ||
+			some && !LooksSecret(key.Value, text) && !HasPassword(text) && TokenIn(text) == "" && len(PrivateKeysIn(text)) == 0 {
+			continue
+		}
+		left = append(left, ClearValue{field + "." + key.Value, key.Line, key.Column})
+	}
+	return left
+}
+
+// meant says that the key itself tells that its value stays in clear.
+func (c chooser) meant(key string) bool {
+	return c.UnencryptedSuffix != "" && strings.HasSuffix(key, c.UnencryptedSuffix) || c.EncryptedSuffix != "" && !strings.HasSuffix(key, c.EncryptedSuffix)
+}
+
+// IsEncryptedFile says whether a value of a Secret or ConfigMap is a whole file that SOPS
+// encrypted, by its key or else as YAML.
+func IsEncryptedFile(key, value string) bool {
+	return IsEncrypted(key, []byte(value)) || IsEncrypted(key+".yaml", []byte(value))
+}
+
+// Decoded is a value under the data of a Secret in clear, or the value where it is no base64.
+func Decoded(value string) string {
+	plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
+	if err != nil {
+		return value
+	}
+	return string(plain)
+}
+
+// Wants says whether a file is to be encrypted by the rule, which is for its path: its name says
+// so, or the rule names paths, and it is a Secret with values or a file of variables with one that
+// most likely is a secret. A rule for all paths chooses by the name alone.
+func (r CreationRule) Wants(file string, data []byte) bool {
+	switch {
+	case IsNamedEncrypted(file):
+		return true
+	case r.PathRegex == "":
+		return false
+	}
+	switch FormatOf(file) {
+	case Dotenv, INI:
+		return SettingIn(string(data)) != ""
+	case YAML:
+		return holdsSecret(data)
+	}
+	return false
+}
+
+// secretKind is how a text says that it holds a Secret.
+var secretKind = regexp.MustCompile(`(?m)^[ \t]*(?:- )?["']?kind["']?[ \t]*:[ \t]*["']?Secret(List)?\b`)
+
+// SpeaksOfSecret says whether a text may hold a Secret in YAML.
+func SpeaksOfSecret(text []byte) bool {
+	return bytes.Contains(text, []byte("Secret")) && secretKind.Match(text)
+}
+
+// holdsSecret says whether a text is YAML with a Secret that has values.
+func holdsSecret(data []byte) bool {
+	if !bytes.Contains(data, []byte("Secret")) { // in JSON it may stand anywhere in a line
+		return false
+	}
+	f := parsed(data)
+	if f == nil {
+		return false
+	}
+	for _, d := range f.Documents {
+		for _, o := range Objects(d) {
+			for _, field := range []string{"data", "stringData"} {
+				if n := o.Lookup(field); n != nil && len(n.Content) > 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Objects are the Secrets of a document. The items of a SecretList need not say that they are
+// Secrets.
+func Objects(d *repository.Document) []*repository.Object {
+	var all []*repository.Object
+	for _, o := range d.Objects {
+		items := o.Lookup("items")
+		switch {
+		case o.APIVersion == "v1" && o.Kind == "Secret":
+			all = append(all, o)
+		case o.APIVersion == "v1" && o.Kind == "SecretList" && items != nil && items.Kind == yaml.SequenceNode:
+			for i := range items.Content {
+				if n := o.Lookup("items", i); n != nil && n.Kind == yaml.MappingNode {
+					item := &repository.Object{Document: d, Node: n, APIVersion: "v1", Kind: "Secret"}
+					item.Name, _ = item.Text("metadata", "name")
+					item.Namespace, _ = item.Text("metadata", "namespace")
+					all = append(all, item)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func clearLines(format Format, data []byte, c chooser, encrypted bool) []ClearValue {
+	var clear []ClearValue
+	for _, l := range lines(format, data) {
+		keys := []string{l.name}
+		if format == INI {
+			section := l.section
+			if section == "" {
+				section = "DEFAULT" // as the library of SOPS' names it
+			}
+			keys = []string{section, l.name}
+		}
+		if l.section == "sops" || format == Dotenv && strings.HasPrefix(l.name, "sops_") || !c.chooses(keys) || !stands(unquoted(l.value), encrypted) {
+			continue
+		}
+		clear = append(clear, ClearValue{Name: l.name, Line: l.number, Column: 1})
+	}
+	return clear
+}
+
+// stands says whether a value stands in clear.
+func stands(value string, encrypted bool) bool {
+	return value != "" && !IsEncryptedValue(value) && (encrypted || !IsPlaceholder(value))
+}
+
+// mostDeep is how deep values are looked for, and mostClear how many are told of.
+const (
+	mostDeep  = 200
+	mostClear = 100
+)
+
+func clearNodes(root *yaml.Node, c chooser, encrypted bool) []ClearValue {
+	w := walk{chooser: c, encrypted: encrypted}
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		if key := root.Content[i]; key.Value != "sops" {
+			w.value([]string{key.Value}, key, root.Content[i+1])
+		}
+	}
+	return w.clear
+}
+
+// walk gathers the values of a document that stand in clear.
+type walk struct {
+	chooser
+	encrypted bool
+	clear     []ClearValue
+}
+
+func (w *walk) value(keys []string, at, n *yaml.Node) {
+	if len(w.clear) >= mostClear || len(keys) > mostDeep {
+		return
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		if n.Alias != nil {
+			w.value(keys, at, n.Alias)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			w.value(append(keys[:len(keys):len(keys)], n.Content[i].Value), n.Content[i], n.Content[i+1])
+		}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			w.value(keys, item, item)
+		}
+	case yaml.ScalarNode:
+		null := n.ShortTag() == "!!null" || n.ShortTag() == "!!bool" && !w.encrypted
+		if !null && w.chooses(keys) && stands(n.Value, w.encrypted) {
+			w.clear = append(w.clear, ClearValue{strings.Join(keys, "."), at.Line, at.Column})
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Format is how a file holds its values. SOPS tells it by the end of the file's name, in
+// lower case, and takes every other file as a whole.
+// Source: github.com/getsops/sops/v3 v3.13 cmd/sops/formats, FormatForPath.
+type Format string
+
+// The formats.
+const (
+	YAML   Format = "yaml"
+	JSON   Format = "json"
+	Dotenv Format = "dotenv"
+	INI    Format = "ini"
+	Whole  Format = "binary"
+)
+
+// FormatOf tells the format of a file by its name.
+func FormatOf(file string) Format {
+	for _, f := range []struct {
+		end    string
+		format Format
+	}{{".yaml", YAML}, {".yml", YAML}, {".json", JSON}, {".env", Dotenv}, {".ini", INI}} {
+		if strings.HasSuffix(file, f.end) {
+			return f.format
+		}
+	}
+	return Whole
+}
+
+// State is what SOPS takes a file for.
+type State int
+
+// The states.
+const (
+	// InTheClear is a file without metadata of SOPS.
+	InTheClear State = iota
+	// Broken is one with metadata that SOPS refuses: cut off, or edited by hand.
+	Broken
+	// Encrypted is one with metadata that SOPS accepts.
+	Encrypted
+)
+
+// IsEncrypted says whether a file is one that SOPS encrypted: in the format that its name tells,
+// with metadata that SOPS accepts. Nothing is decrypted.
+func IsEncrypted(file string, data []byte) bool { return StateOf(file, data) == Encrypted }
+
+// StateOf tells what SOPS takes a file for, by its structure.
+func StateOf(file string, data []byte) State {
+	state, _ := stateOf(file, data)
+	return state
+}
+
+// stateOf tells the state, and of an encrypted file which of its values are chosen.
+func stateOf(file string, data []byte) (State, Selection) {
+	if !bytes.Contains(data, []byte("sops")) {
+		return InTheClear, Selection{}
+	}
+	format := FormatOf(file)
+	switch {
+	case format == Dotenv || format == INI:
+		return stateOfFields(metadataFields(format, data))
+	case format == Whole && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
+		return InTheClear, Selection{}
+	case format != YAML && !json.Valid(data): // of JSON that is cut off YAML reads the beginning
+		return unreadable(data), Selection{}
+	}
+	f := parsed(data)
+	if f == nil || f.Err != nil || len(f.Documents) == 0 {
+		return unreadable(data), Selection{}
+	}
+	return StateOfDocument(f.Documents[0]), selectionOf(f.Documents[0])
+}
+
+// metadataLine begins the metadata in a file in YAML or JSON.
+var metadataLine = regexp.MustCompile(`(?m)^[ \t]*sops[ \t]*:|"sops"[ \t]*:`)
+
+// unreadable is the state of a file that is not in its format: that of metadata that were cut
+// off, where it holds values that SOPS encrypted, and else of a text that only speaks of SOPS.
+func unreadable(data []byte) State {
+	if bytes.Contains(data, []byte("ENC[AES256_GCM,")) && metadataLine.Match(data) {
+		return Broken
+	}
+	return InTheClear
+}
+
+// parsed is a text as YAML: nil where it holds nothing.
+func parsed(data []byte) *repository.File {
+	const name = "content.yaml"
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, data) }, repository.Options{})
+	if err != nil {
+		return nil
+	}
+	f, _ := repo.File(name)
+	return f
+}
+
+// StateOfDocument tells the state of one document in YAML or JSON: each document of a file has
+// metadata of its own.
+func StateOfDocument(d *repository.Document) State {
+	n := repository.Lookup(d.Node, "sops")
+	if n == nil || n.Kind != yaml.MappingNode {
+		return InTheClear
+	}
+	fields := map[string]string{}
+	sealed := false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i].Value
+		fields[name] = text(n, name)
+		sealed = sealed || fileFields[name] != "" && repository.Lookup(n, name, 0, "enc") != nil
+	}
+	_, mac := fields["mac"]
+	_, modified := fields["lastmodified"]
+	switch {
+	case accepted(fields, readSelection(n)):
+		return Encrypted
+	case mac || modified || sealed:
+		return Broken
+	}
+	return InTheClear // settings of that name
+}
+
+func selectionOf(d *repository.Document) Selection {
+	n := repository.Lookup(d.Node, "sops")
+	if n == nil {
+		return Selection{}
+	}
+	return readSelection(n)
+}
+
+// accepted says whether SOPS takes metadata for its own.
+// Source: github.com/getsops/sops/v3 v3.13 stores, metadata.ToInternal, and the MAC that each
+// file has.
+func accepted(fields map[string]string, s Selection) bool {
+	_, err := time.Parse(time.RFC3339, fields["lastmodified"])
+	return err == nil && IsEncryptedValue(fields["mac"]) && s.Chosen() <= 1
+}
+
+// metadataFields are those of a file of lines, without what SOPS puts before their names; nil
+// where there are none.
+// Source: github.com/getsops/sops/v3 v3.13 stores/dotenv and stores/ini.
+func metadataFields(format Format, data []byte) map[string]string {
+	fields := map[string]string{}
+	for _, l := range lines(format, data) {
+		name, own := l.name, l.section == "sops"
+		if format == Dotenv {
+			name, own = strings.CutPrefix(l.name, "sops_")
+		}
+		if own {
+			fields[name] = l.value
+		}
+	}
+	return fields
+}
+
+func stateOfFields(fields map[string]string) (State, Selection) {
+	s := Selection{
+		EncryptedRegex: fields["encrypted_regex"], UnencryptedRegex: fields["unencrypted_regex"],
+		EncryptedSuffix: fields["encrypted_suffix"], UnencryptedSuffix: fields["unencrypted_suffix"],
+		EncryptedCommentRegex: fields["encrypted_comment_regex"], UnencryptedCommentRegex: fields["unencrypted_comment_regex"],
+	}
+	_, mac := fields["mac"]
+	_, modified := fields["lastmodified"]
+	sealed := false
+	for name := range fields {
+		sealed = sealed || strings.HasSuffix(name, "__map_enc")
+	}
+	switch {
+	case accepted(fields, s):
+		return Encrypted, s
+	case mac || modified || sealed:
+		return Broken, s
+	}
+	return InTheClear, s
+}
+
+// encryptedValue is the form of what SOPS encrypts.
+// Source: github.com/getsops/sops/v3 v3.13 aes, encre; the parts are in base64.
+var encryptedValue = regexp.MustCompile(`^ENC\[AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+\]$`)
+
+// IsEncryptedValue says whether a value has the form of those that SOPS encrypts.
+func IsEncryptedValue(value string) bool {
+	return strings.HasPrefix(value, "ENC[") && encryptedValue.MatchString(strings.TrimSpace(value))
+}
+
+// line is one of a file in dotenv or INI that gives a value.
+type line struct {
+	// section of a file in INI.
+	section, name, value string
+	// number from 1.
+	number int
+}
+
+// lines are those of a file in dotenv or INI that give values: not comments, and of a text over
+// several lines, which INI knows, the first.
+func lines(format Format, data []byte) []line {
+	var all []line
+	section, number := "", 0
+	for text := range strings.Lines(string(data)) {
+		number++
+		text = strings.TrimRight(text, "\r\n")
+		if format == INI {
+			text = strings.TrimSpace(text)
+			if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+				section = strings.TrimSpace(text[1 : len(text)-1])
+				continue
+			}
+		}
+		if text == "" || text[0] == '#' || format == INI && text[0] == ';' {
+			continue
+		}
+		between := "="
+		if format == INI {
+			between = "=:"
+		}
+		at := strings.IndexAny(text, between)
+		if at < 0 {
+			continue
+		}
+		name, value := text[:at], text[at+1:]
+		if format == INI {
+			name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		}
+		all = append(all, line{section, name, value, number})
+	}
+	return all
+}
