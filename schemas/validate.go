@@ -228,7 +228,9 @@ func (s *Schema) problems(object, clean map[string]any, at []any, o Options) []P
 		}
 	}
 	for _, field := range pruned {
-		found = append(found, s.unknown(at, pathOf(object, field), o))
+		if path := pathOf(object, field); !mistyped(s.structure, path) {
+			found = append(found, s.unknown(at, path, o))
+		}
 	}
 	defaulting.Default(clean, s.structure)
 	for _, err := range s.validator.Validate(clean).Errors {
@@ -277,6 +279,40 @@ func (s *Schema) unknown(at, path []any, o Options) Problem {
 	return p
 }
 
+// mistyped says whether a path leads through a list where the schema has a map, or the other way
+// round: then the type is what is wrong.
+func mistyped(s *structural.Structural, path []any) bool {
+	for _, step := range path {
+		if s == nil {
+			return false
+		}
+		switch step := step.(type) {
+		case int:
+			if s.Type == "object" {
+				return true
+			}
+			s = s.Items
+		case string:
+			if s.Type == "array" {
+				return true
+			}
+			s = fieldAt(s, step)
+		}
+	}
+	return false
+}
+
+// fieldAt is the schema of a field, nil where there is none.
+func fieldAt(s *structural.Structural, name string) *structural.Structural {
+	if p, ok := s.Properties[name]; ok {
+		return &p
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Structural
+	}
+	return nil
+}
+
 // fieldsAt lists the fields that a schema has at a path, sorted.
 func fieldsAt(s *structural.Structural, path []any, root bool) []string {
 	for _, step := range path {
@@ -287,15 +323,7 @@ func fieldsAt(s *structural.Structural, path []any, root bool) []string {
 		case int:
 			s = s.Items
 		case string:
-			p, ok := s.Properties[step]
-			switch {
-			case ok:
-				s = &p
-			case s.AdditionalProperties != nil:
-				s = s.AdditionalProperties.Structural
-			default:
-				return nil
-			}
+			s = fieldAt(s, step)
 		}
 	}
 	if s == nil {

@@ -64,6 +64,10 @@ func TestValidate(t *testing.T) {
 			`invalid: spec.ports[0].port: spec.ports[0].port must be an integer, not a string (write it without quotes: 80)`}},
 		{"a text with a zero in front for a number", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: \"0755\"}]}\n", []string{
 			`invalid: spec.ports[0].port: spec.ports[0].port must be an integer, not a string (write it without quotes: 755; 0755 without them is octal, and means 493)`}},
+		{"a map for a list is told once", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: {port: 80, name: http}}\n", []string{
+			"invalid: spec.ports: spec.ports must be a list, not a map"}},
+		{"a list for a map is told once", release + "spec:\n  interval: 1h\n  install: [{crds: Create}, {remediation: {retries: 3}}]\n" + ref, []string{
+			"invalid: spec.install: spec.install must be a map, not a list"}},
 		{"null is no value", release + "spec:\n  interval: null\n" + ref, []string{
 			"invalid: spec.interval: spec.interval is required"}},
 		{"enum", release + "spec:\n  interval: 1h\n  chartRef: {kind: ocirepository, name: a}\n", []string{

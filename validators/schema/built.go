@@ -121,6 +121,7 @@ func (w work) built(o *reconcile.Object) checked {
 		}
 		c.found = append(c.found, l)
 	}
+	c.found = withoutAliases(o.Source, c.found)
 	return c
 }
 

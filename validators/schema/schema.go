@@ -310,6 +310,7 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 		}
 		c.found = append(c.found, l)
 	}
+	c.found = withoutAliases(o, c.found)
 	return c
 }
 
