@@ -105,6 +105,7 @@ type Kustomization struct {
 	built   *built
 	patched patches
 	leads   reached
+	meant   meant
 	// read are the paths in Repo of the files that the build read, and origin is how to tell
 	// of one.
 	read   []string
@@ -113,6 +114,19 @@ type Kustomization struct {
 
 // Complete says whether all objects of the Kustomization are known.
 func (k *Kustomization) Complete() bool { return k.Failure == nil && len(k.Gaps) == 0 && !k.Skipped }
+
+// meant is a folder of the repository itself that the path of a Kustomization names whose source is
+// missing.
+type meant struct {
+	repo *repository.Repository
+	dir  string
+	// certain says that hardly another repository is meant: the source's name is that of the
+	// repository's own but for a slip, or the path has several steps.
+	certain bool
+}
+
+// Astray says whether its source is missing and most likely the repository itself is meant.
+func (k *Kustomization) Astray() bool { return k.meant.certain }
 
 // Lacking are its gaps of files that are not given.
 func (k *Kustomization) Lacking() []Gap {

@@ -18,9 +18,10 @@ type claim struct {
 }
 
 // ownSource is the source of a folder that nothing in the repository says to sync: the one that
-// most of the Kustomizations below name whose folders are there. Those that none of the objects
-// defines come first; of the GitRepositories that one does, the URL has to be a remote's where
-// those are known, and the folders have to be there. It is the zero value where none fits.
+// most of the Kustomizations below name whose folders are there; of those that as many name, one
+// that none of the objects defines. Of the GitRepositories that one does define, the URL has to be a
+// remote's where those are known, and the folders have to be there. It is the zero value where none
+// fits.
 func ownSource(repo *repository.Repository, dir string, remotes []string) sourceKey {
 	var unknown, defined []*claim
 	for _, c := range claims(repo, dir) {
@@ -45,34 +46,39 @@ func ownSource(repo *repository.Repository, dir string, remotes []string) source
 		})
 	}
 	first, second := best(unknown), best(defined)
-	if len(unknown) == 0 || first.found == 0 && second.found > 0 {
+	if len(unknown) == 0 || second.found > first.found {
 		return second.key
 	}
 	return first.key
 }
 
+// tally are the claims of sources.
+type tally map[sourceKey]*claim
+
+func (t tally) add(key sourceKey, found bool) {
+	if t[key] == nil {
+		t[key] = &claim{key: key}
+	}
+	if t[key].named++; found {
+		t[key].found++
+	}
+}
+
+// tallyOf are the claims of the sources of some Kustomizations.
+func tallyOf(repo *repository.Repository, all []Root) tally {
+	t := tally{}
+	for _, r := range all {
+		t.add(r.source, tells(repo, r.Path))
+	}
+	return t
+}
+
 // claims are the sources that the Kustomizations and ArtifactGenerators below a folder name.
-func claims(repo *repository.Repository, dir string) []*claim {
-	var all []*claim
-	add := func(key sourceKey, found bool) {
-		i := slices.IndexFunc(all, func(c *claim) bool { return c.key == key })
-		if i < 0 {
-			i = len(all)
-			all = append(all, &claim{key: key})
-		}
-		if all[i].named++; found {
-			all[i].found++
-		}
-	}
-	has := func(at string) bool {
-		_, isFolder := repo.ReadDir(at)
-		return at != "." && (isFolder || repo.Exists(at))
-	}
-	for _, o := range candidates(repo) {
-		if r, ok := rootOf(o); ok && contains(dir, r.File) && r.source.kind != "ExternalArtifact" {
-			add(r.source, has(r.Path))
-		}
-	}
+func claims(repo *repository.Repository, dir string) tally {
+	all := tallyOf(repo, slices.DeleteFunc(rootsOf(candidates(repo)), func(r Root) bool {
+		return !contains(dir, r.File) || r.source.kind == "ExternalArtifact"
+	}))
+	has := func(at string) bool { return tells(repo, at) }
 	for _, o := range repo.ByKind("source.extensions.fluxcd.io", "ArtifactGenerator") {
 		sources := o.Lookup("spec", "sources")
 		if sources == nil || !contains(dir, o.File()) {
@@ -83,10 +89,16 @@ func claims(repo *repository.Repository, dir string) []*claim {
 				value, _ := o.Text("spec", "sources", i, field)
 				return value
 			}
-			add(sourceKey{text("kind"), cmp.Or(text("namespace"), o.Namespace), text("name")}, slices.ContainsFunc(copiedFrom(o, text("alias")), has))
+			all.add(sourceKey{text("kind"), cmp.Or(text("namespace"), o.Namespace), text("name")}, slices.ContainsFunc(copiedFrom(o, text("alias")), has))
 		}
 	}
 	return all
+}
+
+// tells says whether a repository has a file or folder; the root folder is in every one.
+func tells(repo *repository.Repository, at string) bool {
+	_, isFolder := repo.ReadDir(at)
+	return at != "." && (isFolder || repo.Exists(at))
 }
 
 // copiedFrom are the files and folders that an ArtifactGenerator copies from a source, those of a

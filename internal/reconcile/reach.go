@@ -32,21 +32,25 @@ type reached struct {
 	is   Reach
 }
 
-// Reach returns what the files hold that the Kustomization leads to.
+// Reach returns what the files hold that the Kustomization leads to. Where its source is missing
+// they are those of the repository itself, which it may mean.
 func (k *Kustomization) Reach() *Reach {
 	k.leads.once.Do(func() {
 		is := &k.leads.is
 		is.documents = map[[2]string][]*repository.Object{}
-		if k.Repo == nil {
-			is.Open = true
-			return
+		repo, dir, source := k.Repo, k.Dir, k.Spec.SourceRef.Name
+		if repo == nil {
+			is.Open = !k.Astray()
+			if repo, dir, source = k.meant.repo, k.meant.dir, k.Cluster.Root.source.name; repo == nil {
+				return
+			}
 		}
-		base := path.Clean("./" + strings.TrimSuffix(k.Dir, repository.Clean(k.Spec.Path)))
-		r := &reacher{repo: k.Repo, base: base, source: k.Spec.SourceRef.Name, into: is, seen: map[string]bool{}}
+		base := path.Clean("./" + strings.TrimSuffix(dir, repository.Clean(k.Spec.Path)))
+		r := &reacher{repo: repo, base: base, source: source, into: is, seen: map[string]bool{}}
 		r.spec(k.Spec.NamePrefix+k.Spec.NameSuffix != "", len(k.Spec.Patches) > 0)
-		r.folder(k.Dir)
+		r.folder(dir)
 		for _, component := range k.Spec.Components {
-			r.reference(k.Dir, component)
+			r.reference(dir, component)
 		}
 	})
 	return &k.leads.is

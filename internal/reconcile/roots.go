@@ -126,9 +126,16 @@ func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 	}
 	// A tenant's sync of another repository may look the same.
 	if slices.ContainsFunc(roots, Root.isFluxSystem) {
-		roots = slices.DeleteFunc(roots, func(r Root) bool { return !r.isFluxSystem() })
+		return slices.DeleteFunc(roots, func(r Root) bool { return !r.isFluxSystem() })
 	}
-	return roots
+	if len(roots) == 0 {
+		return nil
+	}
+	first := map[*repository.Object]bool{}
+	for _, r := range firsts(repo, rootsOf(among)) {
+		first[r.Object] = true
+	}
+	return slices.DeleteFunc(roots, func(r Root) bool { return !first[r.Object] })
 }
 
 // isFluxSystem says whether the root is named as `flux bootstrap` names it.
@@ -186,39 +193,41 @@ func rootOf(o *repository.Object) (Root, bool) {
 	return r, true
 }
 
+// rootsOf takes Kustomizations in files as roots, where they are readable.
+func rootsOf(among []*repository.Object) []Root {
+	var all []Root
+	for _, o := range among {
+		if r, ok := rootOf(o); ok {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // contains says whether a file is in a folder, or in one below it.
 func contains(dir, file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
 
 // folderRoots are the outermost folders with Kustomizations that no other Kustomization
 // applies.
 func folderRoots(repo *repository.Repository, remotes []string) []Root {
-	var all []Root
-	for _, o := range candidates(repo) {
-		if r, ok := rootOf(o); ok {
-			all = append(all, r)
-		}
-	}
+	all := rootsOf(candidates(repo))
 	// The source of the repository itself is seldom in it; others are a tenant's, or a
 	// controller's.
-	defined := func(r Root) bool {
-		return r.source.kind == "ExternalArtifact" || len(repo.Find(sourceGroup, r.source.kind, r.source.namespace, r.source.name)) > 0
+	defined := func(key sourceKey) bool {
+		return key.kind != "ExternalArtifact" && len(repo.Find(sourceGroup, key.kind, key.namespace, key.name)) > 0
 	}
-	if !slices.ContainsFunc(all, func(r Root) bool { return r.source.kind != "ExternalArtifact" && defined(r) }) ||
-		slices.ContainsFunc(all, func(r Root) bool { return !defined(r) }) {
-		all = slices.DeleteFunc(all, func(r Root) bool { return r.source.kind != "ExternalArtifact" && defined(r) })
-	}
-	appliers := map[string]map[string]bool{} // the files of the Kustomizations of each path
-	for _, r := range all {
-		if appliers[r.Path] == nil {
-			appliers[r.Path] = map[string]bool{}
+	found := map[bool]int{false: -1}
+	for key, c := range tallyOf(repo, all) {
+		if key.kind != "ExternalArtifact" {
+			found[defined(key)] = max(found[defined(key)], c.found)
 		}
-		appliers[r.Path][r.File] = true
+	}
+	if found[false] >= found[true] {
+		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.source) })
 	}
 	folders := map[string]bool{}
-	for _, r := range all {
-		if !r.isApplied(appliers) {
-			folders[topFolder(repo, path.Dir(r.File))] = true
-		}
+	for _, r := range firsts(repo, all) {
+		folders[topFolder(repo, path.Dir(r.File))] = true
 	}
 	var roots []Root
 	for _, dir := range keys(folders) {
@@ -227,19 +236,6 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 		}
 	}
 	return roots
-}
-
-// isApplied says whether another Kustomization applies the file of this one, and this one not
-// that one's.
-func (r Root) isApplied(appliers map[string]map[string]bool) bool {
-	for _, dir := range above(r.File) {
-		for file := range appliers[dir] {
-			if !contains(r.Path, file) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // above are the folders that a file or folder is in, the innermost first.

@@ -3,10 +3,14 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // sourceOf says where the files of a Kustomization are: in the validated repository, in a
@@ -39,10 +43,15 @@ func (w *walker) resolve(key sourceKey) (*files, *Gap) {
 		key.kind, key.namespace, key.name, key.namespace, key.name)}
 }
 
-// sourceMissing is the gap of a Kustomization whose source is nowhere in Git.
+// sourceMissing is the gap of a Kustomization whose source is nowhere in Git. A misspelt one may
+// mean the repository itself.
 func (w *walker) sourceMissing(k *Kustomization) *Gap {
 	ref := k.Spec.SourceRef
 	namespace := cmp.Or(ref.Namespace, k.Namespace)
+	if dir := path.Join(w.own.base, repository.Clean(k.Spec.Path)); tells(w.own.repo, dir) {
+		_, near := schemas.Nearest(ref.Name, []string{w.cluster.Root.source.name})
+		k.meant = meant{repo: w.own.repo, dir: dir, certain: near || strings.Contains(repository.Clean(k.Spec.Path), "/")}
+	}
 	for _, g := range w.generators {
 		if ref.Kind == "ExternalArtifact" && g.makes(namespace, ref.Name) {
 			return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s, and a source of that is not among the cluster's objects", ref.Kind, namespace, ref.Name, g.object)}

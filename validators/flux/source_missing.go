@@ -132,7 +132,7 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 		return // what is wrong with its making is told there
 	}
 	at := w.locate(o, id.Name, slices.Concat(path, []any{"name"})...)
-	why := w.sourceDoubt(id)
+	why := w.sourceDoubt(o, id)
 	if why != "" {
 		open.add(at, fmt.Sprintf("whether there is %s, the source of %s", idText(id), o), why)
 		return
@@ -156,8 +156,8 @@ func (w *world) isGiven(o *reconcile.Object, id reconcile.Identity) bool {
 	return false
 }
 
-// sourceDoubt is doubt with what is true of sources only.
-func (w *world) sourceDoubt(id reconcile.Identity) string {
+// sourceDoubt is doubt with what is true of the sources of an object only.
+func (w *world) sourceDoubt(o *reconcile.Object, id reconcile.Identity) string {
 	if unknown(id.Name) || unknown(id.Namespace) {
 		return "its name holds a variable whose value is not known"
 	}
@@ -167,7 +167,9 @@ func (w *world) sourceDoubt(id reconcile.Identity) string {
 	if _, misspelt := w.nearestArtifact(id); id.Kind == "ExternalArtifact" && !misspelt {
 		return "the controller that makes it is not known"
 	}
-	if w.guessed() && id.Kind == "GitRepository" && !w.near(id) {
+	k, ok := w.cluster.Kustomization(o.Namespace, o.Name)
+	astray := ok && isKustomization(o) && k.Astray()
+	if w.guessed() && id.Kind == "GitRepository" && id.Namespace == sourceOf(w.cluster.Kustomizations[0]).Namespace && !astray && !w.near(id) {
 		return "what syncs the cluster's root is not in the repository, and may bring it"
 	}
 	return ""

@@ -294,7 +294,7 @@ func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 			continue
 		}
 		switch {
-		case w.sourceless(k) && isSource(id), k.Repo == nil && sourceOf(k) == id:
+		case k.Repo == nil && sourceOf(k) == id, w.sourceless(k) && w.awaited(id) && !k.Reach().Holds(id):
 			continue // it brings nothing before another one brings its source
 		case w.sourceless(k):
 			return fmt.Sprintf("Kustomization %s, which may apply it, has no source", k)
@@ -314,7 +314,7 @@ func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 // the pen for another one, and stands in no file, is none of what cannot be seen either.
 func leads(k *reconcile.Kustomization, id reconcile.Identity, slip func() bool) bool {
 	open := true
-	if len(k.Gaps) == 0 && !k.Skipped {
+	if (len(k.Gaps) == 0 || k.Astray()) && !k.Skipped {
 		reach := k.Reach()
 		if reach.Holds(id) {
 			return true
@@ -336,6 +336,11 @@ func (w *world) misspelt(id reconcile.Identity) bool {
 	}
 	_, slip := schemas.Misspelt(id.Name, names)
 	return slip
+}
+
+// awaited says whether an identity is that of a source which a Kustomization lacks.
+func (w *world) awaited(id reconcile.Identity) bool {
+	return slices.ContainsFunc(w.incomplete, func(k *reconcile.Kustomization) bool { return sourceOf(k) == id && w.sourceless(k) })
 }
 
 // isSource says whether an identity is that of a source.

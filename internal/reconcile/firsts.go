@@ -1,0 +1,147 @@
+package reconcile
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/circle"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// firsts are the Kustomizations of some that no other one of them applies, as far as the folders
+// tell in which their files stand, and what the kustomizations there list. Those that apply each
+// other, by however many steps, are all first; but where they have different sources, only those of
+// the one that most name apply what is here: the others are of other repositories, or their source
+// is misspelt.
+func firsts(repo *repository.Repository, all []Root) []Root {
+	g := &appliers{all: all, below: map[string][]vertex{}, claims: tallyOf(repo, all)}
+	nodes := make([]vertex, len(all))
+	for i, r := range all {
+		nodes[i] = vertex{at: i}
+		g.below[r.Path] = nil
+	}
+	refs := outward(repo)
+	for _, ref := range refs {
+		g.below[ref.to] = nil
+	}
+	for _, at := range keys(g.below) {
+		if at != "." {
+			g.add(path.Dir(at), vertex{folder: at})
+		}
+	}
+	for i, r := range all {
+		g.add(r.File, nodes[i])
+	}
+	for _, ref := range refs {
+		g.add(ref.from, vertex{folder: ref.to})
+	}
+	var out []Root
+	for _, v := range g.tops(nodes, nil) {
+		out = append(out, all[v.at])
+	}
+	return out
+}
+
+// listing is what the kustomization of a folder lists elsewhere.
+type listing struct{ from, to string }
+
+// outward are the references of the kustomizations to what is not in their folders.
+func outward(repo *repository.Repository) []listing {
+	var all []listing
+	for _, k := range repo.Kustomizes() {
+		if k.Spec == nil {
+			continue
+		}
+		//nolint:staticcheck // older repositories use bases
+		for _, ref := range slices.Concat(k.Spec.Resources, k.Spec.Bases, k.Spec.Components) {
+			if at, inside := repository.Join(k.Dir, ref); inside && !contains(k.Dir, at) {
+				all = append(all, listing{k.Dir, at})
+			}
+		}
+	}
+	return all
+}
+
+// vertex is a Kustomization, by its index, or else a file or folder that is applied: a folder leads
+// to all that is below it.
+type vertex struct {
+	folder string
+	at     int
+}
+
+// appliers is the graph of which Kustomization applies which.
+type appliers struct {
+	all []Root
+	// below is what a file or folder that is applied leads to.
+	below  map[string][]vertex
+	claims tally
+}
+
+// add has the innermost of the folders lead to a vertex that has what is at a path.
+func (g *appliers) add(at string, v vertex) {
+	for _, dir := range append([]string{at}, above(at)...) {
+		if below, applied := g.below[dir]; applied {
+			g.below[dir] = append(below, v)
+			return
+		}
+	}
+}
+
+// tops are the Kustomizations of some that none of the others applies, or that apply one another, in
+// their order. Only those of one source apply anything, where it is given.
+func (g *appliers) tops(nodes []vertex, only *sourceKey) []vertex {
+	inside := map[vertex]bool{}
+	for _, v := range nodes {
+		inside[v] = true
+	}
+	edges := func(v vertex) []vertex {
+		if v.folder != "" {
+			return slices.DeleteFunc(slices.Clone(g.below[v.folder]), func(child vertex) bool { return child.folder == "" && !inside[child] })
+		}
+		if r := g.all[v.at]; only == nil || r.source == *only {
+			return []vertex{{folder: r.Path}}
+		}
+		return nil
+	}
+	parts := circle.Parts(nodes, edges)
+	part := map[vertex]int{}
+	for i, members := range parts {
+		for _, v := range members {
+			part[v] = i
+		}
+	}
+	applied := map[int]bool{}
+	for v, i := range part {
+		for _, to := range edges(v) {
+			applied[part[to]] = applied[part[to]] || part[to] != i
+		}
+	}
+	var first []vertex
+	for i, members := range parts {
+		if applied[i] {
+			continue
+		}
+		members = slices.DeleteFunc(members, func(v vertex) bool { return v.folder != "" })
+		if source, several := g.strongest(members); several && only == nil {
+			members = g.tops(members, &source)
+		}
+		first = append(first, members...)
+	}
+	slices.SortFunc(first, func(a, b vertex) int { return cmp.Compare(a.at, b.at) })
+	return first
+}
+
+// strongest is the source that most of some Kustomizations' folders speak for, and says whether
+// another one has less to speak for it.
+func (g *appliers) strongest(members []vertex) (source sourceKey, several bool) {
+	compare := func(a, b vertex) int {
+		x, y := g.claims[g.all[a.at].source], g.claims[g.all[b.at].source]
+		return cmp.Or(cmp.Compare(x.found, y.found), cmp.Compare(x.named, y.named))
+	}
+	if len(members) == 0 {
+		return source, false
+	}
+	most := slices.MaxFunc(members, compare)
+	return g.all[most.at].source, slices.ContainsFunc(members, func(v vertex) bool { return compare(v, most) < 0 })
+}
