@@ -18,29 +18,9 @@ var AccessVersion = rule.Rule{
 	Why: `From k0rdent 1.12 on the rules of the AccessManagement have resources; up to 1.11 they have a list for each kind, and the
 API server refuses resources as an unknown field. 1.12 takes the lists too, and its webhook turns them into resources: what
 Git says is then no longer what the cluster has, so Flux sets it back and the webhook turns it again, at each interval.`,
-	Fix: `Write the rules in the form of the release that the Management names.`,
-	Bad: []rule.Example{{Files: base + chains + managedBy("1.11.4") + `-- clusters/prod/access.yaml --
-apiVersion: k0rdent.mirantis.com/v1beta1
-kind: AccessManagement
-metadata:
-  name: kcm
-spec:
-  accessRules:
-  - resources: # <-- here
-    - kind: ClusterTemplateChain
-      names: [aws-1-0-43]
-`}},
-	Good: []rule.Example{{Files: base + chains + managedBy("1.12.0") + `-- clusters/prod/access.yaml --
-apiVersion: k0rdent.mirantis.com/v1beta1
-kind: AccessManagement
-metadata:
-  name: kcm
-spec:
-  accessRules:
-  - resources:
-    - kind: ClusterTemplateChain
-      names: [aws-1-0-43]
-`}},
+	Fix:  `Write the rules in the form of the release that the Management names.`,
+	Bad:  []rule.Example{{Files: base + chains + managedBy("1.11.4") + access("list: [team]", "resources: # <-- here\n    - kind: ClusterTemplateChain\n      names: [aws-1-0-43]")}},
+	Good: []rule.Example{{Files: base + chains + managedBy("1.12.0") + access("list: [team]", "resources:\n    - kind: ClusterTemplateChain\n      names: [aws-1-0-43]")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			version := w.version()
@@ -48,7 +28,7 @@ spec:
 				continue
 			}
 			hasResources := version.Major() > 1 || version.Major() == 1 && version.Minor() >= 12
-			for _, o := range w.of(accessKind) {
+			for _, o := range w.Of(accessKind) {
 				for i := range o.List("spec", "accessRules") {
 					w.form(p, o, i, hasResources, version)
 				}
@@ -83,8 +63,8 @@ func (w *world) form(p *rule.Pass, o *reconcile.Object, i int, hasResources bool
 // version is that of the Release which the Management names; nil where it isn't
 // known.
 func (w *world) version() *semver.Version {
-	for _, m := range w.of(management) {
-		r := w.all[reconcile.Identity{Group: group, Kind: release, Name: m.Text("spec", "release")}]
+	for _, m := range w.Of(management) {
+		r := w.All[reconcile.Identity{Group: group, Kind: release, Name: m.Text("spec", "release")}]
 		if r == nil {
 			continue
 		}

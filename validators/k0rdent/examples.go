@@ -108,6 +108,20 @@ spec:
 `
 }
 
+// access is an AccessManagement with a rule that hands something to namespaces.
+func access(targets, what string) string {
+	return `-- clusters/prod/access.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: AccessManagement
+metadata:
+  name: kcm
+spec:
+  accessRules:
+  - targetNamespaces:
+      ` + targets + `
+    ` + what + "\n"
+}
+
 // cluster is a ClusterDeployment with a template and a credential.
 func cluster(template, credential string) string {
 	return `-- clusters/prod/cluster.yaml --

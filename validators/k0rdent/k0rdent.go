@@ -7,10 +7,10 @@ package k0rdent
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -36,71 +36,37 @@ const (
 
 // world is what is applied to one cluster, as far as it is k0rdent's.
 type world struct {
-	// cluster is nil in a repository without one.
-	cluster *reconcile.Cluster
-	// own are the objects of k0rdent's kinds, in their order.
-	own []*reconcile.Object
-	// all objects by identity, and namespaces by name.
-	all        map[reconcile.Identity]*reconcile.Object
+	*platform.World
+	// namespaces by name.
 	namespaces map[string]*reconcile.Object
-	// partial says why not all that is applied is known, "" where it is.
-	partial string
 	// toggles are the parts of kcm that Git says are off; nil where Git doesn't
 	// hold kcm's HelmRelease.
 	toggles map[string]bool
 	// handedOn is what the AccessManagement hands to namespaces, computed when it
-	// is first asked for; steps and hints bound the work.
-	handedOn     map[[2]string]*handed
-	steps, hints int
+	// is first asked for; steps bound the work.
+	handedOn map[[2]string]*handed
+	steps    int
 }
 
 // mostSteps bounds how many entries of rules of access and chains are followed on a
-// cluster, and mostHints for how many names one is sought that comes near.
-const (
-	mostSteps = 1_000_000
-	mostHints = 100
-)
+// cluster.
+const mostSteps = 1_000_000
 
-// worlds are the management clusters of a repository: those that get any object of
-// k0rdent's. Without a cluster the objects are those of the files as they stand.
+// worlds are the management clusters of a repository.
 func worlds(p *rule.Pass) []*world {
 	var out []*world
-	add := func(c *reconcile.Cluster, objects []*reconcile.Object, partial string) {
-		if !slices.ContainsFunc(objects, func(o *reconcile.Object) bool { return o.Group == group }) {
-			return
-		}
-		w := &world{cluster: c, partial: partial, all: map[reconcile.Identity]*reconcile.Object{}, namespaces: map[string]*reconcile.Object{}, handedOn: map[[2]string]*handed{}}
-		for _, o := range objects {
+	for _, of := range platform.Worlds(p, group) {
+		w := &world{World: of, namespaces: map[string]*reconcile.Object{}, handedOn: map[[2]string]*handed{}}
+		for _, o := range of.Objects {
 			w.add(o)
 		}
 		out = append(out, w)
-	}
-	if len(p.Fleet().Clusters) == 0 {
-		add(nil, p.Applied(), "no cluster of the repository says what is applied together")
-		return out
-	}
-	for _, c := range p.Clusters() {
-		var objects []*reconcile.Object
-		partial := ""
-		for _, k := range c.Kustomizations {
-			if k.Spec.KubeConfig != nil {
-				continue // they go to another cluster
-			}
-			if !k.Complete() {
-				partial = "not all that Kustomization " + k.String() + " applies is known"
-			}
-			objects = append(objects, k.Objects...)
-		}
-		add(c, objects, partial)
 	}
 	return out
 }
 
 func (w *world) add(o *reconcile.Object) {
-	w.all[o.Identity] = o
 	switch {
-	case o.Group == group:
-		w.own = append(w.own, o)
 	case o.Group == "" && o.Kind == "Namespace":
 		w.namespaces[o.Name] = o
 	case o.Group == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease" && o.Name == "kcm":
@@ -112,81 +78,34 @@ func (w *world) add(o *reconcile.Object) {
 	}
 }
 
-// of are the objects of one of k0rdent's kinds.
-func (w *world) of(kind string) []*reconcile.Object {
-	var out []*reconcile.Object
-	for _, o := range w.own {
-		if o.Kind == kind {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-func (w *world) has(kind, namespace, name string) bool {
-	return w.all[reconcile.Identity{Group: group, Kind: kind, Namespace: namespace, Name: name}] != nil
-}
-
-// names are those of a kind's objects in a namespace, sorted.
-func (w *world) names(kind, namespace string) []string {
-	var out []string
-	for _, o := range w.of(kind) {
-		if o.Namespace == namespace {
-			out = append(out, o.Name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // off says that Git holds kcm's HelmRelease, and that a part of kcm is off in it.
 func (w *world) off(toggle string) bool { return w.toggles[toggle] }
 
-// unknown says that a variable whose value isn't known is in a text.
-func unknown(text string) bool { return strings.Contains(text, "${") }
-
-// reference is what an object names.
-type reference struct {
-	from            *reconcile.Object
-	kind            string
-	namespace, name string
-	path            []any
+// references are made of what an object names.
+func reference(from *reconcile.Object, kind, namespace string, path ...any) platform.Reference {
+	return platform.Of(from, group, kind, namespace, path...)
 }
 
-func (r reference) String() string {
-	if r.namespace == "" {
-		return r.kind + " " + r.name
-	}
-	return r.kind + " " + r.namespace + "/" + r.name
-}
-
-// there says whether what a reference names is there: in Git, or handed to its
-// namespace by the AccessManagement; and why that can't be told, "" where it can.
-func (w *world) there(r reference) (is bool, doubt string) {
-	if w.has(r.kind, r.namespace, r.name) {
-		return true, ""
-	}
-	if r.namespace != "" && r.namespace != system {
+// there says whether what Git doesn't hold at its place is handed to its namespace by
+// the AccessManagement, and why that, or whether kcm makes it, can't be told.
+func (w *world) there(r platform.Reference) (is bool, doubt string) {
+	if r.Namespace != "" && r.Namespace != system {
 		if is, doubt := w.handed(r); is || doubt != "" {
 			return is, doubt
 		}
 	}
-	return false, w.doubt(r)
+	return false, cmp.Or(w.Doubt(r), w.made(r))
 }
 
-// doubt is why something may be there although Git doesn't say so.
-func (w *world) doubt(r reference) string {
+// made is why kcm or people may have made what Git doesn't hold.
+func (w *world) made(r platform.Reference) string {
 	switch {
-	case unknown(r.name + r.namespace):
-		return "its name holds a variable whose value is not known"
-	case w.partial != "":
-		return w.partial
-	case slices.Contains([]string{clusterTemplate, serviceTemplate, providerTemplate}, r.kind) && !w.off("createTemplates"):
+	case slices.Contains([]string{clusterTemplate, serviceTemplate, providerTemplate}, r.Kind) && !w.off("createTemplates"):
 		return "kcm makes templates of its own, unless controller.createTemplates is off in its HelmRelease"
-	case r.kind == release && !w.off("createRelease"):
+	case r.Kind == release && !w.off("createRelease"):
 		return "kcm makes Releases of its own, unless controller.createRelease is off in its HelmRelease"
-	case len(w.of(r.kind)) == 0:
-		return "Git holds no " + r.kind + " at all"
+	case len(w.Of(r.Kind)) == 0:
+		return "Git holds no " + r.Kind + " at all"
 	}
 	return ""
 }
@@ -201,22 +120,22 @@ type handed struct {
 
 // handed says whether a rule of the AccessManagement hands something to its
 // namespace, and why that can't be told.
-func (w *world) handed(r reference) (is bool, doubt string) {
-	key := [2]string{r.kind, r.namespace}
+func (w *world) handed(r platform.Reference) (is bool, doubt string) {
+	key := [2]string{r.Kind, r.Namespace}
 	if w.handedOn[key] == nil {
 		h := &handed{names: map[string]bool{}, open: map[string]string{}}
 		w.handedOn[key] = h
-		for _, o := range w.of(accessKind) {
+		for _, o := range w.Of(accessKind) {
 			for i := range o.List("spec", "accessRules") {
-				w.follow(h, o, i, r.kind, r.namespace)
+				w.follow(h, o, i, r.Kind, r.Namespace)
 			}
 		}
 	}
 	h := w.handedOn[key]
-	if h.names[r.name] {
+	if h.names[r.Name] {
 		return true, ""
 	}
-	return false, cmp.Or(h.open[r.name], h.doubt)
+	return false, cmp.Or(h.open[r.Name], h.doubt)
 }
 
 // tooMuch is why what the AccessManagement hands on is not known in full.
@@ -235,13 +154,13 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 	chain := map[string]string{clusterTemplate: clusterChain, serviceTemplate: serviceChain}[kind]
 	names, all := given(o, i, cmp.Or(chain, kind))
 	if all {
-		w.steps += len(w.own)
-		names = w.names(cmp.Or(chain, kind), system)
+		w.steps += len(w.Own)
+		names = w.Names(cmp.Or(chain, kind), system)
 	}
 	for _, name := range names {
 		found := []string{name}
 		if chain != "" {
-			c := w.all[reconcile.Identity{Group: group, Kind: chain, Namespace: system, Name: name}]
+			c := w.All[reconcile.Identity{Group: group, Kind: chain, Namespace: system, Name: name}]
 			if c == nil { // told of by another rule
 				h.doubt = "the AccessManagement hands on " + chain + " " + name + ", which is not there"
 				continue
@@ -267,43 +186,21 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 func (w *world) reaches(o *reconcile.Object, namespace string, i int) (is bool, doubt string) {
 	at := []any{"spec", "accessRules", i, "targetNamespaces"}
 	field := func(name string) any { return o.Field(append(slices.Clone(at), name)...) }
+	list, _ := field("list").([]any)
 	switch {
-	case field("list") != nil:
-		return slices.Contains(field("list").([]any), any(namespace)), ""
-	case field("stringSelector") != nil:
+	case len(list) > 0:
+		return slices.Contains(list, any(namespace)), ""
+	case field("stringSelector") != nil && field("stringSelector") != "":
 		return false, "whom a rule's stringSelector selects is not known"
-	case field("selector") != nil:
+	case !platform.IsEmpty(field("selector")):
 		ns := w.namespaces[namespace]
 		if ns == nil {
 			return false, "the labels of namespace " + namespace + " are not in Git"
 		}
 		labels, _ := ns.Field("metadata", "labels").(map[string]any)
-		return selects(field("selector"), labels), ""
+		return platform.Selects(field("selector"), labels), ""
 	}
 	return true, ""
-}
-
-// selects says whether a label selector selects labels.
-func selects(selector any, labels map[string]any) bool {
-	s, _ := selector.(map[string]any)
-	match, _ := s["matchLabels"].(map[string]any)
-	for key, value := range match {
-		if labels[key] != value {
-			return false
-		}
-	}
-	expressions, _ := s["matchExpressions"].([]any)
-	for _, e := range expressions {
-		expression, _ := e.(map[string]any)
-		key, _ := expression["key"].(string)
-		value, has := labels[key]
-		values, _ := expression["values"].([]any)
-		in := slices.Contains(values, value)
-		if ok, known := map[any]bool{"In": has && in, "NotIn": !has || !in, "Exists": has, "DoesNotExist": !has}[expression["operator"]]; known && !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // given are the objects of a kind that a rule of access hands on, in either

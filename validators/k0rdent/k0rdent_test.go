@@ -36,18 +36,10 @@ func said(t *testing.T, r rule.Rule, files string) string {
 	return b.String()
 }
 
-const access = `-- clusters/prod/access.yaml --
-apiVersion: k0rdent.mirantis.com/v1beta1
-kind: AccessManagement
-metadata:
-  name: kcm
-spec:
-  accessRules:
-  - targetNamespaces:
-      TARGET
-    clusterTemplateChains: [aws-1-0-43]
-    credentials: [aws]
-`
+// handing has a rule of access in the older form.
+func handing(targets string) string {
+	return access(targets, "clusterTemplateChains: [aws-1-0-43]\n    credentials: [aws]")
+}
 
 const inTeam = `-- clusters/prod/team.yaml --
 apiVersion: v1
@@ -76,18 +68,19 @@ func TestHandedToOtherNamespaces(t *testing.T) {
 	for target, want := range map[string]string{
 		"list: [team]":  "",
 		"list: [other]": refused,
+		"list: []":      "", // an empty list is every namespace
+		"selector: {}":  "",
 		"selector: {matchLabels: {clusters: aws}}":                                     "",
 		"selector: {matchLabels: {clusters: azure}}":                                   refused,
 		"selector: {matchExpressions: [{key: clusters, operator: In, values: [aws]}]}": "",
 		"selector: {matchExpressions: [{key: clusters, operator: DoesNotExist}]}":      refused,
 		"stringSelector: clusters=aws":                                                 open,
 	} {
-		if got := said(t, TemplateMissing, base+chains+strings.Replace(access, "TARGET", target, 1)+inTeam); got != want {
+		if got := said(t, TemplateMissing, base+chains+handing(target)+inTeam); got != want {
 			t.Errorf("%s: got\n%swant\n%s", target, got, want)
 		}
 	}
-	newer := strings.NewReplacer("TARGET", "list: [team]", "    clusterTemplateChains: [aws-1-0-43]\n    credentials: [aws]\n",
-		"    resources:\n    - {kind: ClusterTemplateChain, names: [aws-1-0-43]}\n    - {kind: Credential}\n").Replace(access)
+	newer := access("list: [team]", "resources:\n    - {kind: ClusterTemplateChain, names: [aws-1-0-43]}\n    - {kind: Credential}")
 	for _, r := range []rule.Rule{TemplateMissing, ChainMissing, CredentialMissing} {
 		if got := said(t, r, base+chains+newer+inTeam); got != "" {
 			t.Errorf("%s of resources: %s", r.ID, got)
@@ -146,7 +139,7 @@ func TestOrderByWayOfOthers(t *testing.T) {
 
 // 1.12 turns the lists of the older form into resources.
 func TestListsOfTheOlderForm(t *testing.T) {
-	files := base + chains + strings.Replace(access, "TARGET", "list: [team]", 1)
+	files := base + chains + handing("list: [team]")
 	if got := said(t, AccessVersion, files+managedBy("1.11.4")); got != "" {
 		t.Errorf("1.11: %s", got)
 	}

@@ -6,53 +6,32 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // dangling reports the references of every cluster that name nothing.
-func dangling(p *rule.Pass, references func(*world) []reference, consequence string) {
+func dangling(p *rule.Pass, references func(*world) []platform.Reference, consequence string) {
 	for _, w := range worlds(p) {
-		for _, r := range references(w) {
-			if r.name == "" {
-				continue
+		platform.Dangling{There: w.there, Consequence: consequence, Hint: func(r platform.Reference) string {
+			if in := r; r.Namespace != "" && r.Namespace != system {
+				if in.Namespace = system; w.Has(in) {
+					return fmt.Sprintf("it stands in %s: hand it to namespace %s with a rule of the AccessManagement", system, r.Namespace)
+				}
 			}
-			is, doubt := w.there(r)
-			if is {
-				continue
-			}
-			file, line, _ := r.from.Position(r.path...)
-			if doubt != "" {
-				p.UnresolvedFor(file, line, fmt.Sprintf("whether there is %s, which %s names", r, r.from), doubt)
-				continue
-			}
-			f := finding.Finding{Message: fmt.Sprintf("%s names %s, which is not there: %s", r.from, r, consequence)}
-			if near := w.nearest(r); near != "" {
-				f.Hint = fmt.Sprintf("did you mean %q?", near)
-			} else if r.namespace != "" && r.namespace != system && w.has(r.kind, system, r.name) {
-				f.Hint = fmt.Sprintf("it stands in %s: hand it to namespace %s with a rule of the AccessManagement", system, r.namespace)
-			}
-			p.ReportBuilt(r.from, f, r.path...)
-		}
+			return ""
+		}}.Report(p, w.World, references(w))
 	}
-}
-
-// nearest is a name that comes near to what isn't there, "" where none does, or too
-// many names were sought already.
-func (w *world) nearest(r reference) string {
-	if w.hints >= mostHints {
-		return ""
-	}
-	return nearestOf(r.name, w.names(r.kind, r.namespace), &w.hints)
 }
 
 // templateReferences are the templates that objects name, and the Release of the
 // Management.
-func templateReferences(w *world) []reference {
-	var out []reference
+func templateReferences(w *world) []platform.Reference {
+	var out []platform.Reference
 	add := func(o *reconcile.Object, kind, namespace string, path ...any) {
-		out = append(out, reference{o, kind, namespace, o.Text(path...), path})
+		out = append(out, reference(o, kind, namespace, path...))
 	}
-	for _, o := range w.own {
+	for _, o := range w.Own {
 		switch o.Kind {
 		case clusterKind:
 			add(o, clusterTemplate, o.Namespace, "spec", "template")
@@ -91,10 +70,10 @@ func services(o *reconcile.Object, namespace string, add func(o *reconcile.Objec
 }
 
 // chainReferences are the chains that rules of access and services name.
-func chainReferences(w *world) []reference {
+func chainReferences(w *world) []platform.Reference {
 	out := accessReferences(w, clusterChain, "clusterTemplateChains")
 	out = append(out, accessReferences(w, serviceChain, "serviceTemplateChains")...)
-	for _, o := range w.own {
+	for _, o := range w.Own {
 		if o.Kind != clusterKind && o.Kind != serviceKind {
 			continue
 		}
@@ -103,30 +82,29 @@ func chainReferences(w *world) []reference {
 			namespace = system
 		}
 		for i := range o.List("spec", "serviceSpec", "services") {
-			path := []any{"spec", "serviceSpec", "services", i, "templateChain"}
-			out = append(out, reference{o, serviceChain, namespace, o.Text(path...), path})
+			out = append(out, reference(o, serviceChain, namespace, "spec", "serviceSpec", "services", i, "templateChain"))
 		}
 	}
 	return out
 }
 
 // credentialReferences are the credentials that clusters and rules of access name.
-func credentialReferences(w *world) []reference {
+func credentialReferences(w *world) []platform.Reference {
 	out := accessReferences(w, credential, "credentials")
-	for _, o := range w.of(clusterKind) {
-		out = append(out, reference{o, credential, o.Namespace, o.Text("spec", "credential"), []any{"spec", "credential"}})
+	for _, o := range w.Of(clusterKind) {
+		out = append(out, reference(o, credential, o.Namespace, "spec", "credential"))
 	}
 	return out
 }
 
 // accessReferences are the objects of a kind that rules of access name, in either
 // generation of their schema.
-func accessReferences(w *world, kind, list string) []reference {
-	var out []reference
+func accessReferences(w *world, kind, list string) []platform.Reference {
+	var out []platform.Reference
 	add := func(o *reconcile.Object, path ...any) {
-		out = append(out, reference{o, kind, system, o.Text(path...), path})
+		out = append(out, reference(o, kind, system, path...))
 	}
-	for _, o := range w.of(accessKind) {
+	for _, o := range w.Of(accessKind) {
 		for i := range o.List("spec", "accessRules") {
 			for j := range o.List("spec", "accessRules", i, list) {
 				add(o, "spec", "accessRules", i, list, j)
@@ -175,31 +153,9 @@ var ChainMissing = rule.Rule{
 hands on nothing: kcm reports an error in the AccessManagement's status, and clusters in those namespaces are refused for
 want of their template. Chains are immutable, so that a change makes a new one under a new name: forgotten here, the old
 name dangles as soon as the old chain is taken out.`,
-	Fix: `Name the chain that there is. A chain that other namespaces use stands in kcm-system.`,
-	Bad: []rule.Example{{Files: base + chains + `-- clusters/prod/access.yaml --
-apiVersion: k0rdent.mirantis.com/v1beta1
-kind: AccessManagement
-metadata:
-  name: kcm
-spec:
-  accessRules:
-  - targetNamespaces:
-      list: [team]
-    clusterTemplateChains:
-    - aws-1-0-42 # <-- here
-`}},
-	Good: []rule.Example{{Files: base + chains + `-- clusters/prod/access.yaml --
-apiVersion: k0rdent.mirantis.com/v1beta1
-kind: AccessManagement
-metadata:
-  name: kcm
-spec:
-  accessRules:
-  - targetNamespaces:
-      list: [team]
-    clusterTemplateChains:
-    - aws-1-0-43
-`}},
+	Fix:  `Name the chain that there is. A chain that other namespaces use stands in kcm-system.`,
+	Bad:  []rule.Example{{Files: base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-42 # <-- here")}},
+	Good: []rule.Example{{Files: base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-43")}},
 	Run: func(p *rule.Pass) {
 		dangling(p, chainReferences, "nothing is handed on")
 	},

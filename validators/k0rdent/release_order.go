@@ -33,11 +33,11 @@ since Flux takes a Release for healthy as soon as it is there.`,
 	Good: []rule.Example{{Files: base + steps("release", waiting, "")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
-			if w.cluster == nil {
+			if w.Cluster == nil {
 				continue
 			}
-			for _, o := range w.of(management) {
-				r := w.all[reconcile.Identity{Group: group, Kind: release, Name: o.Text("spec", "release")}]
+			for _, o := range w.Of(management) {
+				r := w.All[reconcile.Identity{Group: group, Kind: release, Name: o.Text("spec", "release")}]
 				if r == nil || r.Kustomization == nil || o.Kustomization == nil {
 					continue // told of by another rule
 				}
@@ -56,7 +56,7 @@ func (w *world) order(p *rule.Pass, m, r *reconcile.Object) {
 			Message:  fmt.Sprintf("%s is applied together with %s: kcm refuses it until that is ready, and then nothing of Kustomization %s is applied", m, r, m.Kustomization),
 			Hint:     "move it to a Kustomization that depends on the one with the Release",
 		}, "kind")
-	case !before(w.cluster, m.Kustomization)[r.Kustomization]:
+	case !before(w.Cluster, m.Kustomization)[r.Kustomization]:
 		p.ReportBuilt(m, finding.Finding{
 			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: kcm refuses it until that is ready", m.Kustomization, m, r.Kustomization, r),
 			Hint:    fmt.Sprintf("add %s to its dependsOn", r.Kustomization),

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -24,20 +24,21 @@ there or without any. kcm's webhook refuses a chain where one doesn't.`,
 				continue
 			}
 			templates := supported(o)
-			known, open, hints := map[string]bool{}, false, 0
+			known, open := map[string]bool{}, false
+			var hints platform.Hints
 			for _, name := range templates {
 				known[name] = true
-				open = open || unknown(name)
+				open = open || platform.Unknown(name)
 			}
 			for i := range o.List("spec", "supportedTemplates") {
 				for j := range o.List("spec", "supportedTemplates", i, "availableUpgrades") {
 					path := []any{"spec", "supportedTemplates", i, "availableUpgrades", j, "name"}
 					name := o.Text(path...)
-					if name == "" || unknown(name) || known[name] || open {
+					if name == "" || platform.Unknown(name) || known[name] || open {
 						continue
 					}
 					f := finding.Finding{Message: fmt.Sprintf("%s allows an upgrade to %s, which is not among its supportedTemplates", o, name)}
-					if near := nearestOf(name, templates, &hints); near != "" {
+					if near := hints.Nearest(name, templates); near != "" {
 						f.Hint = fmt.Sprintf("did you mean %q? otherwise add it to supportedTemplates", near)
 					}
 					p.ReportBuilt(o, f, path...)
@@ -45,14 +46,4 @@ there or without any. kcm's webhook refuses a chain where one doesn't.`,
 			}
 		}
 	},
-}
-
-// nearestOf is a name among others that comes near, "" where none does, or too many
-// were sought already.
-func nearestOf(name string, names []string, hints *int) string {
-	if *hints++; *hints > mostHints {
-		return ""
-	}
-	near, _ := schemas.Nearest(name, names)
-	return near
 }

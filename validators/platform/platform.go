@@ -1,0 +1,184 @@
+// Package platform holds what the rules about the platform products, k0rdent and
+// Kommander, share: what is applied to a management cluster, and the references
+// between its objects.
+package platform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// World is what is applied to one management cluster.
+type World struct {
+	// Cluster is nil in a repository without one.
+	Cluster *reconcile.Cluster
+	// Objects are all of them, and Own those of the product's kinds, in their order.
+	Objects, Own []*reconcile.Object
+	// All objects by identity.
+	All map[reconcile.Identity]*reconcile.Object
+	// Partial says why not all that is applied is known, "" where it is.
+	Partial string
+
+	kinds map[string][]*reconcile.Object
+	names map[[2]string][]string
+	hints Hints
+}
+
+// Worlds are the management clusters of a repository: those that get any object of
+// the product's groups. Without a cluster the objects are those of the files as they
+// stand.
+func Worlds(p *rule.Pass, groups ...string) []*World {
+	var out []*World
+	add := func(c *reconcile.Cluster, objects []*reconcile.Object, partial string) {
+		w := &World{
+			Cluster: c, Objects: objects, Partial: partial, All: map[reconcile.Identity]*reconcile.Object{},
+			kinds: map[string][]*reconcile.Object{}, names: map[[2]string][]string{},
+		}
+		for _, o := range objects {
+			w.All[o.Identity] = o
+			if slices.Contains(groups, o.Group) {
+				w.Own = append(w.Own, o)
+				w.kinds[o.Kind] = append(w.kinds[o.Kind], o)
+			}
+		}
+		if len(w.Own) > 0 {
+			out = append(out, w)
+		}
+	}
+	if len(p.Fleet().Clusters) == 0 {
+		add(nil, p.Applied(), "no cluster of the repository says what is applied together")
+		return out
+	}
+	for _, c := range p.Clusters() {
+		var objects []*reconcile.Object
+		partial := ""
+		for _, k := range c.Kustomizations {
+			if k.Spec.KubeConfig != nil {
+				continue // they go to another cluster
+			}
+			if !k.Complete() {
+				partial = "not all that Kustomization " + k.String() + " applies is known"
+			}
+			objects = append(objects, k.Objects...)
+		}
+		add(c, objects, partial)
+	}
+	return out
+}
+
+// Of are the objects of one of the product's kinds.
+func (w *World) Of(kind string) []*reconcile.Object { return w.kinds[kind] }
+
+// Names are those of a kind's objects in a namespace, sorted.
+func (w *World) Names(kind, namespace string) []string {
+	key := [2]string{kind, namespace}
+	if _, known := w.names[key]; !known {
+		var names []string
+		for _, o := range w.Of(kind) {
+			if o.Namespace == namespace {
+				names = append(names, o.Name)
+			}
+		}
+		slices.Sort(names)
+		w.names[key] = names
+	}
+	return w.names[key]
+}
+
+// Reference is what an object names at a path of it. The namespace is "" where the
+// kind has none.
+type Reference struct {
+	From            *reconcile.Object
+	Group, Kind     string
+	Namespace, Name string
+	Path            []any
+}
+
+// Of names the object of a kind and namespace that stands at a path of another one.
+func Of(from *reconcile.Object, group, kind, namespace string, path ...any) Reference {
+	return Reference{From: from, Group: group, Kind: kind, Namespace: namespace, Name: from.Text(path...), Path: path}
+}
+
+func (r Reference) String() string {
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// Has says whether Git holds what a reference names.
+func (w *World) Has(r Reference) bool {
+	return w.All[reconcile.Identity{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}] != nil
+}
+
+// Doubt is why what Git doesn't hold may be there for reasons that hold of anything,
+// "" where there are none.
+func (w *World) Doubt(r Reference) string {
+	if Unknown(r.Name + r.Namespace) {
+		return "its name holds a variable whose value is not known"
+	}
+	return w.Partial
+}
+
+// Dangling says how references that name nothing are reported.
+type Dangling struct {
+	// There says of what Git doesn't hold at its place whether it is there all the
+	// same, and why that can't be told, "" where it can.
+	There func(r Reference) (is bool, doubt string)
+	// Consequence of its absence, for the message.
+	Consequence string
+	// Hint is what to do where no name comes near, "" where nothing is known; it may
+	// be nil.
+	Hint func(r Reference) string
+}
+
+// Report reports the references that name nothing, and those of which that can't be
+// told.
+func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
+	for _, r := range references {
+		if r.Name == "" || w.Has(r) {
+			continue
+		}
+		is, doubt := d.There(r)
+		if is {
+			continue
+		}
+		if doubt != "" {
+			file, line, _ := r.From.Position(r.Path...)
+			p.UnresolvedFor(file, line, fmt.Sprintf("whether there is %s, which %s names", r, r.From), doubt)
+			continue
+		}
+		f := finding.Finding{Message: fmt.Sprintf("%s names %s, which is not there: %s", r.From, r, d.Consequence)}
+		if near := w.hints.Nearest(r.Name, w.Names(r.Kind, r.Namespace)); near != "" {
+			f.Hint = fmt.Sprintf("did you mean %q?", near)
+		} else if d.Hint != nil {
+			f.Hint = d.Hint(r)
+		}
+		p.ReportBuilt(r.From, f, r.Path...)
+	}
+}
+
+// Hints counts the names for which one was sought that comes near.
+type Hints int
+
+// mostHints bounds how many there are.
+const mostHints = 100
+
+// Nearest is one of some names that comes near to another, "" where none does, or too
+// many were sought already.
+func (h *Hints) Nearest(name string, names []string) string {
+	if *h++; *h > mostHints {
+		return ""
+	}
+	near, _ := schemas.Nearest(name, names)
+	return near
+}
+
+// Unknown says that a variable whose value isn't known is in a text.
+func Unknown(text string) bool { return strings.Contains(text, "${") }
