@@ -79,6 +79,7 @@ var rules = []rule.Rule{
 	k0rdent.AccessVersion,
 	k0rdent.ChainMissing,
 	k0rdent.CredentialMissing,
+	k0rdent.PlacementEmpty,
 	k0rdent.ReleaseOrder,
 	k0rdent.TemplateEdited,
 	k0rdent.TemplateMissing,

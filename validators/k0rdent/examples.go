@@ -44,7 +44,7 @@ spec:
       createTemplates: false
 `
 
-// templates are two versions of a template, and a credential.
+// templates are two versions of a template, and a credential with its identity.
 const templates = `-- clusters/prod/templates.yaml --
 apiVersion: k0rdent.mirantis.com/v1beta1
 kind: ClusterTemplate
@@ -86,6 +86,16 @@ spec:
     apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
     kind: AWSClusterStaticIdentity
     name: aws
+---
+` + identity
+
+// identity is that of the credential.
+const identity = `apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: AWSClusterStaticIdentity
+metadata:
+  name: aws
+spec:
+  secretRef: aws-secret
 `
 
 // chains are the templates with the upgrade from one to the other.
@@ -130,11 +140,30 @@ kind: ClusterDeployment
 metadata:
   name: tools
   namespace: kcm-system
+  labels:
+    environment: tools
 spec:
   template: ` + template + `
   credential: ` + credential + `
   config:
     region: eu-central-1
+`
+}
+
+// service is a MultiClusterService for the clusters that a selector selects.
+func service(selector string) string {
+	return `-- clusters/prod/service.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: MultiClusterService
+metadata:
+  name: ingress
+spec:
+  clusterSelector: ` + selector + `
+  serviceSpec:
+    services:
+    - name: ingress
+      namespace: ingress
+      template: ingress-4-13-3
 `
 }
 

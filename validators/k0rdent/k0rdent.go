@@ -89,6 +89,9 @@ func reference(from *reconcile.Object, kind, namespace string, path ...any) plat
 // there says whether what Git doesn't hold at its place is handed to its namespace by
 // the AccessManagement, and why that, or whether kcm makes it, can't be told.
 func (w *world) there(r platform.Reference) (is bool, doubt string) {
+	if r.Group != group {
+		return w.identity(r)
+	}
 	if r.Namespace != "" && r.Namespace != system {
 		if is, doubt := w.handed(r); is || doubt != "" {
 			return is, doubt
@@ -104,10 +107,24 @@ func (w *world) made(r platform.Reference) string {
 		return "kcm makes templates of its own, unless controller.createTemplates is off in its HelmRelease"
 	case r.Kind == release && !w.off("createRelease"):
 		return "kcm makes Releases of its own, unless controller.createRelease is off in its HelmRelease"
-	case len(w.Of(r.Kind)) == 0:
+	case !w.Holds(r.Group, r.Kind):
 		return "Git holds no " + r.Kind + " at all"
 	}
 	return ""
+}
+
+// identity says whether the identity of a Credential is there: many kinds of them have
+// no namespace. Secrets are made by other means than Git, too.
+func (w *world) identity(r platform.Reference) (is bool, doubt string) {
+	everywhere := r
+	everywhere.Namespace = ""
+	if w.Has(everywhere) {
+		return true, ""
+	}
+	if r.Kind == "Secret" {
+		return false, "Secrets may be made outside of Git"
+	}
+	return false, cmp.Or(w.Doubt(r), w.made(r))
 }
 
 // handed is what the AccessManagement hands to a namespace of one kind: names, and

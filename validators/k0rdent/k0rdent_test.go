@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{AccessVersion, ChainMissing, CredentialMissing, ReleaseOrder, TemplateEdited, TemplateMissing, UpgradeUnsupported}
+var all = []rule.Rule{AccessVersion, ChainMissing, CredentialMissing, PlacementEmpty, ReleaseOrder, TemplateEdited, TemplateMissing, UpgradeUnsupported}
 
 func TestExamples(t *testing.T) {
 	for _, r := range all {
@@ -137,6 +137,64 @@ func TestOrderByWayOfOthers(t *testing.T) {
 	}
 }
 
+// Whom a MultiClusterService is for is told by the labels of the clusters, and an empty
+// list of namespaces is all of them.
+func TestPlacement(t *testing.T) {
+	files := base + templates + cluster("aws-standalone-cp-1-0-43", "aws")
+	none := "MultiClusterService ingress is for no cluster: "
+	for selector, want := range map[string]string{
+		"{matchLabels: {environment: tools}}":                                                            "",
+		"{matchLabels: {environment: tool}}":                                                             none + "no ClusterDeployment has labels that its clusterSelector selects\n  label the clusters that it is for\n",
+		"{matchExpressions: [{key: environment, operator: In, values: [a, tools]}]}":                     "",
+		"{matchExpressions: [{key: environment, operator: In, values: []}]}":                             none + "In of \"environment\" has no values\n",
+		"{matchExpressions: [{key: environment, operator: Is, values: [tools]}]}":                        none + "there is no operator \"Is\"\n",
+		"{matchExpressions: [{key: environment, operator: Exists, values: [tools]}]}":                    none + "Exists of \"environment\" has values\n",
+		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}":                    none + "what it asks of \"a\" excludes itself\n",
+		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: NotIn, values: [b]}]}":              none + "what it asks of \"a\" excludes itself\n",
+		"{matchExpressions: [{key: a, operator: In, values: [b]}, {key: a, operator: In, values: [c]}]}": none + "what it asks of \"a\" excludes itself\n",
+		"{matchLabels: {environment: \"${STAGE}\"}}":                                                     "? which clusters MultiClusterService ingress is for: its clusterSelector holds a variable whose value is not known\n",
+		"{matchLabels: {k0rdent.mirantis.com/component: kcm}}":                                           "? which clusters MultiClusterService ingress is for: it asks for labels that kcm sets\n",
+		"{}\n  x: {}": none + "its clusterSelector is empty, which kcm takes for none\n  select clusters by a label\n",
+	} {
+		if got := said(t, PlacementEmpty, files+service(selector)); got != want {
+			t.Errorf("%s: got\n%swant\n%s", selector, got, want)
+		}
+	}
+	itself := strings.Replace(service("{}"), "  serviceSpec:\n", "  serviceSpec:\n    provider: {selfManagement: true}\n", 1)
+	if got := said(t, PlacementEmpty, files+itself); got != "" {
+		t.Errorf("for the management cluster: %s", got)
+	}
+	if got := said(t, PlacementEmpty, base+service("{matchLabels: {a: b}}")); !strings.HasSuffix(got, "Git holds no ClusterDeployment at all\n") {
+		t.Errorf("no cluster: %s", got)
+	}
+	for targets, want := range map[string]string{
+		"list: [team]":                        "",
+		"list: []":                            "AccessManagement kcm hands on to every namespace here: kcm takes an empty list for all of them\n  name the namespaces, leave the rule out, or targetNamespaces where all are meant\n",
+		"list: []\n      stringSelector: a=b": "",
+		"selector: {matchLabels: {a: b}}":     "",
+		"selector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}": "AccessManagement kcm hands on to no namespace here: what it asks of \"a\" excludes itself\n",
+	} {
+		if got := said(t, PlacementEmpty, base+chains+access(targets, "credentials: [aws]")); got != want {
+			t.Errorf("%s: got\n%swant\n%s", targets, got, want)
+		}
+	}
+}
+
+// The identity of a Credential is looked for where its kind may stand.
+func TestIdentityOfACredential(t *testing.T) {
+	for files, want := range map[string]string{
+		templates: "",
+		strings.Replace(templates, "    name: aws\n", "    name: aws\n    namespace: kcm-system\n", 1): "",
+		strings.Replace(templates, "    name: aws\n", "    name: awz\n", 1):                            "Credential kcm-system/aws names AWSClusterStaticIdentity awz, which is not there: clusters with it are refused\n",
+		strings.TrimSuffix(templates, "---\n"+identity):                                                "? whether there is AWSClusterStaticIdentity aws, which Credential kcm-system/aws names: Git holds no AWSClusterStaticIdentity at all\n",
+		strings.Replace(templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n", 1): "? whether there is Secret aws, which Credential kcm-system/aws names: Secrets may be made outside of Git\n",
+	} {
+		if got := said(t, CredentialMissing, base+files); got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	}
+}
+
 // 1.12 turns the lists of the older form into resources.
 func TestListsOfTheOlderForm(t *testing.T) {
 	files := base + chains + handing("list: [team]")
@@ -150,7 +208,7 @@ func TestListsOfTheOlderForm(t *testing.T) {
 
 // Writing a default out is no change, and neither is one of what isn't immutable.
 func TestChangesThatAreAllowed(t *testing.T) {
-	before := base + chains
+	before := base + strings.Replace(chains, "  identityRef:\n", "  region: us\n  identityRef:\n", 1)
 	for name, change := range map[string][2]string{
 		"a default":   {"      interval: 10m0s\n", "      interval: 10m0s\n      reconcileStrategy: ChartVersion\n"},
 		"a label":     {"  name: aws\n  namespace: kcm-system\n", "  name: aws\n  namespace: kcm-system\n  labels: {a: b}\n"},
@@ -161,6 +219,7 @@ func TestChangesThatAreAllowed(t *testing.T) {
 		}
 	}
 	for name, change := range map[string][2]string{
+		"a region":     {"  region: us\n", "  region: eu\n"},
 		"a chain":      {"    - name: aws-standalone-cp-1-0-43\n", "    - name: aws-standalone-cp-1-0-42\n"},
 		"the interval": {"      interval: 10m0s\n", "      interval: 20m0s\n"},
 	} {

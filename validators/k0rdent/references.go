@@ -3,6 +3,7 @@ package k0rdent
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -88,11 +89,19 @@ func chainReferences(w *world) []platform.Reference {
 	return out
 }
 
-// credentialReferences are the credentials that clusters and rules of access name.
+// credentialReferences are the credentials that clusters and rules of access name, and
+// the identities that credentials do.
 func credentialReferences(w *world) []platform.Reference {
 	out := accessReferences(w, credential, "credentials")
 	for _, o := range w.Of(clusterKind) {
 		out = append(out, reference(o, credential, o.Namespace, "spec", "credential"))
+	}
+	for _, o := range w.Of(credential) {
+		identityGroup, _, versioned := strings.Cut(o.Text("spec", "identityRef", "apiVersion"), "/")
+		if !versioned {
+			identityGroup = ""
+		}
+		out = append(out, platform.Of(o, identityGroup, o.Text("spec", "identityRef", "kind"), o.Text("spec", "identityRef", "namespace"), "spec", "identityRef", "name"))
 	}
 	return out
 }
@@ -164,15 +173,16 @@ name dangles as soon as the old chain is taken out.`,
 // CredentialMissing is k0rdent-credential-missing.
 var CredentialMissing = rule.Rule{
 	ID:       "k0rdent-credential-missing",
-	Title:    "a Credential that is not there",
+	Title:    "a Credential, or its identity, that is not there",
 	Severity: finding.Error,
 	Why: `kcm's webhook refuses a ClusterDeployment whose credential isn't in its namespace; the AccessManagement copies to a
-namespace the credentials that a rule names, out of kcm-system. Where Git holds no Credential at all, they are made by
-hand, and the question is unresolved.`,
+namespace the credentials that a rule names, out of kcm-system. A Credential whose identity isn't there is never ready, and
+clusters with it are refused, too. Where Git holds no object of the kind at all, they are made by hand, and the question is
+unresolved; so are Secrets.`,
 	Fix:  `Correct the name, add the Credential, or hand it to the namespace with a rule of the AccessManagement.`,
 	Bad:  []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "awz # <-- here")}},
 	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
 	Run: func(p *rule.Pass) {
-		dangling(p, credentialReferences, "the cluster is refused")
+		dangling(p, credentialReferences, "clusters with it are refused")
 	},
 }

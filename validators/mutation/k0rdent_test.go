@@ -54,6 +54,25 @@ var k0rdentMutants = []mutant{
 		edits: []edit{replace("k0rdent/access/clustertemplatechains.yaml", "    - name: aws-standalone-cp-1-0-43\n", "    - name: «»azure-standalone-cp-1-0-45\n")},
 	},
 
+	{
+		name: "identity-of-a-credential", example: "k0rdent", rule: "k0rdent-credential-missing",
+		edits: []edit{replace("k0rdent/credentials/aws.yaml", "    kind: AWSClusterStaticIdentity\n    name: aws\n", "    kind: AWSClusterStaticIdentity\n    name: «»aws-eu\n")},
+	},
+
+	// Placement.
+	{
+		name: "services-for-no-cluster", example: "k0rdent", rule: "k0rdent-placement-empty",
+		edits: []edit{replace("k0rdent/services/certificates.yaml", "environment: production", "environment: prod"), mark("k0rdent/services/certificates.yaml", "  «»clusterSelector:")},
+	},
+	{
+		name: "services-by-an-empty-selector", example: "k0rdent", rule: "k0rdent-placement-empty",
+		edits: []edit{replace("k0rdent/services/certificates.yaml", "  clusterSelector:\n    matchLabels:\n      environment: production\n", "  «»clusterSelector: {}\n")},
+	},
+	{
+		name: "access-for-everybody", example: "k0rdent", rule: "k0rdent-placement-empty",
+		edits: []edit{replace("k0rdent/access/accessmanagement.yaml", "      list:\n      - team-red\n", "      «»list: []\n")},
+	},
+
 	// Order.
 	{
 		name: "Management-without-dependsOn", example: "k0rdent", rule: "k0rdent-release-order",

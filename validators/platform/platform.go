@@ -25,6 +25,8 @@ type World struct {
 	// Partial says why not all that is applied is known, "" where it is.
 	Partial string
 
+	// held are the kinds with any object, by group and kind.
+	held  map[[2]string]bool
 	kinds map[string][]*reconcile.Object
 	names map[[2]string][]string
 	hints Hints
@@ -38,10 +40,11 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 	add := func(c *reconcile.Cluster, objects []*reconcile.Object, partial string) {
 		w := &World{
 			Cluster: c, Objects: objects, Partial: partial, All: map[reconcile.Identity]*reconcile.Object{},
-			kinds: map[string][]*reconcile.Object{}, names: map[[2]string][]string{},
+			held: map[[2]string]bool{}, kinds: map[string][]*reconcile.Object{}, names: map[[2]string][]string{},
 		}
 		for _, o := range objects {
 			w.All[o.Identity] = o
+			w.held[[2]string{o.Group, o.Kind}] = true
 			if slices.Contains(groups, o.Group) {
 				w.Own = append(w.Own, o)
 				w.kinds[o.Kind] = append(w.kinds[o.Kind], o)
@@ -74,6 +77,9 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 
 // Of are the objects of one of the product's kinds.
 func (w *World) Of(kind string) []*reconcile.Object { return w.kinds[kind] }
+
+// Holds says whether Git holds any object of a kind, of whatever group.
+func (w *World) Holds(group, kind string) bool { return w.held[[2]string{group, kind}] }
 
 // Names are those of a kind's objects in a namespace, sorted.
 func (w *World) Names(kind, namespace string) []string {

@@ -1,0 +1,120 @@
+package k0rdent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// PlacementEmpty is k0rdent-placement-empty.
+var PlacementEmpty = rule.Rule{
+	ID:       "k0rdent-placement-empty",
+	Title:    "a placement that selects nothing, or by an empty list everything",
+	Severity: finding.Warning,
+	Why: `A MultiClusterService whose clusterSelector is empty is for no cluster, unless its provider has selfManagement: kcm
+takes an empty selector for none, where others take it for all. One that no ClusterDeployment's labels fulfil, or that
+excludes itself, installs nothing either, and nobody is told. Where Git holds no ClusterDeployment at all, the question is
+unresolved.
+
+In the AccessManagement it is the other way round: a rule whose list of target namespaces is empty hands on to every
+namespace.`,
+	Fix: `Select clusters by a label that they have. Leave out a rule of access that is for nobody.`,
+	Bad: []rule.Example{
+		{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + service("{} # <-- here")},
+		{Files: base + chains + access("list: [] # <-- here", "clusterTemplateChains: [aws-1-0-43]")},
+	},
+	Good: []rule.Example{{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + service("{matchLabels: {environment: tools}}")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			for _, o := range w.Of(serviceKind) {
+				w.selectsNoCluster(p, o)
+			}
+			for _, o := range w.Of(accessKind) {
+				for i := range o.List("spec", "accessRules") {
+					selectsNoNamespace(p, o, i)
+				}
+			}
+		}
+	},
+}
+
+// selectsNoCluster reports a MultiClusterService that is for no cluster.
+func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
+	at := []any{"spec", "clusterSelector"}
+	selector := o.Field(at...)
+	if self := o.Field("spec", "serviceSpec", "provider", "selfManagement"); self != nil && self != false {
+		return // it is for the management cluster
+	}
+	report := func(why, hint string) {
+		if selector == nil {
+			at = at[:1]
+		}
+		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s is for no cluster: %s", o, why), Hint: hint}, at...)
+	}
+	if platform.IsEmpty(selector) {
+		report("its clusterSelector is empty, which kcm takes for none", "select clusters by a label")
+		return
+	}
+	if why := platform.Nothing(selector); why != "" {
+		report(why, "")
+		return
+	}
+	clusters := w.Of(clusterKind)
+	if w.steps += len(clusters); w.steps > mostSteps {
+		return
+	}
+	for _, c := range clusters {
+		labels, _ := c.Field("metadata", "labels").(map[string]any)
+		if platform.Selects(selector, labels) {
+			return
+		}
+	}
+	if doubt := w.elsewhere(selector); doubt != "" {
+		file, line, _ := o.Position(at...)
+		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s is for", o), doubt)
+		return
+	}
+	report("no ClusterDeployment has labels that its clusterSelector selects", "label the clusters that it is for")
+}
+
+// elsewhere is why there may be clusters that a selector selects though none in Git
+// has the labels.
+func (w *world) elsewhere(selector any) string {
+	text := fmt.Sprint(selector)
+	switch {
+	case platform.Unknown(text):
+		return "its clusterSelector holds a variable whose value is not known"
+	case w.Partial != "":
+		return w.Partial
+	case !w.Holds(group, clusterKind):
+		return "Git holds no " + clusterKind + " at all"
+	case strings.Contains(text, group+"/"):
+		return "it asks for labels that kcm sets"
+	}
+	for _, c := range w.Of(clusterKind) {
+		if platform.Unknown(fmt.Sprint(c.Field("metadata", "labels"))) {
+			return "the labels of " + c.String() + " hold a variable whose value is not known"
+		}
+	}
+	return ""
+}
+
+// selectsNoNamespace reports a rule of access that selects nobody, or by an empty list
+// everybody.
+func selectsNoNamespace(p *rule.Pass, o *reconcile.Object, i int) {
+	list := []any{"spec", "accessRules", i, "targetNamespaces", "list"}
+	selector := []any{"spec", "accessRules", i, "targetNamespaces", "selector"}
+	if names, given := o.Field(list...).([]any); given && len(names) == 0 && platform.IsEmpty(o.Field(selector...)) && o.Text("spec", "accessRules", i, "targetNamespaces", "stringSelector") == "" {
+		p.ReportBuilt(o, finding.Finding{
+			Message: fmt.Sprintf("%s hands on to every namespace here: kcm takes an empty list for all of them", o),
+			Hint:    "name the namespaces, leave the rule out, or targetNamespaces where all are meant",
+		}, list...)
+	}
+	if why := platform.Nothing(o.Field(selector...)); why != "" {
+		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s hands on to no namespace here: %s", o, why)}, selector...)
+	}
+}
