@@ -125,28 +125,42 @@ containers:
 }
 
 // FuzzList compares the objects of a kustomization that only lists files, and may set their
-// namespace, with kustomize's.
+// namespace and labels, with kustomize's.
 func FuzzList(f *testing.F) {
 	forbidFetching(f)
 	addCases(f, func(name string) bool { return !repository.IsKustomization(name) && strings.HasSuffix(name, ".yaml") })
-	whole, spoilt := referring()
-	for _, seed := range slices.Concat(whole, spoilt, heads()) {
+	whole, _ := referring()
+	for _, seed := range slices.Concat(whole, heads()) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, k := range []struct{ app, base string }{{}, {"namespace: one\nlabels: [{pairs: {a: b, c: \"2\"}}]\n", "namespace: two\n"}} {
-			compareListed(t, map[string][]byte{
-				"app/a.yaml": data, "app/b.yaml": []byte(object), "base/kustomization.yaml": []byte("resources:\n- c.yaml\n" + k.base),
-				"base/c.yaml":            []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  namespace: other\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n"),
-				"app/kustomization.yaml": []byte("resources: [a.yaml, ../base, b.yaml]\n" + k.app),
-			})
+		for _, all := range []bool{false, true} {
+			compareListed(t, data, all)
 		}
 	})
 }
 
-// compareListed compares the objects of the folder app with kustomize's, where it is listed.
-func compareListed(t *testing.T, content map[string][]byte) {
+// TestListsSpoilt does the same with objects whose references are none.
+func TestListsSpoilt(t *testing.T) {
+	_, spoilt := referring()
+	for i, text := range spoilt {
+		compareListed(t, []byte(text), i%2 == 0)
+	}
+}
+
+// compareListed compares what a kustomization makes of a file, of a base and of another file with
+// what kustomize makes of it, where it is listed. All says that it gives them a namespace and labels.
+func compareListed(t *testing.T, data []byte, all bool) {
 	t.Helper()
+	content := map[string][]byte{
+		"app/a.yaml": data, "app/b.yaml": []byte(object), "base/kustomization.yaml": []byte("resources:\n- c.yaml\n"),
+		"base/c.yaml":            []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  namespace: other\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n"),
+		"app/kustomization.yaml": []byte("resources: [a.yaml, ../base, b.yaml]\n"),
+	}
+	if all {
+		content["app/kustomization.yaml"] = append(content["app/kustomization.yaml"], "namespace: one\nlabels: [{pairs: {a: b, c: \"2\"}}]\n"...)
+		content["base/kustomization.yaml"] = append(content["base/kustomization.yaml"], "namespace: two\n"...)
+	}
 	repo, err := repository.FromFiles(maps.All(content), repository.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +186,7 @@ func compareListed(t *testing.T, content map[string][]byte) {
 			want = append(want, one)
 		}
 		if fmt.Sprint(err) != fmt.Sprint(failed) || !reflect.DeepEqual(listed, want) {
-			t.Errorf("%v (%v)\nkustomize makes\n%v (%v)", listed, err, want, failed)
+			t.Errorf("%s\n%v (%v)\nkustomize makes\n%v (%v)", data, listed, err, want, failed)
 		}
 	}
 }
