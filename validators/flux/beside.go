@@ -14,13 +14,11 @@ const (
 	mostBeside     = 64 << 20
 )
 
-// speaking finds which of some names the files speak of that Flux doesn't read: scripts,
-// Terraform, Taskfiles, bootstraps. What they speak of may be made by them. It returns the
-// first file for each; readers says whether texts for people count.
-func speaking(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
-	found := map[string]string{}
+// beside reads the files of a repository that Flux doesn't: scripts, Terraform, Taskfiles,
+// bootstraps; readers says whether texts for people count. It reads none where no names are asked for.
+func beside(repo *repository.Repository, names map[string]bool, readers bool, visit func(file, text string)) {
 	if len(names) == 0 {
-		return found
+		return
 	}
 	total := 0
 	for _, name := range repo.Paths() {
@@ -32,21 +30,42 @@ func speaking(repo *repository.Repository, names map[string]bool, readers bool) 
 			continue
 		}
 		total += len(data)
-		for word := range strings.FieldsFuncSeq(string(data), func(r rune) bool { return !isNameRune(r) }) {
-			for word = strings.Trim(word, ".-"); word != ""; {
-				if names[word] && found[word] == "" {
-					found[word] = name
-				}
-				// A group also stands at the end of a definition's name.
-				_, rest, more := strings.Cut(word, ".")
-				if !more || len(word) > 253 {
-					break
-				}
-				word = rest
+		visit(name, string(data))
+	}
+}
+
+// speaking finds which of some names the files speak of that Flux doesn't read. What they speak of
+// may be made by them. It returns the first file for each; readers says whether texts for people
+// count.
+func speaking(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
+	found := map[string]string{}
+	beside(repo, names, readers, func(file, text string) {
+		words := map[string]bool{}
+		wordsOf(text, names, words)
+		for word := range words {
+			if found[word] == "" {
+				found[word] = file
 			}
 		}
-	}
+	})
 	return found
+}
+
+// wordsOf adds those of some names to found that are words of a text. A group also stands at the end
+// of a definition's name.
+func wordsOf(text string, names, found map[string]bool) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isNameRune(r) }) {
+		for word = strings.Trim(word, ".-"); word != ""; {
+			if names[word] {
+				found[word] = true
+			}
+			_, rest, more := strings.Cut(word, ".")
+			if !more || len(word) > 253 {
+				break
+			}
+			word = rest
+		}
+	}
 }
 
 func isNameRune(r rune) bool {

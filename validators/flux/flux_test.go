@@ -50,6 +50,7 @@ const dependsOnInfra = "  dependsOn:\n    - name: infra\n"
 // unresolved in brackets.
 func TestRules(t *testing.T) {
 	base := fluxSync + podinfoNamespace
+	webRelease := fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n")
 	for _, c := range []struct{ name, files, want string }{
 		{"a dependency on nothing", base + apps(dependsOnInfra), "flux-dependson-missing"},
 		{"a suspended object waits for nothing", base + apps(dependsOnInfra+"  suspend: true\n"), ""},
@@ -199,6 +200,19 @@ args = "--watch-configs-label-selector=owner!=helm"
 		{"a suspended release goes nowhere", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n  suspend: true\n"), ""},
 		{"a namespace that a chart is told of", fluxSync + podinfoSource + podinfoIn("a", "  values: {namespaces: [web]}\n") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), ""},
 		{"a namespace that a script makes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n") + "-- setup.sh --\nkubectl create namespace web\n", ""},
+		{"a namespace that files speak of and don't make", webRelease + "-- .github/workflows/e2e.yaml --\njobs:\n  test:\n    steps:\n      - run: |\n          kubectl -n web wait helmrelease/b\n          kubectl create namespace other\n" +
+			"-- Taskfile.yaml --\ntasks:\n  logs: {cmds: [kubectl logs -n web deploy/b]}\n-- main.tf --\nlocals { watched = \"web\" }\n-- tool.py --\nlog(namespace=\"web\")\n", "flux-namespace-missing"},
+		{"a namespace that a comment makes", webRelease + "-- setup.sh --\n# kubectl create namespace web\n", "flux-namespace-missing"},
+		{"a namespace that a workflow makes", webRelease + "-- .github/workflows/deploy.yaml --\njobs:\n  test:\n    steps:\n      - run: helm upgrade --install web ./web -n web \\\n          --create-namespace\n", ""},
+		{"a namespace that a helmfile makes", webRelease + "-- bootstrap/helmfile.yaml --\nreleases:\n  - name: web\n    namespace: web\n    chart: ./web\n", ""},
+		{"a namespace that a helmfile doesn't make", webRelease + "-- bootstrap/helmfile.yaml --\nhelmDefaults:\n  createNamespace: false\nreleases:\n  - name: web\n    namespace: web\n    chart: ./web\n", "flux-namespace-missing"},
+		{"a namespace of a template", webRelease + "-- bootstrap/resources.yaml.j2 --\n{% for namespace in [\"web\", \"db\"] %}\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ namespace }}\n{% endfor %}\n", ""},
+		{"a namespace of a manifest in a configuration", webRelease + "-- talos/controlplane.yaml --\ncluster:\n  inlineManifests:\n    - name: web\n      contents: |-\n        apiVersion: v1\n        kind: Namespace\n        metadata:\n          name: web\n", ""},
+		{"a namespace that Terraform makes", webRelease + "-- main.tf --\nresource \"kubernetes_namespace\" \"all\" {\n  for_each = toset(var.names)\n}\n-- terraform.tfvars --\nnames = [\"web\"]\n", ""},
+		{"namespaces by a list", webRelease + "-- setup.sh --\nfor ns in $(cat list.txt); do\n  kubectl create ns \"$ns\"\ndone\n-- list.env --\nweb\n", ""},
+		{"namespaces by folders", webRelease + "-- setup.sh --\nfor dir in apps/*; do kubectl create namespace $(basename $dir); done\n-- apps/web/README.md --\nx\n", ""},
+		{"namespaces by other folders", webRelease + "-- setup.sh --\nfor dir in apps/*; do kubectl create namespace $(basename $dir); done\n-- apps/other/README.md --\nx\n", "flux-namespace-missing"},
+		{"a namespace of what a script applies", webRelease + "-- setup.sh --\nkubectl apply -f https://example.com/web/install.yaml\n", ""},
 		{"a namespace that another repository may make", fluxSync + podinfoSource + elsewhere("kube-system", "") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), "[flux-build-failed flux-namespace-missing]"},
 		{"a namespace of the distribution", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: openshift-config\n  storageNamespace: openshift-config\n"), ""},
 		{"a misspelt namespace of Kubernetes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: kube-systm\n  storageNamespace: kube-systm\n"), "flux-namespace-missing"},

@@ -22,8 +22,9 @@ install.createNamespace. On the old cluster it goes well, since somebody made th
 of it is applied.
 
 Looked at are spec.targetNamespace of Kustomizations, and the namespaces that HelmReleases install to. Nothing is said
-of Kubernetes' own namespaces and Flux's, of one that a HelmRelease with createNamespace makes, nor of one that another
-file of the repository speaks of, such as a bootstrap. Where not all is known that the cluster applies, it is unresolved.`,
+of Kubernetes' own namespaces and Flux's, of one that a HelmRelease with createNamespace makes, nor of one that a bootstrap,
+a script, a template or Terraform in the repository makes or may make. Where not all is known that the cluster applies, it
+is unresolved.`,
 	Fix: `Add the Namespace to what the cluster applies, or correct the name. install.createNamespace: true makes the
 namespace too, without labels, and leaves it behind when the release is removed.`,
 	Bad:  []rule.Example{{Files: fluxSync + apps("  targetNamespace: pod-info # <-- here\n") + podinfoSettings + podinfoOwn}},
@@ -38,10 +39,10 @@ namespace too, without labels, and leaves it behind when the release is removed.
 				names[d.namespace] = true
 			}
 		})
-		spoken := speaking(p.Repo, names, false)
+		made := madeBeside(p.Repo, names)
 		each(p, func(w *world) {
 			for _, d := range missing[w.cluster] {
-				if spoken[d.namespace] == "" {
+				if !made[d.namespace] {
 					w.namespaceMissing(p, &open, d)
 				}
 			}

@@ -202,6 +202,14 @@ var fluxMutants = []mutant{
 		},
 	},
 	{
+		name: "renamed-and-spoken-of", example: "homelab", rule: "flux-namespace-missing",
+		edits: []edit{
+			replace("kubernetes/apps/media/namespace.yaml", "kind: Namespace\nmetadata:\n  name: media", "kind: Namespace\nmetadata:\n  name: media-apps"),
+			mark("kubernetes/apps/media/jellyfin/ks.yaml", "targetNamespace: «»media"),
+			add(".github/workflows/e2e.yaml", "jobs:\n  test:\n    steps:\n      - run: kubectl -n media wait --for=condition=ready pods --all\n"),
+		},
+	},
+	{
 		name: "of-a-HelmRelease", example: "homelab", rule: "flux-healthcheck-missing",
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "  wait: true\n", "  healthChecks:\n  - apiVersion: helm.toolkit.fluxcd.io/v2\n    kind: HelmRelease\n    name: «»jellyfish\n    namespace: media\n")},
 	},
