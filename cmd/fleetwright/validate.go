@@ -89,7 +89,7 @@ nothing to check. A report for machines is written whatever the exit status.`,
 	flags.StringVar(&f.baseline, "baseline", "", "don't report the findings in `FILE`, which --write-baseline wrote")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the findings to `FILE`, and report what is left: nothing but what is unresolved")
 	flags.BoolVar(&f.reportIgnored, "report-ignored", false, "report what annotations, comments, the configuration and a baseline ignore too")
-	flags.BoolVar(&f.verbose, "verbose", false, "list each thing that is unresolved in the text report, also where many have one cause")
+	flags.BoolVar(&f.verbose, "verbose", false, "list each thing that is unresolved and each finding at one place in the text report, also where many have one cause")
 	return c
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -342,6 +344,10 @@ func (e *evaluation) trimmed(t text) text {
 	return t
 }
 
+// TemplateFails begins the reason of a verdict that is unresolved since a template of the release's
+// fails; what helmfile says follows.
+const TemplateFails = "the template fails: "
+
 // failed says why a template failed: a file that isn't there, or values that
 // cannot be read, are the cause of what fails after it.
 func (e *evaluation) failed(at place, err error) *mark {
@@ -362,10 +368,30 @@ func (e *evaluation) failed(at place, err error) *mark {
 	}
 	reason := templateReason(err)
 	if !isUndecided(err) {
-		e.h.refuseIf(e.certain && !e.open(), at, reason)
+		e.h.refuseIf(e.certain && !e.open(), e.innermost(at, err), reason)
 	}
-	return &mark{reason: "the template fails: " + reason}
+	return &mark{reason: TemplateFails + reason}
 }
+
+// innermost is the line of the template that a failing one reads and evaluates, such as
+// tpl (readFile "release.gotmpl"): the failure is there.
+func (e *evaluation) innermost(at place, err error) place {
+	m := innerTemplate.FindStringSubmatch(err.Error())
+	if m == nil {
+		return at
+	}
+	line, wrong := strconv.Atoi(m[2])
+	for _, dir := range []string{e.h.dir, path.Dir(at.file)} {
+		if p, bad := e.locate("", dir, m[1]); wrong == nil && bad.reason == "" && e.files.Exists(p) {
+			return place{p, line}
+		}
+	}
+	return at
+}
+
+// innerTemplate matches the error of a template whose text is that of a file.
+// Source: text/template exec.go, and helmfile's pkg/tmpl, which names all texts stringTemplate.
+var innerTemplate = regexp.MustCompile(`<.*\btpl \(readFile "([^"]+)"\).*>: error calling tpl: template: stringTemplate:(\d+):`)
 
 // choose says whether helmfile installs the release, and why not.
 func (e *evaluation) choose(r *release) {

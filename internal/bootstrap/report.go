@@ -64,6 +64,8 @@ type Refusal struct {
 	// releases tell of the reason, a file that isn't there.
 	Certain bool `json:"-"`
 	Told    bool `json:"-"`
+	// Absent says that the reason is a file that isn't there.
+	Absent bool `json:"-"`
 	// Ignored says that a comment or the configuration ignores it.
 	Ignored bool `json:"-"`
 }

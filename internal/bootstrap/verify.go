@@ -257,7 +257,7 @@ func (r *Report) refuse(c *git, releases []*release, judged []ReleaseReport) {
 			first = each.refusals[i]
 		}
 		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.file, File: first.file, Line: first.line, Reason: first.value,
-			Certain: !first.doubtful, Told: first.absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
+			Certain: !first.doubtful, Absent: first.absent, Told: first.absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
 			Ignored: c.ignored(RuleRefused, "", first.place, each.place) != ""})
 		return
 	}

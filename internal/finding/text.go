@@ -38,9 +38,7 @@ func WriteText(w io.Writer, r Report, opts TextOptions) error {
 	r = r.withoutOnlyCluster()
 	t := text{Writer: bufio.NewWriter(w), opts: opts}
 	t.unresolved(r.Unresolved)
-	for _, f := range worstLast(r.Findings) {
-		t.finding(f)
-	}
+	t.findings(worstLast(r.Findings))
 	t.summary(r)
 	return t.Flush()
 }
@@ -71,7 +69,35 @@ func (t text) in(color, s string) string {
 	return color + s + reset
 }
 
-func (t text) finding(f Finding) {
+// mostAtPlace is how many findings of one rule at one place people are told.
+const mostAtPlace = 3
+
+// findings prints findings. Many of one rule at one place, such as the keys that a values file lacks,
+// stand below its line, the first of them.
+func (t text) findings(all []Finding) {
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && atOnePlace(all[0], all[n]) {
+			n++
+		}
+		if n <= mostAtPlace || t.opts.Verbose {
+			for _, f := range all[:n] {
+				t.finding(f)
+			}
+		} else {
+			t.finding(all[0], all[1:n]...)
+		}
+		all = all[n:]
+	}
+}
+
+func atOnePlace(a, b Finding) bool {
+	return a.Line > 0 && a.File == b.File && a.Line == b.Line && a.Column == b.Column && a.Rule == b.Rule &&
+		a.Severity == b.Severity && a.Cluster == b.Cluster && a.Secret == b.Secret
+}
+
+// finding prints a finding, and others at the same place.
+func (t text) finding(f Finding, others ...Finding) {
 	at := printable(cmp.Or(f.File, "."))
 	if f.Line > 0 {
 		at = fmt.Sprintf("%s:%d:%d", at, f.Line, max(f.Column, 1))
@@ -89,6 +115,13 @@ func (t text) finding(f Finding) {
 	}
 	t.printf("%s: %s %s [%s]\n", t.in(bold, at), t.in(color, string(f.Severity)+":"), message, f.Rule)
 	t.source(f)
+	for i, other := range others {
+		if i == mostAtPlace-1 {
+			t.printf("  and %d more here, which --verbose lists\n", len(others)-i)
+			break
+		}
+		t.printf("  and %s\n", printable(other.Message))
+	}
 	if f.Hint != "" {
 		t.printf("  hint: %s\n", printable(f.Hint))
 	}

@@ -74,3 +74,27 @@ func TestTextEndsWithErrors(t *testing.T) {
 		t.Errorf("the order is %q, want %q", order, want)
 	}
 }
+
+// TestTextFoldsWhatIsAtOnePlace: machines are told of each finding.
+func TestTextFoldsWhatIsAtOnePlace(t *testing.T) {
+	var all []Finding
+	for i := range 6 {
+		all = append(all, Finding{Rule: "r", Severity: Error, File: "a", Line: 1, Column: 2, Message: fmt.Sprintf("key %d", i), Hint: "so"})
+	}
+	for i := range 3 {
+		all = append(all, Finding{Rule: "s", Severity: Error, File: "a", Line: 2, Column: 2, Message: fmt.Sprintf("few %d", i)})
+	}
+	report := NewReport(all, nil, Summary{})
+	want := "a:1:2: error: key 0 [r]\n  and key 1\n  and key 2\n  and 3 more here, which --verbose lists\n  hint: so\n" +
+		"a:2:2: error: few 0 [s]\na:2:2: error: few 1 [s]\na:2:2: error: few 2 [s]\n"
+	if got := textOf(t, report, TextOptions{}); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := textOf(t, report, TextOptions{Verbose: true}); strings.Count(got, "[r]") != 6 {
+		t.Errorf("not all are listed:\n%s", got)
+	}
+	var b strings.Builder
+	if err := WriteJSON(&b, report); err != nil || strings.Count(b.String(), `"key `) != 6 {
+		t.Errorf("not all are in the JSON report: %v\n%s", err, b.String())
+	}
+}

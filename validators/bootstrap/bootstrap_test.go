@@ -132,3 +132,43 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a file that another rule tells of is told as %+v, %+v", found, unresolved)
 	}
 }
+
+// shared is a helmfile whose releases have one template of their chart and values.
+const shared = `-- bootstrap/helmfile.yaml --
+templates:
+  all:
+    chart: '{{ (fromYaml (tpl (readFile "./release.gotmpl") .)).chart }}'
+    version: '{{ (fromYaml (tpl (readFile "./release.gotmpl") .)).version }}'
+releases:
+  - {name: a, namespace: x, inherit: [{template: all}]}
+  - {name: b, namespace: x, inherit: [{template: all}]}
+  - {name: c, namespace: x, inherit: [{template: all}]}
+-- bootstrap/release.gotmpl --
+{{- $oci := fromYaml (readFile (printf "../apps/%s.yaml" .Release.Name)) -}}
+chart: {{ $oci.spec.url }}
+version: {{ $oci.spec.ref.tag }}
+`
+
+func sharedApp(name string) string {
+	return "-- apps/" + name + ".yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: " + name + ", namespace: x}\n" +
+		"spec: {url: oci://ghcr.io/charts/" + name + ", ref: {tag: 1.0.0}}\n-- apps/release-" + name + ".yaml --\n" +
+		"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: x}\n" +
+		"spec: {interval: 1h, chartRef: {kind: OCIRepository, name: " + name + "}}\n"
+}
+
+// TestASharedTemplateIsToldOnce, for all releases that it is the template of.
+func TestASharedTemplateIsToldOnce(t *testing.T) {
+	all := shared + sharedApp("a") + sharedApp("b") + sharedApp("c")
+	if found := ruletest.Find(t, bootstrap.TemplatePath, all); len(found) != 0 {
+		t.Fatalf("what is there is told as %+v", found)
+	}
+	found := ruletest.Find(t, bootstrap.TemplatePath, strings.Replace(all, "../apps/", "../app/", 1))
+	if want := `release "a": the chart cannot be read: the file app/a.yaml, which the template reads, doesn't exist; the same goes for 2 other releases: b, c`; len(found) != 1 || found[0].Line != 3 || found[0].Message != want {
+		t.Errorf("a path is told as %+v", found)
+	}
+	broken := strings.Replace(all, "ref.tag", "ref.tga", 1)
+	found, unresolved := ruletest.Run(t, bootstrap.Refused, broken)
+	if len(found) != 1 || found[0].File != "bootstrap/release.gotmpl" || found[0].Line != 3 || len(unresolved) != 0 {
+		t.Errorf("a field is told as %+v, %+v", found, unresolved)
+	}
+}

@@ -42,10 +42,15 @@ release is known that reads it.`,
 		}
 		told := map[line]bool{} // of several helmfiles that read it, once
 		for _, r := range c.report.Refusals {
+			if r.Told { // also for the files that it misses elsewhere
+				told[line{file: r.File, line: r.Line}] = true
+			}
+		}
+		for _, r := range c.report.Refusals {
 			p.Checked(r.Helmfile)
 			at := line{r.File, r.Line, r.Reason}
 			switch {
-			case r.Told, told[at]:
+			case r.Told, told[at], r.Absent && told[line{file: r.File, line: r.Line}]:
 			case r.Certain:
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
 					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile stops: " + r.Reason, Hint: "mend the line: nothing of the file is installed"})

@@ -1,6 +1,8 @@
 package bootstrap
 
 import (
+	"strings"
+
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -35,10 +37,34 @@ difference that is meant is told with its reason: annotation fleetwright.dev/ign
 	},
 	Run: func(p *rule.Pass) {
 		drifts(p, bootstrap.RuleValuesDrift)
+		stops := refusals(p)
 		for _, r := range releases(p) {
-			if r.Verdict == bootstrap.Unresolved && r.HelmRelease != "" {
+			if r.Verdict == bootstrap.Unresolved && r.HelmRelease != "" && !because(r.Reason, stops) {
 				p.Unresolved(r.File, r.Line, "release "+r.Release+": "+r.Reason)
 			}
 		}
 	},
+}
+
+// refusals are the reasons for which helmfile certainly stops, which bootstrap-refused tells.
+func refusals(p *rule.Pass) map[string]bool {
+	all := map[string]bool{}
+	if c := comparison.Of(p); c.report != nil && p.Runs(bootstrap.RuleRefused) {
+		for _, r := range c.report.Refusals {
+			if r.Stops() {
+				all[r.Reason] = true
+			}
+		}
+	}
+	return all
+}
+
+// because says whether all that a verdict is unresolved for are some reasons.
+func because(reason string, stops map[string]bool) bool {
+	for part := range strings.SplitSeq(reason, "; ") {
+		if !stops[strings.TrimPrefix(part, bootstrap.TemplateFails)] {
+			return false
+		}
+	}
+	return true
 }
