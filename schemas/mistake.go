@@ -25,7 +25,7 @@ func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 	if all := Versions(gvk.GroupKind()); len(all) > 0 {
 		return wrongVersion(gvk, all)
 	}
-	ours := hasGroup(versions(), gvk.Group) && !varies(gvk.Group)
+	ours := isComplete(gvk.Group)
 	if len(s.Versions(gvk.GroupKind())) > 0 || !ours && s.hasGroup(gvk.Group) {
 		return nil
 	}
@@ -42,6 +42,13 @@ func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 		}
 	}
 	return nil
+}
+
+// isComplete says whether all kinds of a group are known, and all versions: it is Flux's, the Flux
+// Operator's, or one of Kubernetes itself.
+func isComplete(group string) bool {
+	return hasGroup(versions(), group) &&
+		(Product(group) != kubernetes || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io"))
 }
 
 // hasGroup says whether the set has definitions of a group's kinds.
@@ -65,7 +72,7 @@ var alpha = regexp.MustCompile(`^v\d+alpha\d+$`)
 // wrongVersion is the mistake of a version that no release has of a kind that is known; nil for
 // one that a release has or had, or may have had.
 func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
-	if slices.ContainsFunc(all, func(v Version) bool { return v.Name == gvk.Version }) || varies(gvk.Group) ||
+	if slices.ContainsFunc(all, func(v Version) bool { return v.Name == gvk.Version }) || !isComplete(gvk.Group) ||
 		Product(gvk.Group) == kubernetes && alpha.MatchString(gvk.Version) {
 		return nil
 	}
@@ -102,7 +109,7 @@ func misspelt(gvk schema.GroupVersionKind) string {
 func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersionKind, ok bool) {
 	nearest := longestCompared + 1
 	for of, all := range versions() {
-		if of.Kind != gvk.Kind || of.Group == gvk.Group || varies(of.Group) {
+		if of.Kind != gvk.Kind || of.Group == gvk.Group || !isComplete(of.Group) {
 			continue
 		}
 		there := current(of, all)

@@ -288,6 +288,8 @@ func TestMistakes(t *testing.T) {
 		{"helm.toolkit.fluxcd.io/v2", "HelmSomething", ""},
 		{"k0rdent.mirantis.com/v1", "Credential", ""},
 		{"own.toolkit.fluxcd.io/v1", "Thing", ""},
+		{"cert-manager.io/v1alpha2", "Certificate", ""},
+		{"cert-manager.oi/v1", "Certificate", ""},
 		{"image.toolkit.fluxcd.oi/v1", "ImagePolicy", ""}, // the repository has that group
 	} {
 		set := NewSet()
