@@ -111,6 +111,8 @@ type Kustomization struct {
 	Resources  []string          `json:"resources,omitempty"`
 	Components []string          `json:"components,omitempty"`
 	Patches    []kustypes.Patch  `json:"patches,omitempty"`
+	// CommonAnnotations are set on all resources.
+	CommonAnnotations map[string]string `json:"commonAnnotations,omitempty"`
 }
 
 // Sorted returns the distinct names in order: the form in which lists of files

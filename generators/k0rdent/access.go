@@ -11,6 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/step"
 )
 
 // access is the step of the chains and of the AccessManagement, which names
@@ -24,13 +25,13 @@ func (g *generator) access() {
 	for _, a := range g.k.Access {
 		rules = append(rules, g.rule(a, clusterNames, serviceNames))
 	}
-	g.add(step{
-		name: "access", after: []string{"management", "templates", "credentials"},
-		unit: layout.Unit{
+	g.Add(step.Step{
+		Name: "access", After: []string{"management", "templates", "credentials"},
+		Unit: layout.Unit{
 			HealthChecks:     g.handedOn(clusterNames, serviceNames),
 			HealthCheckExprs: healthy("AccessManagement", "ClusterTemplate", "ServiceTemplate", "ClusterTemplateChain", "ServiceTemplateChain", "Credential"),
 		},
-		files: map[string][]any{
+		Files: map[string][]any{
 			"namespaces.yaml":            g.namespaces(),
 			"clustertemplatechains.yaml": clusters,
 			"servicetemplatechains.yaml": services,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/step"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 )
 
@@ -25,7 +26,7 @@ func (g *generator) clusters() {
 			ServiceSpec: g.serviceSpec(c.ServiceOptions, c.Services),
 		})}
 	}
-	g.add(step{name: "clusters", after: []string{"access"}, files: files})
+	g.Add(step.Step{Name: "clusters", After: []string{"access"}, Files: files})
 }
 
 // services is the step of the MultiClusterServices, whose templates stand in the
@@ -37,7 +38,7 @@ func (g *generator) services() {
 			ClusterSelector: m.ClusterSelector, DependsOn: m.DependsOn, ServiceSpec: g.serviceSpec(m.ServiceOptions, m.Services),
 		})}
 	}
-	g.add(step{name: "services", after: []string{"templates"}, unit: layout.Unit{}, files: files})
+	g.Add(step.Step{Name: "services", After: []string{"templates"}, Unit: layout.Unit{}, Files: files})
 }
 
 // serviceSpec is what a ClusterDeployment and a MultiClusterService have alike;

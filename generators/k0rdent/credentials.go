@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/step"
 )
 
 // comment says which Secret a credential needs, and how it gets there.
@@ -38,12 +38,12 @@ func (g *generator) credentials() {
 	var there []string
 	for _, s := range g.secrets {
 		if s.Secret.Product == product {
-			there = append(there, emit.Relative(g.dir("credentials"), s.File))
+			there = append(there, s.File)
 		}
 	}
-	g.add(step{
-		name: "credentials", after: []string{"management"}, files: files, comments: comments, lists: there,
-		unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("Credential")},
+	g.Add(step.Step{
+		Name: "credentials", After: []string{"management"}, Files: files, Comments: comments, Lists: there,
+		Unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("Credential")},
 	})
 }
 

@@ -9,16 +9,13 @@ package k0rdent
 
 import (
 	"cmp"
-	"path"
 	"slices"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/secret"
+	"github.com/fleetwright/fleetwright/generators/step"
 )
 
 const product = v1alpha1.ProductK0rdent
@@ -26,11 +23,11 @@ const product = v1alpha1.ProductK0rdent
 // Generate writes the management repository of the specification's K0rdent, if
 // it has one. secrets are the declared ones whose files there are.
 func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
-	g := newGenerator(spec, lay)
+	g := newGenerator(out, spec, lay)
 	if g == nil {
 		return
 	}
-	g.out, g.secrets = out, secrets
+	g.secrets = secrets
 	g.kcm()
 	g.release()
 	g.management()
@@ -39,8 +36,8 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets [
 	g.access()
 	g.clusters()
 	g.services()
-	g.out.Objects(g.base.Place.File, "The steps of k0rdent's management cluster. Each waits until the one before is healthy,\n"+
-		"since kcm's webhooks refuse what refers to anything that isn't ready.", g.kustomizations...)
+	g.Write("The steps of k0rdent's management cluster. Each waits until the one before is healthy,\n" +
+		"since kcm's webhooks refuse what refers to anything that isn't ready.")
 }
 
 type generator struct {
@@ -49,68 +46,16 @@ type generator struct {
 	k       *v1alpha1.K0rdentSpec
 	cluster *v1alpha1.Cluster
 	secrets []secret.Placed
-	// base is the unit that the steps are made of.
-	base layout.Unit
-	// kustomizations of the steps so far, done their names.
-	kustomizations []any
-	done           []string
+	*step.Steps
 }
 
-func newGenerator(spec *v1alpha1.Spec, lay layout.Layout) *generator {
+func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) *generator {
 	if spec.K0rdent == nil {
 		return nil
 	}
 	k := &spec.K0rdent.Spec
 	c := spec.Cluster(k.Cluster)
-	return &generator{spec: spec, k: k, cluster: c, base: lay.Platform(c, product, lay.Addons(c, addon.On(spec, c)))}
-}
-
-// dir is the folder of a step.
-func (g *generator) dir(name string) string { return path.Join(g.base.Dir, name) }
-
-// step is a Kustomization and the files that it applies.
-type step struct {
-	name string
-	// after names the steps that it waits for; those that have nothing to apply
-	// are left out.
-	after []string
-	// unit has the health checks.
-	unit layout.Unit
-	// files of objects by name, with comments on them, and others that are there
-	// already.
-	files    map[string][]any
-	comments map[string]string
-	lists    []string
-}
-
-// add writes a step; one without files is none.
-func (g *generator) add(s step) {
-	names := slices.Clone(s.lists)
-	for name, objects := range s.files {
-		if len(objects) > 0 {
-			g.out.Objects(path.Join(g.dir(s.name), name), s.comments[name], objects...)
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return
-	}
-	g.out.Kustomization(g.dir(s.name), emit.Kustomization{Resources: emit.Sorted(names)})
-	u := s.unit
-	u.Name, u.Dir, u.Timeout = product+"-"+s.name, g.dir(s.name), g.k.Timeout
-	// Taking the K0rdent out of the specification deletes no cluster.
-	u.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
-	u.DependsOn = nil
-	for _, name := range s.after {
-		if slices.Contains(g.done, name) {
-			u.DependsOn = append(u.DependsOn, product+"-"+name)
-		}
-	}
-	if len(s.after) == 0 {
-		u.DependsOn = g.base.DependsOn
-	}
-	g.kustomizations = append(g.kustomizations, addon.Kustomization(g.spec, u))
-	g.done = append(g.done, s.name)
+	return &generator{out: out, spec: spec, k: k, cluster: c, Steps: step.New(out, spec, lay, c, product, k.Timeout)}
 }
 
 // system is the metadata of an object in the system namespace.

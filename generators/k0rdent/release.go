@@ -11,6 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/step"
 )
 
 // chartInterval is that of kcm's own templates and sources, which kcm would
@@ -72,12 +73,12 @@ var home = layout.Home{Namespace: v1alpha1.K0rdentNamespaceName}
 
 // Products is kcm's release for the bootstrap of a cluster.
 func Products(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) []*addon.Placed {
-	g := newGenerator(spec, lay)
+	g := newGenerator(nil, spec, lay)
 	if g == nil || g.cluster != c || !g.k.Bootstrap {
 		return nil
 	}
 	return []*addon.Placed{{
-		Addon: kcmAddon(spec), Release: g.dir("kcm"),
+		Addon: kcmAddon(spec), Release: g.Dir("kcm"),
 		// Without them its controllers don't start.
 		WaitFor: []string{"helmcharts.source.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"},
 	}}
@@ -92,9 +93,9 @@ func (g *generator) kcm() {
 		release.Annotations = map[string]string{}
 	}
 	release.Annotations[annotationSSA] = ifNotPresent
-	g.add(step{
-		name: "kcm", unit: layout.Unit{Wait: true},
-		files: map[string][]any{
+	g.Add(step.Step{
+		Name: "kcm", Unit: layout.Unit{Wait: true},
+		Files: map[string][]any{
 			"namespace.yaml":     {addon.Namespace(v1alpha1.K0rdentNamespaceName, "")},
 			"helmrelease.yaml":   {release},
 			addon.SourceFile(a):  {addon.Source(g.spec, a, home)},
@@ -139,10 +140,10 @@ func (g *generator) release() {
 		spec.Providers = append(spec.Providers, templateName{Name: p.Name, Template: v1alpha1.K0rdentObjectName(p.Name, p.Version)})
 		templates = append(templates, g.providerTemplate(p.Name, p.Version))
 	}
-	g.add(step{
-		name: "release", after: []string{"kcm"},
-		unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("ProviderTemplate", "Release")},
-		files: map[string][]any{
+	g.Add(step.Step{
+		Name: "release", After: []string{"kcm"},
+		Unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("ProviderTemplate", "Release")},
+		Files: map[string][]any{
 			"release.yaml":           {newObject("Release", kept(metadata{Name: releaseName(k)}), spec)},
 			"providertemplates.yaml": templates,
 		},
@@ -178,9 +179,9 @@ func (g *generator) management() {
 			spec.Providers = append(spec.Providers, managedComponent{Name: p.Name, Config: p.Config})
 		}
 	}
-	g.add(step{
-		name: "management", after: []string{"release"},
-		unit:  layout.Unit{Wait: true, HealthCheckExprs: healthy("Management")},
-		files: map[string][]any{"management.yaml": {newObject("Management", singleton(), spec)}},
+	g.Add(step.Step{
+		Name: "management", After: []string{"release"},
+		Unit:  layout.Unit{Wait: true, HealthCheckExprs: healthy("Management")},
+		Files: map[string][]any{"management.yaml": {newObject("Management", singleton(), spec)}},
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/step"
 )
 
 // templates is the step of the templates of clusters and services, with their
@@ -36,9 +37,9 @@ func (g *generator) templates() {
 		}
 		files[path.Join("services", name+".yaml")] = []any{newObject("ServiceTemplate", kept(system(name)), spec)}
 	}
-	g.add(step{
-		name: "templates", after: []string{"management"}, files: files,
-		unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("ClusterTemplate", "ServiceTemplate")},
+	g.Add(step.Step{
+		Name: "templates", After: []string{"management"}, Files: files,
+		Unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("ClusterTemplate", "ServiceTemplate")},
 	})
 }
 
