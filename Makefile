@@ -79,7 +79,7 @@ field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=
 golden: ## rewrite the golden files, schemas and docs from the code
 	$(GO) -C tools/schemas run .
 	$(GO) -C tools/specschema run .
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test ./api/... ./cmd/fleetwright ./generators ./generators/k0rdent ./generators/tenant ./internal/bootstrap ./validators -update
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test ./api/... ./cmd/fleetwright ./generators ./generators/k0rdent ./generators/kommander ./generators/tenant ./internal/bootstrap ./validators -update
 
 .PHONY: docs
 docs: ## the generated pages of docs/

@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators"
 )
 
-var names = []string{"acme", "homelab", "classic", "k0rdent"}
+var names = []string{"acme", "homelab", "classic", "k0rdent", "kommander"}
 
 // typed are the kinds that generators make, and the Go API each must decode into
 // without an unknown field.
@@ -93,9 +94,19 @@ func TestObjectsDecodeStrictly(t *testing.T) {
 	}
 }
 
+// substituted are Flux's variables in what is generated: the default stands for one that has
+// it, a word for others.
+var substituted = regexp.MustCompile(`\$\{\w+(?::=([^}]*))?\}`)
+
 // checkObject decodes one document and returns its apiVersion/kind.
 func checkObject(t *testing.T, at string, doc []byte, custom []string) string {
 	t.Helper()
+	doc = substituted.ReplaceAllFunc(doc, func(variable []byte) []byte {
+		if m := substituted.FindSubmatch(variable); len(m[1]) > 0 {
+			return m[1]
+		}
+		return []byte("value")
+	})
 	var meta struct{ APIVersion, Kind string }
 	if err := sigsyaml.Unmarshal(doc, &meta); err != nil {
 		t.Fatalf("%s: %v", at, err)
@@ -109,7 +120,7 @@ func checkObject(t *testing.T, at string, doc []byte, custom []string) string {
 			t.Errorf("%s: %v", at, err)
 		}
 	case known:
-		if !strings.HasSuffix(at, "-patch.yaml") { // a patch is no whole object
+		if !strings.HasSuffix(at, "-patch.yaml") && !strings.HasPrefix(path.Base(at), "patch-") { // a patch is no whole object
 			validate(t, at, doc, meta.APIVersion, meta.Kind)
 		}
 		into := reflect.New(reflect.TypeOf(prototype)).Interface()
@@ -340,7 +351,7 @@ func inGit(t *testing.T, helmfile, release, source string) (*helmv2.HelmRelease,
 	var hr helmv2.HelmRelease
 	decode(t, root+release, &hr)
 	if source == "" {
-		return &hr, hr.Spec.Chart.Spec.Chart, hr.Spec.Chart.Spec.Version
+		return &hr, hr.Spec.Chart.Spec.SourceRef.Name + "/" + hr.Spec.Chart.Spec.Chart, hr.Spec.Chart.Spec.Version
 	}
 	var oci sourcev1.OCIRepository
 	decode(t, root+source, &oci)

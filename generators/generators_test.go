@@ -70,7 +70,7 @@ func compare(t *testing.T, want, got []txtar.File) {
 // Promise 1: the same specification gives the same bytes, whatever its files are
 // called and in whatever order and number they come.
 func TestRenderIsIndependentOfFiles(t *testing.T) {
-	for _, name := range []string{"acme", "homelab", "classic", "k0rdent"} {
+	for _, name := range []string{"acme", "homelab", "classic", "k0rdent", "kommander"} {
 		t.Run(name, func(t *testing.T) {
 			sources := example(t, name)
 			want := txtar.Format(&txtar.Archive{Files: files(render(t, load(t, sources...)))})

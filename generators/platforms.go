@@ -5,6 +5,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/k0rdent"
+	"github.com/fleetwright/fleetwright/generators/kommander"
 	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/secret"
 )
@@ -23,6 +24,7 @@ type platform struct {
 // platforms are all products. This is where one is registered.
 var platforms = []platform{
 	{generate: k0rdent.Generate, bootstrapped: k0rdent.Products},
+	{generate: kommander.Generate, bootstrapped: kommander.Products},
 }
 
 // bootstrappedBy are the releases that products add to a cluster's bootstrap.

@@ -174,6 +174,15 @@ spec:
     kinds:
     - {apiGroups: [helm.toolkit.fluxcd.io], kinds: [HelmRelease]}
     namespaceSelector: {matchLabels: {kommander.d2iq.io/managed-by-kind: Project}}
+---
+apiVersion: templates.gatekeeper.sh/v1
+kind: ConstraintTemplate
+metadata: {name: requiredserviceaccountname}
+spec:
+  crd: {spec: {names: {kind: RequiredServiceAccountName}}}
+  targets:
+  - target: admission.k8s.gatekeeper.sh
+    rego: package requiredserviceaccountname
 `
 
 func kommanderObject(t *testing.T, text string) (*Schema, map[string]any) {
@@ -245,6 +254,7 @@ func TestKommanderRefusesWhatIsCertain(t *testing.T) {
 		{"VirtualGroupProjectRoleBinding", "projectRoleRef: {name: reader}", "projectRoleRef: reader", "spec.projectRoleRef"},
 		{"License", "nutanixLicenseRef:", "licenceRef:", `unknown field "licenceRef" in spec`},
 		{"RequiredServiceAccountName", "kinds:\n", "kind:\n", `unknown field "kind" in spec.match`},
+		{"ConstraintTemplate", "targets:\n", "target:\n", `unknown field "target" in spec`},
 		{"RequiredServiceAccountName", "kinds: [HelmRelease]", "kinds: HelmRelease", "spec.match.kinds[0].kinds"},
 	} {
 		texts := strings.Split(kommanderObjects, "\n---\n")

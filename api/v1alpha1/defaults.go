@@ -139,7 +139,7 @@ func over(own, defaults map[string]string) map[string]string {
 // applyDefaults fills in what a specification leaves out.
 func applyDefaults(s *Spec) {
 	if s.Fleet == nil {
-		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption, K0rdent: s.K0rdent}
+		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption, K0rdent: s.K0rdent, Kommander: s.Kommander}
 	}
 	defaultFleet(&s.Fleet.Spec)
 	for _, c := range s.Clusters {
@@ -164,6 +164,9 @@ func applyDefaults(s *Spec) {
 	}
 	if s.K0rdent != nil {
 		defaultK0rdent(&s.K0rdent.Spec)
+	}
+	if s.Kommander != nil {
+		defaultKommander(&s.Kommander.Spec, s.Fleet.Spec)
 	}
 }
 

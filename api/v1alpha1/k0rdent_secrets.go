@@ -38,11 +38,7 @@ func (c K0rdentCredential) SecretKeys() []string {
 // defaultKeys take the values from environment variables: the credential's name
 // and the key's, in the form of such variables.
 func (c K0rdentCredential) defaultKeys() []SecretKey {
-	var keys []SecretKey
-	for _, key := range c.SecretKeys() {
-		keys = append(keys, SecretKey{Name: key, From: SecretSource{Env: variableOf(c.Name) + "_" + variableOf(key)}})
-	}
-	return keys
+	return fromEnvironment(c.Name, c.SecretKeys()...)
 }
 
 // variableOf spells a name as environment variables are: AccessKeyID is

@@ -14,7 +14,7 @@ import (
 // written: an empty object of each, whose Go type is named as the kind. This is
 // where a kind is registered; decoding, the schemas and the reference follow it.
 func Kinds() []any {
-	return []any{&Fleet{}, &Cluster{}, &Addon{}, &Tenant{}, &Encryption{}, &K0rdent{}}
+	return []any{&Fleet{}, &Cluster{}, &Addon{}, &Tenant{}, &Encryption{}, &K0rdent{}, &Kommander{}}
 }
 
 // IsKind says whether a kind is one of the input kinds.
@@ -156,6 +156,8 @@ func (c *checker) include(o *object) {
 		c.spec.Encryption = only(c, o, c.spec.Encryption, x)
 	case *K0rdent:
 		c.spec.K0rdent = only(c, o, c.spec.K0rdent, x)
+	case *Kommander:
+		c.spec.Kommander = only(c, o, c.spec.Kommander, x)
 	}
 }
 

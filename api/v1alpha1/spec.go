@@ -79,10 +79,14 @@ const ProductK0rdent = "k0rdent"
 
 // Products are the platform products that a cluster manages, by name, sorted.
 func (s *Spec) Products(c *Cluster) []string {
+	var out []string
 	if s.K0rdent != nil && s.K0rdent.Spec.Cluster == c.Metadata.Name {
-		return []string{ProductK0rdent}
+		out = append(out, ProductK0rdent)
 	}
-	return nil
+	if s.Kommander != nil && s.Kommander.Spec.Cluster == c.Metadata.Name {
+		out = append(out, ProductKommander)
+	}
+	return out
 }
 
 // EffectiveValues returns the values of an add-on on a cluster: its own with the

@@ -75,11 +75,13 @@ func TestStarterShowsEveryField(t *testing.T) {
 	for _, f := range starter(t, StarterOptions{}) {
 		text.Write(f.Content)
 	}
-	example, err := os.ReadFile("../../examples/k0rdent/fleet/k0rdent.yaml")
-	if err != nil {
-		t.Fatal(err)
+	for _, product := range []string{"k0rdent", "kommander"} {
+		example, err := os.ReadFile("../../examples/" + product + "/fleet/" + product + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(example)
 	}
-	text.Write(example)
 	table, err := fieldTable()
 	if err != nil {
 		t.Fatal(err)

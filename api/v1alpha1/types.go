@@ -1,5 +1,5 @@
 // Package v1alpha1 holds the input kinds of Fleetwright: Fleet, Cluster, Addon,
-// Tenant, Encryption and K0rdent (API group fleetwright.dev/v1alpha1).
+// Tenant, Encryption, K0rdent and Kommander (API group fleetwright.dev/v1alpha1).
 //
 // Files go in through [Load], which decodes strictly, checks references and
 // bounds, applies the defaults of defaults.go and returns a [Spec]. Field names
@@ -495,6 +495,7 @@ type Spec struct {
 	Tenants    []*Tenant
 	Encryption *Encryption // nil when there is none
 	K0rdent    *K0rdent    // nil when there is none
+	Kommander  *Kommander  // nil when there is none
 
 	// states are the places of the tenants' states, for CheckTransitions; no
 	// part of the specification itself.

@@ -33,6 +33,8 @@ type DeclaredSecret struct {
 	// of its steps; "" for one that the specification declares itself.
 	Product string `json:"-"`
 	Step    string `json:"-"`
+	// File of the Secret in the platform repository; "" for the layout's own place.
+	File string `json:"-"`
 }
 
 // SecretScope says whose a declared Secret is.
@@ -143,7 +145,7 @@ func (s *Spec) Secrets() []*DeclaredSecret {
 	if s.Encryption == nil {
 		return nil
 	}
-	return slices.Concat(s.ownSecrets(), s.k0rdentSecrets())
+	return slices.Concat(s.ownSecrets(), s.k0rdentSecrets(), s.kommanderSecrets())
 }
 
 // ownSecrets are those that the Encryption declares.

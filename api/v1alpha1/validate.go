@@ -102,6 +102,7 @@ func (c *checker) check() {
 	c.namespaces()
 	c.encryption()
 	c.k0rdent()
+	c.kommander()
 }
 
 // labels checks keys and values as the API server does.
@@ -212,7 +213,11 @@ func (c *checker) clusterPath(cluster *Cluster) {
 		c.fail(cluster, at("spec", "path"), "write a path such as clusters/"+cluster.Metadata.Name, "path %s is the whole repository", quote(p))
 		return
 	}
-	for _, folder := range ownFolders {
+	folders := ownFolders
+	if c.spec.Kommander != nil {
+		folders = slices.Concat(folders, kommanderFolders)
+	}
+	for _, folder := range folders {
 		if nested(p, folder) {
 			c.fail(cluster, at("spec", "path"), "write a path such as clusters/"+cluster.Metadata.Name, "path %s overlaps the folder %s", quote(p), quote(folder))
 		}

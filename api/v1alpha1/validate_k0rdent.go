@@ -1,7 +1,6 @@
 package v1alpha1
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ func defaultHelm(h *K0rdentHelm, name string) {
 
 // k0rdentChecker checks a K0rdent.
 type k0rdentChecker struct {
-	*checker
+	*productChecker
 	of *K0rdent
 	// What it declares: sources by name with their kinds, versions of templates
 	// by name, names of chains and credentials.
@@ -72,14 +71,8 @@ func (c *checker) k0rdent() {
 	if k == nil {
 		return
 	}
-	if _, there := slices.BinarySearch(c.known.clusters, k.Spec.Cluster); !there && !c.incomplete {
-		c.fail(k, at("spec", "cluster"), c.report.suggest(k.Spec.Cluster, "cluster", c.known.clusters), "there is no cluster %s", quote(k.Spec.Cluster))
-	}
-	if f := c.spec.Fleet; f != nil && f.Spec.MultiTenancy.Lockdown != nil && *f.Spec.MultiTenancy.Lockdown {
-		c.fail(k, at("spec", "cluster"), "set spec.multiTenancy.lockdown: false of the Fleet: kcm's HelmReleases name no service account, and their charts stand in other namespaces",
-			"the Fleet has Flux's multi-tenancy lockdown, under which k0rdent can install nothing")
-	}
-	kc := &k0rdentChecker{checker: c, of: k, labels: k.Spec.K0rdentNamespaceLabels()}
+	kc := &k0rdentChecker{productChecker: &productChecker{c, k}, of: k, labels: k.Spec.K0rdentNamespaceLabels()}
+	kc.cluster(k.Spec.Cluster, "kcm's HelmReleases name no service account, and their charts stand in other namespaces", "k0rdent can install nothing")
 	kc.values()
 	kc.url(k, at("spec", "chartsURL"), k.Spec.ChartsURL)
 	kc.declare()
@@ -112,18 +105,6 @@ func (c *k0rdentChecker) values() {
 	if on, _ := flux["enabled"].(bool); on {
 		c.fail(c.of, at("spec", "values", "flux2", "enabled"), "take it out: it is false, since the platform's own Flux reconciles kcm's objects",
 			"a second Flux in the cluster would reconcile the same objects")
-	}
-}
-
-// unique reports a name that stands twice in a list.
-func (c *k0rdentChecker) unique(p *fieldPath, what string, names []string) {
-	first := map[string]int{}
-	for i, name := range names {
-		if j, twice := first[name]; twice && name != "" {
-			c.fail(c.of, p.item(i), fmt.Sprintf("the first is %s", p.item(j)), "duplicate %s %s", what, quote(name))
-			continue
-		}
-		first[name] = i
 	}
 }
 

@@ -18,32 +18,8 @@ func (c *k0rdentChecker) credentials() {
 				"credential %s has %d of aws, azure, openstack and vsphere, want one", quote(cred.Name), n)
 		}
 		if n == 1 {
-			c.secretOf(at("spec", "credentials").item(i), cred)
+			c.secretOf(at("spec", "credentials").item(i), c.of.Spec.Cluster, "credential "+quote(cred.Name), cred.Keys, cred.SecretKeys())
 		}
-	}
-}
-
-// secretOf checks the Secret of a credential: its keys, and that the cluster can
-// decrypt it.
-func (c *k0rdentChecker) secretOf(p *fieldPath, cred K0rdentCredential) {
-	wanted := cred.SecretKeys()
-	names := gather(cred.Keys, func(k SecretKey) string { return k.Name })
-	for i, k := range cred.Keys {
-		c.secretSource(c.of, p.child("keys").item(i).child("from"), k.From)
-		if !slices.Contains(wanted, k.Name) && k.Name != "" && len(wanted) > 0 {
-			c.fail(c.of, p.child("keys").item(i).child("name"), c.report.suggest(k.Name, "key", wanted), "the Secret of credential %s has no key %s", quote(cred.Name), quote(k.Name))
-		}
-	}
-	c.unique(p.child("keys"), "key", names)
-	for _, key := range wanted {
-		if !slices.Contains(names, key) && c.whole(c.of) {
-			c.fail(c.of, p.child("keys"), "say where its value comes from, or leave keys out", "the Secret of credential %s lacks the key %s", quote(cred.Name), quote(key))
-		}
-	}
-	e := c.spec.Encryption
-	if e != nil && !c.keyless && len(e.Spec.Recipients.Clusters[c.of.Spec.Cluster].Age) == 0 && c.spec.Cluster(c.of.Spec.Cluster) != nil {
-		c.fail(c.of, p, "add the cluster's public key to spec.recipients.clusters."+c.of.Spec.Cluster+" of the Encryption; fleetwright secrets keygen --cluster "+c.of.Spec.Cluster+" makes one",
-			"cluster %s has no recipients: it could not decrypt the Secret of credential %s", quote(c.of.Spec.Cluster), quote(cred.Name))
 	}
 }
 
@@ -66,14 +42,6 @@ func (c *k0rdentChecker) access() {
 		c.names(p.child("credentials"), "credential", rule.Credentials, c.keys)
 		if len(rule.ClusterTemplateChains)+len(rule.ServiceTemplateChains)+len(rule.Credentials) == 0 && c.whole(c.of) {
 			c.fail(c.of, p, "add chains or credentials, or take it out", "the rule hands nothing on")
-		}
-	}
-}
-
-func (c *k0rdentChecker) names(p *fieldPath, what string, names, valid []string) {
-	for i, name := range names {
-		if !slices.Contains(valid, name) {
-			c.fail(c.of, p.item(i), c.report.suggest(name, what, valid), "there is no %s %s", what, quote(name))
 		}
 	}
 }

@@ -39,6 +39,7 @@ var fleets = []struct{ name, shows string }{
 	{"homelab", "1 cluster, layout apps, bootstrapped with helmfile"},
 	{"classic", "2 clusters with flux bootstrap"},
 	{"k0rdent", "a k0rdent management cluster: kcm, templates, credentials, access, clusters"},
+	{"kommander", "a Kommander management cluster: its installation, workspaces, projects, applications"},
 }
 
 func (d *demo) run() error {
@@ -89,7 +90,7 @@ func (d *demo) fleet(name, shows string, clones map[string]string) error {
 	spec := filepath.Join("examples", name)
 	tree := filepath.Join(d.dir, name, "rendered")
 	flux := []string{"--flux-manifests", d.manifests}
-	if name != "classic" {
+	if name != "classic" && name != "kommander" {
 		flux = nil
 	}
 	var r rendered

@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"cmp"
 	"path"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -13,10 +14,17 @@ type Placed struct {
 	// Release is the folder of the HelmRelease and its source; empty without a
 	// chart.
 	Release string
+	// File of the HelmRelease in the folder; helmrelease.yaml by default.
+	File string
 	// Resources maps the name of a resource to its file.
 	Resources map[string]string
 	// WaitFor are definitions that must be there before the release is installed.
 	WaitFor []string
+}
+
+// HelmRelease is the path of the HelmRelease's file.
+func (p *Placed) HelmRelease() string {
+	return path.Join(p.Release, cmp.Or(p.File, "helmrelease.yaml"))
 }
 
 // Places returns where the add-ons of a cluster stand, by the add-ons' names.

@@ -115,7 +115,7 @@ func newRelease(p *addon.Placed, places map[string]*addon.Placed, dir string) re
 	r := release{
 		Name:      a.Spec.ReleaseName,
 		Namespace: a.Spec.Namespace,
-		Labels:    map[string]string{"helmrelease": path.Join(p.Release, "helmrelease.yaml")},
+		Labels:    map[string]string{"helmrelease": p.HelmRelease()},
 		Inherit:   []inherit{{Template: "repository"}},
 	}
 	if isOCI(a) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,16 +25,32 @@ func platformRules(spec *v1alpha1.Spec, lay layout.Layout) []rule {
 	if Decryption(spec) == nil {
 		return rules
 	}
-	for _, g := range grouped(folders(spec, lay)) {
+	add := func(pathRegex string, clusters []string) {
 		keys := slices.Clone(e.Recipients.Platform.Age)
-		for _, c := range g.clusters {
+		for _, c := range clusters {
 			keys = append(keys, e.Recipients.Clusters[c].Age...)
 		}
 		// A rule without keys makes SOPS refuse the file, where a rule further
 		// down would encrypt it to others.
-		rules = append(rules, rule{inFolders(g.folders), e.EncryptedRegex, true, recipients(keys)})
+		rules = append(rules, rule{pathRegex, e.EncryptedRegex, true, recipients(keys)})
+	}
+	for _, s := range secret.Places(spec, lay) {
+		if s.Secret.File != "" { // it may be named as no other secret is
+			add("^"+regexp.QuoteMeta(s.File)+"$", clusterNames(s.Clusters))
+		}
+	}
+	for _, g := range grouped(folders(spec, lay)) {
+		add(inFolders(g.folders), g.clusters)
 	}
 	return rules
+}
+
+func clusterNames(clusters []*v1alpha1.Cluster) []string {
+	var names []string
+	for _, c := range clusters {
+		names = append(names, c.Metadata.Name)
+	}
+	return names
 }
 
 // users are the clusters that use a folder, as a set.

@@ -63,6 +63,9 @@ func tenantSecret(base string, d *v1alpha1.DeclaredSecret) SecretPlace {
 // that applies it.
 func productSecret(dir string, d *v1alpha1.DeclaredSecret) SecretPlace {
 	dir = path.Join(dir, d.Step)
+	if d.File != "" {
+		return SecretPlace{Place: Place{File: d.File, Index: path.Dir(d.File)}}
+	}
 	return SecretPlace{Place: Place{File: secretFile(dir, d), Index: dir}}
 }
 

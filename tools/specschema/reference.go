@@ -19,7 +19,7 @@ const intro = `# The specification
 A fleet is described by objects of the API ` + "`" + v1alpha1.APIVersion + "`" + `, in YAML files in the folder
 ` + "`fleet/`" + ` of the platform repository. How many files there are, what they are called and in
 which order the objects stand makes no difference. A specification has exactly one Fleet, at
-least one Cluster, and at most one Encryption and one K0rdent ([k0rdent.md](k0rdent.md)).
+least one Cluster, and at most one Encryption, one K0rdent ([k0rdent.md](k0rdent.md)) and one Kommander ([kommander.md](kommander.md)).
 
 - Decoding is strict: an unknown field, a wrong type or a value outside its bounds is an error
   at its line, and all errors are reported at once.

@@ -21,10 +21,14 @@ what is left of a change, or misspelt: the text that was to use it has a default
 
 Only variables in the Kustomization's own file count: what a patch or a ConfigMap gives to many Kustomizations is
 seldom used by each. For the same reason a name that another Kustomization's own file defines and that one uses is left
-alone: it is a custom of the repository. A file that several clusters share is reported when none uses the variable.`,
-	Fix:  `Remove the variable, or correct its name.`,
-	Bad:  []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n      REGION: eu # <-- here\n") + settings}},
-	Good: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + settings}},
+alone: it is a custom of the repository. A file that several clusters share is reported when none uses the variable.
+A Kustomization that applies nothing yet waits for what others write.`,
+	Fix: `Remove the variable, or correct its name.`,
+	Bad: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n      REGION: eu # <-- here\n") + settings}},
+	Good: []rule.Example{
+		{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + settings},
+		{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + nothingYet},
+	},
 	Run: func(p *rule.Pass) {
 		type variable struct {
 			source *repository.Object
@@ -39,8 +43,8 @@ alone: it is a custom of the repository. A file that several clusters share is r
 				for _, name := range ownVariables(k) {
 					v := variable{k.Object.Source, name}
 					custom[name] = custom[name] || k.Variables[name] != nil && k.Variables[name].Used > 0
-					if seen := k.Variables[name]; seen == nil || seen.Used > 0 || !k.Complete() {
-						used[v] = true // or not known
+					if seen := k.Variables[name]; seen == nil || seen.Used > 0 || !k.Complete() || len(k.Objects) == 0 {
+						used[v] = true // or not known, or not yet
 						continue
 					}
 					if len(unused[v]) == 0 {
@@ -75,3 +79,10 @@ func ownVariables(k *reconcile.Kustomization) []string {
 		return k.Object.Source.Lookup("spec", "postBuild", "substitute", name) == nil
 	})
 }
+
+// nothingYet is a folder of apps without any.
+const nothingYet = `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+buildMetadata: [originAnnotations]
+`

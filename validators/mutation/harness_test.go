@@ -186,7 +186,7 @@ type example struct {
 }
 
 // names of the examples.
-var names = []string{"acme", "homelab", "classic", "k0rdent"}
+var names = []string{"acme", "homelab", "classic", "k0rdent", "kommander"}
 
 // sources are the targets with the tenants' repositories, by the NAMESPACE/NAME of the
 // source that the platform has for each.
@@ -205,11 +205,11 @@ var examples = func() map[string]func() *example {
 	return all
 }()
 
-// newExample renders an example. What Flux itself is made of, the one that installs it
-// by bootstrap needs from outside.
+// newExample renders an example. What Flux itself is made of, those that install it
+// by bootstrap need from outside.
 func newExample(name string) *example {
 	manifests := os.Getenv("FLUX_MANIFESTS")
-	if name == "classic" && manifests == "" {
+	if (name == "classic" || name == "kommander") && manifests == "" {
 		return &example{skip: "FLUX_MANIFESTS is not set; `make test` sets it"}
 	}
 	source, err := render.FromFolder(path.Join("..", "..", "examples", name), manifests)

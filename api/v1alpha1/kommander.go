@@ -1,0 +1,310 @@
+package v1alpha1
+
+// KindKommander is the kind of a Kommander management cluster.
+const KindKommander = "Kommander"
+
+// Kommander is the management repository of a Kommander management cluster (D2iQ
+// DKP, Nutanix NKP): what its installer builds, step by step, and the workspaces,
+// projects and applications after it. A specification has at most one.
+type Kommander struct {
+	TypeMeta `json:",inline"`
+	Metadata ObjectMeta    `json:"metadata" jsonschema:"required"`
+	Spec     KommanderSpec `json:"spec" jsonschema:"required"`
+}
+
+// KommanderSpec is the specification of a Kommander.
+type KommanderSpec struct {
+	// Version of Kommander, which chooses the layout of the application
+	// definitions: services/ up to 2.15, applications/ from 2.16.
+	Version string `json:"version" jsonschema:"required,minLength=1,example=2.4.0,pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$"`
+	// Cluster is the name of the management cluster.
+	Cluster string `json:"cluster" jsonschema:"required,minLength=1"`
+	// Timeout of the health checks of each step; a step that is not healthy in
+	// time is tried again.
+	Timeout Duration `json:"timeout,omitempty" jsonschema:"default=15m"`
+	// Management is the repository that Kommander's own Kustomizations and
+	// controllers use; by default this one, the Fleet's.
+	Management KommanderRepository `json:"management,omitempty"`
+	// Variables of the ConfigMap kommander-vars, beside those that the
+	// specification gives; those with the same name win.
+	Variables map[string]string `json:"variables,omitempty"`
+	// AirGapped lets Helm repositories be one mirror in the cluster.
+	AirGapped *KommanderAirGapped `json:"airGapped,omitempty"`
+	// RootCA is the certificate authority of the management cluster.
+	RootCA KommanderRootCA `json:"rootCA,omitempty"`
+	// Ingress is the management cluster's domain and certificate.
+	Ingress *KommanderIngress `json:"ingress,omitempty"`
+	// Definitions of applications: what Kommander installs for an AppDeployment.
+	Definitions []KommanderDefinition `json:"definitions" jsonschema:"required,minItems=1"`
+	// ChartMuseum serves charts inside of the cluster: the definition chartmuseum.
+	ChartMuseum *KommanderChartMuseum `json:"chartMuseum,omitempty"`
+	// Gitea serves Git inside of the cluster: the definition gitea.
+	Gitea *KommanderGitea `json:"gitea,omitempty"`
+	// Gatekeeper keeps projects to their service accounts: the definition
+	// gatekeeper.
+	Gatekeeper KommanderCore `json:"gatekeeper" jsonschema:"required"`
+	// AppManagement is the controller of AppDeployments: the definition
+	// kommander-appmanagement.
+	AppManagement KommanderCore `json:"appManagement" jsonschema:"required"`
+	// HelmRepositories are URLs of Helm repositories beside those that the
+	// definitions' charts are in.
+	HelmRepositories []string `json:"helmRepositories,omitempty" jsonschema:"pattern=^https?://"`
+	// Applications of the management cluster, in the namespace kommander.
+	Applications []KommanderApplication `json:"applications,omitempty"`
+	// Catalogs are Git repositories with applications of others.
+	Catalogs []KommanderCatalog `json:"catalogs,omitempty"`
+	// Workspaces are groups of clusters.
+	Workspaces []KommanderWorkspace `json:"workspaces,omitempty"`
+	// Projects are namespaces on clusters of a workspace.
+	Projects []KommanderProject `json:"projects,omitempty"`
+}
+
+// KommanderRepository is the GitRepository kommander-flux/management.
+type KommanderRepository struct {
+	// URL of the repository, which holds what this one does; the Fleet's by
+	// default. Kommander's controllers write to it.
+	URL string `json:"url,omitempty" jsonschema:"pattern=^https://,example=https://gitea-http.kommander.svc/kommander/kommander.git"`
+	// Branch of the repository; the Fleet's by default.
+	Branch string `json:"branch,omitempty"`
+	// Interval between two looks at the repository.
+	Interval Duration `json:"interval,omitempty" jsonschema:"default=1m"`
+	// Keys of the Secret kommander-flux/kommander-git-credentials, and where their
+	// values come from when it is made: username, password, and caFile where the
+	// server's certificate is the cluster's own. By default the first two, from the
+	// environment variables KOMMANDER_GIT_USERNAME and KOMMANDER_GIT_PASSWORD.
+	Keys []SecretKey `json:"keys,omitempty" jsonschema:"minItems=1"`
+}
+
+// KommanderAirGapped is a management cluster without the internet.
+type KommanderAirGapped struct {
+	// HelmMirrorURL takes the place of all Helm repositories.
+	HelmMirrorURL string `json:"helmMirrorURL" jsonschema:"required,minLength=1,pattern=^https?://"`
+	// Keys of the Secret kommander-flux/tls-root-ca, the mirror's certificate
+	// authority: caFile up to 2.7, ca.crt from 2.8. By default it comes from the
+	// environment variable KOMMANDER_ROOT_CA.
+	Keys []SecretKey `json:"keys,omitempty" jsonschema:"minItems=1"`
+}
+
+// KommanderRootCA is the ClusterIssuer kommander-ca.
+type KommanderRootCA struct {
+	// Namespace of its certificate: where cert-manager reads what a ClusterIssuer
+	// needs.
+	Namespace string `json:"namespace,omitempty" jsonschema:"default=cert-manager,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+}
+
+// KommanderIngress is the management cluster's domain and certificate.
+type KommanderIngress struct {
+	// Hostname of the management cluster.
+	Hostname string `json:"hostname" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
+	// ACME lets the certificate be of a public authority; by default it is of
+	// kommander-ca.
+	ACME *KommanderACME `json:"acme,omitempty"`
+}
+
+// KommanderACME is the ClusterIssuer kommander-acme-issuer.
+type KommanderACME struct {
+	// Email that the authority writes to.
+	Email string `json:"email" jsonschema:"required,minLength=3,pattern=^[^@ ]+@[^@ ]+$"`
+	// Server of the authority.
+	Server string `json:"server,omitempty" jsonschema:"pattern=^https://,default=https://acme-v02.api.letsencrypt.org/directory"`
+}
+
+// KommanderDefinition is a version of an application, which its AppDeployments name.
+type KommanderDefinition struct {
+	// Name of the application.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Version of the application, exact; by default the chart's, without a v.
+	Version string `json:"version,omitempty" jsonschema:"maxLength=63,pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9a-z.-]+)?$"`
+	// Chart that the application is.
+	Chart Chart `json:"chart" jsonschema:"required"`
+	// Values of the chart for everybody; ${NAME} is one of Kommander's variables.
+	Values map[string]any `json:"values,omitempty"`
+	// Namespace that it is installed in; the workspace's by default.
+	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// ReleaseName of the Helm release; the application's name by default.
+	ReleaseName string `json:"releaseName,omitempty" jsonschema:"maxLength=53,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Catalog is what Kommander shows people of it.
+	Catalog KommanderMetadata `json:"catalog,omitempty"`
+}
+
+// KommanderMetadata is metadata.yaml of an application. Where several versions
+// share it, the newest's counts.
+type KommanderMetadata struct {
+	// DisplayName for people.
+	DisplayName string `json:"displayName,omitempty"`
+	// Description for people.
+	Description string `json:"description,omitempty"`
+	// Category that the application is listed in.
+	Category []string `json:"category,omitempty"`
+	// Type of the application, such as platform, or internal for one that people
+	// don't choose.
+	Type string `json:"type,omitempty" jsonschema:"default=platform"`
+	// Scope of the application: what it can be installed for.
+	Scope []string `json:"scope,omitempty" jsonschema:"minItems=1,enum=workspace,enum=project,default=workspace"`
+	// Dependencies are names of applications that it needs.
+	Dependencies []string `json:"dependencies,omitempty"`
+}
+
+// KommanderCore is an application that the installation itself needs.
+type KommanderCore struct {
+	// Version of its definition.
+	Version string `json:"version" jsonschema:"required,minLength=1"`
+}
+
+// KommanderChartMuseum is the definition chartmuseum in the management cluster.
+type KommanderChartMuseum struct {
+	// Version of its definition.
+	Version string `json:"version" jsonschema:"required,minLength=1"`
+	// Bootstrap puts it into the cluster's helmfile, with the chart, version and
+	// values of the definition, to be installed before Flux takes it over.
+	Bootstrap bool `json:"bootstrap,omitempty"`
+}
+
+// KommanderGitea is the definition gitea in the management cluster.
+type KommanderGitea struct {
+	// Version of its definition.
+	Version string `json:"version" jsonschema:"required,minLength=1"`
+	// Keys of the Secret kommander/gitea-admin-credentials, and where their values
+	// come from when it is made: username and password, by default the environment
+	// variables GITEA_ADMIN_USERNAME and GITEA_ADMIN_PASSWORD.
+	Keys []SecretKey `json:"keys,omitempty" jsonschema:"minItems=1"`
+}
+
+// KommanderApplication is an AppDeployment.
+type KommanderApplication struct {
+	// Name of the AppDeployment. Kommander makes a Kustomization of this name, so
+	// no other may have it.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Application that is installed; the one of the AppDeployment's name by default.
+	Application string `json:"application,omitempty"`
+	// Version of the application.
+	Version string `json:"version" jsonschema:"required,minLength=1"`
+	// Kind is ClusterApp for one of the definitions, App for one of a catalog.
+	Kind string `json:"kind,omitempty" jsonschema:"enum=ClusterApp,enum=App,default=ClusterApp"`
+	// Values that change those of the definition, on all clusters.
+	Values map[string]any `json:"values,omitempty"`
+	// Clusters that get it; all of the workspace or project by default.
+	Clusters []string `json:"clusters,omitempty" jsonschema:"minItems=1"`
+	// Overrides for some of the clusters.
+	Overrides []KommanderOverride `json:"overrides,omitempty"`
+}
+
+// KommanderOverride changes an application on some clusters.
+type KommanderOverride struct {
+	// Name of the override, part of its ConfigMap's.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Clusters that are changed.
+	Clusters []string `json:"clusters" jsonschema:"required,minItems=1"`
+	// Version that they have.
+	Version string `json:"version,omitempty"`
+	// Values that change those of all clusters.
+	Values map[string]any `json:"values,omitempty"`
+}
+
+// KommanderCatalog is a GitRepository with applications.
+type KommanderCatalog struct {
+	// Name of the GitRepository.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// URL of the repository.
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh)://"`
+	// Branch of the repository; main, where there is no tag.
+	Branch string `json:"branch,omitempty"`
+	// Tag of the repository.
+	Tag string `json:"tag,omitempty"`
+	// Interval between two looks at it.
+	Interval Duration `json:"interval,omitempty" jsonschema:"default=10m"`
+	// Type is dkp for the applications of Kommander's maker, catalog for others.
+	Type string `json:"type,omitempty" jsonschema:"enum=dkp,enum=catalog,default=catalog"`
+	// Workspace that gets the catalog; by default it stands in the namespace
+	// kommander, and defaultFor says who gets it.
+	Workspace string `json:"workspace,omitempty"`
+	// DefaultFor says that all workspaces, or all projects, get it.
+	DefaultFor []string `json:"defaultFor,omitempty" jsonschema:"minItems=1,enum=workspaces,enum=projects"`
+	// SecretRef names the Secret with the credentials beside it.
+	SecretRef *SecretRef `json:"secretRef,omitempty"`
+}
+
+// KommanderWorkspace is a Workspace and what stands in its namespace.
+type KommanderWorkspace struct {
+	// Name of the Workspace.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Namespace of the Workspace, which can't be changed later; its name by default.
+	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Existing says that Kommander makes it itself, as it does default-workspace.
+	Existing bool `json:"existing,omitempty"`
+	// ClusterLabels are given to all of its clusters.
+	ClusterLabels map[string]string `json:"clusterLabels,omitempty"`
+	// Clusters that are attached to it.
+	Clusters []KommanderAttached `json:"clusters,omitempty"`
+	// Applications of its clusters.
+	Applications []KommanderApplication `json:"applications,omitempty"`
+}
+
+// KommanderAttached is a KommanderCluster.
+type KommanderAttached struct {
+	// Name of the cluster.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Labels of the cluster, which projects select.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Kubeconfig names the Secret in the workspace's namespace with the access to
+	// the cluster; NAME-kubeconfig by default.
+	Kubeconfig string `json:"kubeconfig,omitempty"`
+}
+
+// KommanderProject is a Project and what stands in its namespace.
+type KommanderProject struct {
+	// Name of the Project.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Workspace that the project is in.
+	Workspace string `json:"workspace" jsonschema:"required,minLength=1"`
+	// Namespace of the project on its clusters; its name by default.
+	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Clusters that the project is on, by their names.
+	Clusters []string `json:"clusters,omitempty" jsonschema:"minItems=1"`
+	// ClusterSelector selects them by their labels instead.
+	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"`
+	// Roles in the project's namespace.
+	Roles []KommanderRole `json:"roles,omitempty"`
+	// Bindings of groups to roles.
+	Bindings []KommanderBinding `json:"bindings,omitempty"`
+	// Sources are Git repositories that are deployed to the project.
+	Sources []KommanderSource `json:"sources,omitempty"`
+	// Applications of the project.
+	Applications []KommanderApplication `json:"applications,omitempty"`
+}
+
+// KommanderRole is a ProjectRole.
+type KommanderRole struct {
+	// Name of the role.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Rules that the role grants in the project's namespace.
+	Rules []PolicyRule `json:"rules" jsonschema:"required,minItems=1"`
+}
+
+// KommanderBinding is a VirtualGroupProjectRoleBinding: exactly one of projectRole
+// and workspaceRole.
+type KommanderBinding struct {
+	// Name of the binding.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Group names a VirtualGroup of Kommander's.
+	Group string `json:"group" jsonschema:"required,minLength=1"`
+	// ProjectRole is one of the project's roles.
+	ProjectRole string `json:"projectRole,omitempty"`
+	// WorkspaceRole is a WorkspaceRole of the project's workspace.
+	WorkspaceRole string `json:"workspaceRole,omitempty"`
+}
+
+// KommanderSource is a GitopsRepository.
+type KommanderSource struct {
+	// Name of the source.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// URL that the repository is cloned from.
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh)://"`
+	// Branch of the repository.
+	Branch string `json:"branch,omitempty" jsonschema:"default=main"`
+	// Path in the repository.
+	Path string `json:"path,omitempty"`
+	// SecretRef names the Secret with username and password in the project's
+	// namespace.
+	SecretRef *SecretRef `json:"secretRef,omitempty"`
+}

@@ -1,0 +1,228 @@
+package v1alpha1
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// ProductKommander is the name of the platform product Kommander: of its folder, and
+// the prefix of its Kustomizations.
+const ProductKommander = "kommander"
+
+// Namespaces of Kommander: of itself and the management cluster's applications, and
+// of its sources.
+const (
+	KommanderNamespace     = "kommander"
+	KommanderFluxNamespace = "kommander-flux"
+)
+
+// KommanderHost is the management cluster's own name in Kommander.
+const KommanderHost = "host-cluster"
+
+// Names of the applications that the installation itself needs.
+const (
+	KommanderChartMuseumApp   = "chartmuseum"
+	KommanderGiteaApp         = "gitea"
+	KommanderGatekeeperApp    = "gatekeeper"
+	KommanderAppManagementApp = "kommander-appmanagement"
+	KommanderFluxApp          = "kommander-flux"
+)
+
+// Secrets of Kommander.
+const (
+	KommanderGitSecret   = "kommander-git-credentials"
+	KommanderGiteaSecret = "gitea-admin-credentials"
+	KommanderCASecret    = "tls-root-ca"
+	// KommanderGitFile is the file of KommanderGitSecret in the management repository.
+	KommanderGitFile = "shared/kommander-git-repository/git-credentials.yaml"
+)
+
+// Steps of the installation, in order.
+const (
+	KommanderStepBase             = "base"
+	KommanderStepRootCA           = "root-ca"
+	KommanderStepChartMuseum      = "chartmuseum"
+	KommanderStepHelmRepositories = "helm-repositories"
+	KommanderStepIngress          = "ingress"
+	KommanderStepGitea            = "gitea"
+	KommanderStepRepository       = "repository"
+	KommanderStepFlux             = "flux-configuration"
+	KommanderStepGatekeeper       = "gatekeeper"
+	KommanderStepTemplates        = "gatekeeper-templates"
+	KommanderStepConstraints      = "gatekeeper-constraints"
+	KommanderStepAppManagement    = "app-management"
+	KommanderStepCore             = "core-applications"
+	KommanderStepApplications     = "applications"
+	KommanderStepCluster          = "cluster"
+	KommanderStepCatalogs         = "catalogs"
+	KommanderStepWorkspaces       = "workspaces"
+	KommanderStepWorkspaceContent = "workspace-content"
+	KommanderStepProjects         = "projects"
+	KommanderStepProjectContent   = "project-content"
+)
+
+// kommanderSteps are all steps.
+var kommanderSteps = []string{
+	KommanderStepBase, KommanderStepRootCA, KommanderStepChartMuseum, KommanderStepHelmRepositories, KommanderStepIngress,
+	KommanderStepGitea, KommanderStepRepository, KommanderStepFlux, KommanderStepGatekeeper, KommanderStepTemplates,
+	KommanderStepConstraints, KommanderStepAppManagement, KommanderStepCore, KommanderStepApplications, KommanderStepCluster,
+	KommanderStepCatalogs, KommanderStepWorkspaces, KommanderStepWorkspaceContent, KommanderStepProjects, KommanderStepProjectContent,
+}
+
+// AppsKommander is the Kustomization of the applications that Kommander's controllers
+// write into the management repository.
+const AppsKommander = "apps-kommander"
+
+// kommanderFolders are Kommander's own folders of the management repository.
+var kommanderFolders = []string{
+	"kommander", "kubernetes/kommander", "services", "applications", "common", "workspaces", "projects", "shared", "clusters/kommander_host-cluster",
+}
+
+// AtLeast says whether the version of Kommander is a release or one after it.
+func (s *KommanderSpec) AtLeast(major, minor uint64) bool {
+	v, err := semver.NewVersion(s.Version)
+	return err == nil && (v.Major() > major || v.Major() == major && v.Minor() >= minor)
+}
+
+// CAKey is the key of KommanderCASecret that Flux reads: in the Secret of
+// spec.secretRef of a HelmRepository up to 2.7, of spec.certSecretRef from 2.8.
+func (s *KommanderSpec) CAKey() string {
+	if s.AtLeast(2, 8) {
+		return "ca.crt"
+	}
+	return "caFile"
+}
+
+// Definition is a version of an application, nil where there is none.
+func (s *KommanderSpec) Definition(name, version string) *KommanderDefinition {
+	i := slices.IndexFunc(s.Definitions, func(d KommanderDefinition) bool { return d.Name == name && d.Version == version })
+	if i < 0 {
+		return nil
+	}
+	return &s.Definitions[i]
+}
+
+// Workspace is the workspace of a name, nil where there is none.
+func (s *KommanderSpec) Workspace(name string) *KommanderWorkspace {
+	i := slices.IndexFunc(s.Workspaces, func(w KommanderWorkspace) bool { return w.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Workspaces[i]
+}
+
+// ObjectName is the name of the ClusterApp or App that an AppDeployment names.
+func (a KommanderApplication) ObjectName() string { return a.Application + "-" + a.Version }
+
+// defaultKommander fills in what a Kommander leaves out.
+func defaultKommander(s *KommanderSpec, f FleetSpec) {
+	set(&s.Timeout, "15m")
+	set(&s.Management.URL, f.Repository.URL)
+	set(&s.Management.Branch, f.Repository.Branch)
+	set(&s.Management.Interval, defaultSyncInterval)
+	if s.Management.Keys == nil {
+		s.Management.Keys = fromEnvironment("kommander-git", "username", "password")
+	}
+	set(&s.RootCA.Namespace, "cert-manager")
+	if a := s.AirGapped; a != nil && a.Keys == nil {
+		a.Keys = []SecretKey{{Name: s.CAKey(), From: SecretSource{Env: "KOMMANDER_ROOT_CA"}}}
+	}
+	if i := s.Ingress; i != nil && i.ACME != nil {
+		set(&i.ACME.Server, "https://acme-v02.api.letsencrypt.org/directory")
+	}
+	if g := s.Gitea; g != nil && g.Keys == nil {
+		g.Keys = fromEnvironment("gitea-admin", "username", "password")
+	}
+	for i := range s.Definitions {
+		defaultDefinition(&s.Definitions[i])
+	}
+	defaultApplications(s.Applications)
+	for i := range s.Catalogs {
+		c := &s.Catalogs[i]
+		set(&c.Interval, defaultInterval)
+		set(&c.Type, "catalog")
+		if c.Tag == "" {
+			set(&c.Branch, defaultBranch)
+		}
+	}
+	for i := range s.Workspaces {
+		w := &s.Workspaces[i]
+		set(&w.Namespace, w.Name)
+		for j := range w.Clusters {
+			set(&w.Clusters[j].Kubeconfig, w.Clusters[j].Name+"-kubeconfig")
+		}
+		defaultApplications(w.Applications)
+	}
+	for i := range s.Projects {
+		p := &s.Projects[i]
+		set(&p.Namespace, p.Name)
+		for j := range p.Sources {
+			set(&p.Sources[j].Branch, defaultBranch)
+		}
+		defaultApplications(p.Applications)
+	}
+}
+
+func defaultDefinition(d *KommanderDefinition) {
+	set(&d.Version, strings.TrimPrefix(d.Chart.Version, "v"))
+	if !strings.HasPrefix(d.Chart.URL, "oci://") {
+		set(&d.Chart.Name, d.Name)
+	}
+	defaultVerify(d.Chart.Verify)
+	set(&d.ReleaseName, d.Name)
+	set(&d.Catalog.Type, "platform")
+	if d.Catalog.Scope == nil {
+		d.Catalog.Scope = []string{"workspace"}
+	}
+}
+
+func defaultApplications(list []KommanderApplication) {
+	for i := range list {
+		set(&list[i].Application, list[i].Name)
+		set(&list[i].Kind, "ClusterApp")
+	}
+}
+
+// fromEnvironment are keys whose values come from environment variables: that of a
+// name, and the key's.
+func fromEnvironment(name string, keys ...string) []SecretKey {
+	var out []SecretKey
+	for _, key := range keys {
+		out = append(out, SecretKey{Name: key, From: SecretSource{Env: variableOf(name) + "_" + variableOf(key)}})
+	}
+	return out
+}
+
+// kommanderSecrets are the Secrets that Kommander needs.
+func (s *Spec) kommanderSecrets() []*DeclaredSecret {
+	if s.Kommander == nil {
+		return nil
+	}
+	k := &s.Kommander.Spec
+	declare := func(namespace, name, step string, keys []SecretKey) *DeclaredSecret {
+		return &DeclaredSecret{
+			Name: name, Namespace: namespace, Type: defaultSecretType, Keys: keys,
+			Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{k.Cluster}},
+			Product: ProductKommander, Step: step,
+		}
+	}
+	git := declare(KommanderFluxNamespace, KommanderGitSecret, KommanderStepFlux, k.Management.Keys)
+	git.File = KommanderGitFile
+	out := []*DeclaredSecret{git}
+	if k.Gitea != nil {
+		out = append(out, declare(KommanderNamespace, KommanderGiteaSecret, KommanderStepGitea, k.Gitea.Keys))
+	}
+	if k.AirGapped != nil {
+		out = append(out, declare(KommanderFluxNamespace, KommanderCASecret, KommanderStepHelmRepositories, k.AirGapped.Keys))
+	}
+	return out
+}
+
+// FluxVersion is the version of the Flux that Kommander installs in the clusters that
+// it attaches: the Fleet's.
+func (s *Spec) FluxVersion() string {
+	return strings.TrimPrefix(cmp.Or(s.Fleet.Spec.Flux.Version, defaultBootstrapVersion), "v")
+}

@@ -1,0 +1,203 @@
+package v1alpha1
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// kommanderChecker checks a Kommander.
+type kommanderChecker struct {
+	*productChecker
+	of *Kommander
+	// versions of the definitions by their applications, taken the names that
+	// AppDeployments may not have, each with what has it.
+	versions map[string][]string
+	taken    map[string]string
+}
+
+func (c *checker) kommander() {
+	k := c.spec.Kommander
+	if k == nil {
+		return
+	}
+	kc := &kommanderChecker{productChecker: &productChecker{c, k}, of: k, versions: map[string][]string{}}
+	kc.cluster(k.Spec.Cluster, "Kommander's Kustomizations and HelmReleases name no service account, and their sources stand in kommander-flux", "Kommander can install nothing")
+	kc.taken = kc.kustomizations()
+	kc.release()
+	kc.repositories()
+	kc.definitions()
+	kc.core()
+	kc.applications(at("spec", "applications"), k.Spec.Applications, []string{KommanderHost})
+	kc.catalogs()
+	kc.workspaces()
+	kc.projects()
+}
+
+// release checks the version, and that there is a Flux made of manifests.
+func (c *kommanderChecker) release() {
+	s := &c.of.Spec
+	if !s.AtLeast(2, 4) && c.whole(c.of) {
+		c.fail(c.of, at("spec", "version"), "write 2.4.0 or later", "the layout of Kommander %s is not known", s.Version)
+	}
+	if f := c.spec.Fleet; f != nil && f.Spec.Flux.Install != InstallBootstrap && c.whole(f) {
+		c.fail(c.of, at("spec", "cluster"), "set spec.flux.install: bootstrap of the Fleet: Kommander installs Flux in the clusters that it attaches from its manifests in this repository",
+			"the Fleet installs Flux with the Flux Operator, of which Kommander can make no definition")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
+		if !variableName.MatchString(name) {
+			c.failKey(c.of, at("spec", "variables", name), "use letters, digits and _, and no digit first", "%s is not a variable's name", quote(name))
+		}
+	}
+}
+
+// repositories checks the URLs and the Secrets beside them.
+func (c *kommanderChecker) repositories() {
+	s := &c.of.Spec
+	p := at("spec", "management")
+	c.url(c.of, p.child("url"), s.Management.URL)
+	c.branch(c.of, p.child("branch"), s.Management.Branch)
+	if s.Management.URL != "" && !strings.HasPrefix(s.Management.URL, "https://") && c.whole(c.of) {
+		c.fail(c.of, p.child("url"), "write the repository's https:// URL here", "Kommander's controllers write to %s with user name and password, which needs https://", quote(s.Management.URL))
+	}
+	c.secretOf(p, s.Cluster, "the management repository", s.Management.Keys, []string{"username", "password"}, "caFile", "ca.crt")
+	if a := s.AirGapped; a != nil {
+		c.url(c.of, at("spec", "airGapped", "helmMirrorURL"), a.HelmMirrorURL)
+		c.secretOf(at("spec", "airGapped"), s.Cluster, "the mirror", a.Keys, []string{s.CAKey()})
+	}
+	if g := s.Gitea; g != nil {
+		c.secretOf(at("spec", "gitea"), s.Cluster, "Gitea", g.Keys, []string{"username", "password"})
+	}
+	for i, u := range s.HelmRepositories {
+		c.url(c.of, at("spec", "helmRepositories").item(i), u)
+	}
+	c.unique(at("spec", "helmRepositories"), "Helm repository", s.HelmRepositories)
+}
+
+// definitions gathers the applications' versions.
+func (c *kommanderChecker) definitions() {
+	p := at("spec", "definitions")
+	defs := c.of.Spec.Definitions
+	c.unique(p, "definition", gather(defs, func(d KommanderDefinition) string { return d.Name + " " + d.Version }))
+	for i, d := range defs {
+		p := p.item(i)
+		c.versions[d.Name] = append(c.versions[d.Name], d.Version)
+		c.url(c.of, p.child("chart").child("url"), d.Chart.URL)
+		oci := strings.HasPrefix(d.Chart.URL, "oci://")
+		switch {
+		case d.Name == KommanderFluxApp:
+			c.fail(c.of, p.child("name"), "take it out: its definition is made of the Fleet's Flux", "%s is not defined here", quote(d.Name))
+		case oci && d.Chart.Name != "":
+			c.fail(c.of, p.child("chart").child("name"), "take it out and end the URL in the chart's name", "a chart at an oci:// URL has no other name")
+		case !oci && (d.Chart.SecretRef != nil || d.Chart.Verify != nil):
+			c.fail(c.of, p.child("chart"), "take secretRef and verify out, or use an oci:// chart", "the Helm repository is shared by all definitions, and has no secretRef or verify of one")
+		}
+		if d.Version != "" && c.whole(c.of) && len(validation.IsDNS1123Subdomain(d.Version)) > 0 {
+			c.fail(c.of, p.child("version"), "write a version for the application, of lower-case letters, digits, - and .", "%s is no part of a name", quote(d.Version))
+		}
+	}
+	for i, d := range defs {
+		c.names(p.item(i).child("catalog").child("dependencies"), "definition", d.Catalog.Dependencies, slices.Sorted(maps.Keys(c.versions)))
+	}
+}
+
+// core checks that what the installation itself needs is defined.
+func (c *kommanderChecker) core() {
+	s := &c.of.Spec
+	c.version(at("spec", "gatekeeper", "version"), KommanderGatekeeperApp, s.Gatekeeper.Version)
+	c.version(at("spec", "appManagement", "version"), KommanderAppManagementApp, s.AppManagement.Version)
+	if m := s.ChartMuseum; m != nil {
+		c.version(at("spec", "chartMuseum", "version"), KommanderChartMuseumApp, m.Version)
+	}
+	if g := s.Gitea; g != nil {
+		c.version(at("spec", "gitea", "version"), KommanderGiteaApp, g.Version)
+	}
+}
+
+// version checks that a version of an application is defined.
+func (c *kommanderChecker) version(p *fieldPath, application, version string) {
+	versions := c.versions[application]
+	switch {
+	case version == "" || c.incomplete:
+	case versions == nil:
+		c.fail(c.of, p, "add it to spec.definitions", "there is no definition of %s", quote(application))
+	case !slices.Contains(versions, version):
+		c.fail(c.of, p, c.report.suggest(version, "version", versions), "there is no definition of version %s of %s", quote(version), quote(application))
+	}
+}
+
+// kustomizations are the names that no AppDeployment may have, since Kommander makes
+// a Kustomization of an AppDeployment's name, each with what has it.
+func (c *kommanderChecker) kustomizations() map[string]string {
+	taken := map[string]string{AppsKommander: "the sync of Kommander's own applications", FluxNamespace: "the cluster's sync"}
+	for _, name := range []string{"infra-controllers", "infra-configs", "tenants", "cluster-apps"} {
+		taken[name] = "the Fleet"
+	}
+	for _, name := range kommanderSteps {
+		taken[ProductKommander+"-"+name] = "a step of the installation"
+	}
+	for _, t := range c.spec.Tenants {
+		taken[t.Metadata.Name] = "the Tenant " + t.Metadata.Name
+	}
+	if f := c.spec.Fleet; f != nil && f.Spec.Layout == LayoutApps {
+		for _, a := range c.spec.Addons {
+			taken[a.Metadata.Name] = "the Addon " + a.Metadata.Name
+			taken[a.Metadata.Name+"-config"] = "the Addon " + a.Metadata.Name
+		}
+	}
+	return taken
+}
+
+// deployed says whether the specification has an AppDeployment without naming it: that
+// of Flux in each workspace, the others in the management cluster.
+func (c *kommanderChecker) deployed(p *fieldPath, name string) bool {
+	host := p.String() == "spec.applications"
+	return name == KommanderFluxApp || host && (name == KommanderAppManagementApp || name == KommanderChartMuseumApp && c.of.Spec.ChartMuseum != nil)
+}
+
+// applications checks the AppDeployments of a namespace. clusters are those that it
+// has, as far as that is known: none for any.
+func (c *kommanderChecker) applications(p *fieldPath, list []KommanderApplication, clusters []string) {
+	c.unique(p, "application", gather(list, func(a KommanderApplication) string { return a.Name }))
+	for i, a := range list {
+		p := p.item(i)
+		if of, taken := c.taken[a.Name]; taken {
+			c.fail(c.of, p.child("name"), "choose another name and write application: "+a.Application, "Kommander makes a Kustomization named %s of the AppDeployment, and %s has one of that name", quote(a.Name), of)
+		} else if c.deployed(p.up, a.Name) {
+			c.fail(c.of, p.child("name"), "take it out: its version is that of the installation", "the installation itself deploys %s", quote(a.Name))
+		}
+		if a.Kind == "ClusterApp" && a.Application != KommanderFluxApp {
+			c.version(p.child("version"), a.Application, a.Version)
+		}
+		if clusters != nil {
+			c.names(p.child("clusters"), "cluster", a.Clusters, clusters)
+		}
+		c.overrides(p.child("overrides"), a, clusters)
+	}
+}
+
+// overrides checks that each changes something on clusters that have the application.
+func (c *kommanderChecker) overrides(p *fieldPath, a KommanderApplication, clusters []string) {
+	c.unique(p, "override", gather(a.Overrides, func(o KommanderOverride) string { return o.Name }))
+	if a.Clusters != nil {
+		clusters = a.Clusters
+	}
+	for i, o := range a.Overrides {
+		p := p.item(i)
+		if clusters != nil {
+			for j, name := range o.Clusters {
+				if !slices.Contains(clusters, name) {
+					c.fail(c.of, p.child("clusters").item(j), c.report.suggest(name, "cluster", clusters), "%s is not on cluster %s, where the override would change it", quote(a.Name), quote(name))
+				}
+			}
+		}
+		if o.Version == "" && o.Values == nil && c.whole(c.of) {
+			c.fail(c.of, p, "add a version or values, or take it out", "override %s changes nothing", quote(o.Name))
+		}
+		if a.Kind == "ClusterApp" {
+			c.version(p.child("version"), a.Application, o.Version)
+		}
+	}
+}

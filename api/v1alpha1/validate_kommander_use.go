@@ -1,0 +1,139 @@
+package v1alpha1
+
+import (
+	"slices"
+)
+
+// catalogs checks where they are, and who gets them.
+func (c *kommanderChecker) catalogs() {
+	p := at("spec", "catalogs")
+	catalogs := c.of.Spec.Catalogs
+	c.unique(p, "catalog", gather(catalogs, func(x KommanderCatalog) string { return x.Workspace + "/" + x.Name }))
+	for i, catalog := range catalogs {
+		p := p.item(i)
+		c.url(c.of, p.child("url"), catalog.URL)
+		c.branch(c.of, p.child("branch"), catalog.Branch)
+		if catalog.Branch != "" && catalog.Tag != "" {
+			c.fail(c.of, p.child("tag"), "keep one of them", "the catalog has a branch and a tag")
+		}
+		if catalog.Workspace != "" {
+			c.workspace(p.child("workspace"), catalog.Workspace)
+			if catalog.DefaultFor != nil {
+				c.fail(c.of, p.child("defaultFor"), "take workspace out, or defaultFor", "a catalog for everybody stands in the namespace kommander")
+			}
+		}
+		if catalog.Name == "management" && catalog.Workspace == "" {
+			c.fail(c.of, p.child("name"), "choose another name", "the management repository has the name %s", quote(catalog.Name))
+		}
+	}
+}
+
+// workspace checks a reference to a workspace, and returns it.
+func (c *kommanderChecker) workspace(p *fieldPath, name string) *KommanderWorkspace {
+	w := c.of.Spec.Workspace(name)
+	if w == nil && name != "" {
+		names := gather(c.of.Spec.Workspaces, func(w KommanderWorkspace) string { return w.Name })
+		c.fail(c.of, p, c.report.suggest(name, "workspace", names), "there is no workspace %s", quote(name))
+	}
+	return w
+}
+
+// workspaces checks their namespaces, clusters and applications.
+func (c *kommanderChecker) workspaces() {
+	p := at("spec", "workspaces")
+	list := c.of.Spec.Workspaces
+	c.unique(p, "workspace", gather(list, func(w KommanderWorkspace) string { return w.Name }))
+	c.unique(p, "namespace", gather(list, func(w KommanderWorkspace) string { return w.Namespace }))
+	attached := map[string]string{}
+	for i, w := range list {
+		p := p.item(i)
+		c.ownNamespace(p, w.Namespace)
+		c.labels(c.of, p.child("clusterLabels"), w.ClusterLabels)
+		var clusters []string // nil while none is declared: others attach them
+		for j, cluster := range w.Clusters {
+			p := p.child("clusters").item(j)
+			if other, twice := attached[cluster.Name]; twice {
+				c.fail(c.of, p.child("name"), "attach it to one of them", "cluster %s is attached to workspace %s already", quote(cluster.Name), quote(other))
+			}
+			attached[cluster.Name] = w.Name
+			clusters = append(clusters, cluster.Name)
+			c.labels(c.of, p.child("labels"), cluster.Labels)
+			if cluster.Name == KommanderHost {
+				c.fail(c.of, p.child("name"), "take it out: its applications are spec.applications", "%s is the management cluster, which Kommander attaches itself", quote(cluster.Name))
+			}
+		}
+		c.applications(p.child("applications"), w.Applications, clusters)
+	}
+}
+
+// ownNamespace refuses the namespaces of Kommander itself.
+func (c *kommanderChecker) ownNamespace(p *fieldPath, namespace string) {
+	if slices.Contains([]string{KommanderNamespace, KommanderFluxNamespace, FluxNamespace}, namespace) {
+		c.fail(c.of, p.child("namespace"), "choose another namespace; the management cluster's applications are spec.applications", "namespace %s is the platform's own", quote(namespace))
+	}
+}
+
+// projects checks where they are, and what their bindings bind.
+func (c *kommanderChecker) projects() {
+	p := at("spec", "projects")
+	list := c.of.Spec.Projects
+	c.unique(p, "project", gather(list, func(x KommanderProject) string { return x.Name }))
+	c.unique(p, "namespace", gather(list, func(x KommanderProject) string { return x.Namespace }))
+	namespaces := gather(c.of.Spec.Workspaces, func(w KommanderWorkspace) string { return w.Namespace })
+	for i, project := range list {
+		p := p.item(i)
+		c.ownNamespace(p, project.Namespace)
+		if slices.Contains(namespaces, project.Namespace) {
+			c.fail(c.of, p.child("namespace"), "choose another namespace", "namespace %s is a workspace's", quote(project.Namespace))
+		}
+		w := c.workspace(p.child("workspace"), project.Workspace)
+		c.placement(p, project, w)
+		c.bindings(p, project)
+		c.unique(p.child("sources"), "source", gather(project.Sources, func(s KommanderSource) string { return s.Name }))
+		for j, source := range project.Sources {
+			c.url(c.of, p.child("sources").item(j).child("url"), source.URL)
+			c.branch(c.of, p.child("sources").item(j).child("branch"), source.Branch)
+		}
+		c.applications(p.child("applications"), project.Applications, project.Clusters)
+	}
+}
+
+// placement checks that a project is on clusters of its workspace, in one way.
+func (c *kommanderChecker) placement(p *fieldPath, project KommanderProject, w *KommanderWorkspace) {
+	if (project.Clusters == nil) == (project.ClusterSelector == nil) && c.whole(c.of) {
+		c.fail(c.of, p, "keep exactly one of clusters and clusterSelector", "project %s has to say which clusters it is on, in one way", quote(project.Name))
+	}
+	if w == nil || len(w.Clusters) == 0 {
+		return // others attach them
+	}
+	c.names(p.child("clusters"), "cluster", project.Clusters, gather(w.Clusters, func(a KommanderAttached) string { return a.Name }))
+	selected := func(a KommanderAttached) bool {
+		labels := map[string]string{}
+		for key, value := range w.ClusterLabels {
+			labels[key] = value
+		}
+		for key, value := range a.Labels {
+			labels[key] = value
+		}
+		return project.ClusterSelector.Matches(labels)
+	}
+	if project.ClusterSelector != nil && !slices.ContainsFunc(w.Clusters, selected) {
+		c.fail(c.of, p.child("clusterSelector"), "its clusters have the labels that spec.workspaces gives them", "no cluster of workspace %s has the labels", quote(w.Name))
+	}
+}
+
+// bindings checks that each binds a group to exactly one role, which is there.
+func (c *kommanderChecker) bindings(p *fieldPath, project KommanderProject) {
+	roles := gather(project.Roles, func(r KommanderRole) string { return r.Name })
+	c.unique(p.child("roles"), "role", roles)
+	c.unique(p.child("bindings"), "binding", gather(project.Bindings, func(b KommanderBinding) string { return b.Name }))
+	for i, b := range project.Bindings {
+		p := p.child("bindings").item(i)
+		if (b.ProjectRole == "") == (b.WorkspaceRole == "") && c.whole(c.of) {
+			c.fail(c.of, p, "keep exactly one of projectRole and workspaceRole: Kommander's webhook refuses anything else", "binding %s has to name one role", quote(b.Name))
+		}
+		if b.ProjectRole != "" && !slices.Contains(roles, b.ProjectRole) {
+			c.fail(c.of, p.child("projectRole"), c.report.suggest(b.ProjectRole, "role", roles), "there is no role %s in the project", quote(b.ProjectRole))
+		}
+	}
+}

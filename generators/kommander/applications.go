@@ -1,0 +1,152 @@
+package kommander
+
+import (
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/step"
+)
+
+// clusterName is the label of a cluster with its name, by which AppDeployments select.
+const clusterName = "kommander.d2iq.io/cluster-name"
+
+// coreApplications are the AppDeployments of what the steps have installed, which
+// Kommander keeps from then on, and of the Flux of other clusters: that of the
+// management cluster is the Fleet's.
+func (g *generator) coreApplications() {
+	list := []v1alpha1.KommanderApplication{
+		{Name: v1alpha1.KommanderAppManagementApp, Version: g.k.AppManagement.Version, Clusters: []string{v1alpha1.KommanderHost}},
+	}
+	if m := g.k.ChartMuseum; m != nil {
+		list = append(list, v1alpha1.KommanderApplication{Name: v1alpha1.KommanderChartMuseumApp, Version: m.Version, Clusters: []string{v1alpha1.KommanderHost}})
+	}
+	files := map[string][]any{v1alpha1.KommanderFluxApp + ".yaml": {g.fluxDeployment(namespace, notIn(v1alpha1.KommanderHost))}}
+	for _, a := range list {
+		a.Application, a.Kind = a.Name, "ClusterApp"
+		files[a.Name+".yaml"] = g.deployment(namespace, a)
+	}
+	s := step.Step{
+		Name: v1alpha1.KommanderStepCore, After: []string{v1alpha1.KommanderStepAppManagement}, Files: files,
+		Comments: map[string]string{v1alpha1.KommanderFluxApp + ".yaml": "The management cluster has the Fleet's Flux: a second one would reconcile the same objects."},
+	}
+	if len(g.k.Applications) == 0 {
+		s.Unit = g.definitionsThere()
+	}
+	g.Add(s)
+}
+
+// fluxDeployment is the AppDeployment of Flux in a namespace; selector is nil for all
+// of its clusters.
+func (g *generator) fluxDeployment(namespace string, selector spec) any {
+	s := spec{"appRef": spec{"kind": "ClusterApp", "name": v1alpha1.KommanderFluxApp + "-" + g.spec.FluxVersion()}}
+	if selector != nil {
+		s["clusterSelector"] = selector
+	}
+	return object{apps, "AppDeployment", metadata{Name: v1alpha1.KommanderFluxApp, Namespace: namespace}, s}
+}
+
+// applications are those of the management cluster. Kommander itself is among them, so
+// the steps behind wait for its definitions.
+func (g *generator) applications() {
+	files := map[string][]any{}
+	for _, a := range g.k.Applications {
+		files[a.Name+".yaml"] = g.deployment(namespace, a)
+	}
+	g.Add(step.Step{
+		Name: v1alpha1.KommanderStepApplications, After: []string{v1alpha1.KommanderStepCore}, Files: files, Unit: g.definitionsThere(),
+	})
+}
+
+// definitionsThere waits for the definitions of the kinds that the next steps have.
+func (g *generator) definitionsThere() layout.Unit {
+	var names []string
+	if g.k.Ingress != nil || g.attaches() {
+		names = append(names, "kommanderclusters.kommander.mesosphere.io")
+	}
+	if len(g.k.Workspaces) > 0 {
+		names = append(names, "workspaces.workspaces.kommander.mesosphere.io")
+	}
+	if len(g.k.Projects) > 0 {
+		names = append(names, "projects.workspaces.kommander.mesosphere.io")
+	}
+	var u layout.Unit
+	for _, n := range names {
+		u.HealthChecks = append(u.HealthChecks, meta.NamespacedObjectKindReference{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: n})
+	}
+	return u
+}
+
+func (g *generator) attaches() bool {
+	for _, w := range g.k.Workspaces {
+		if len(w.Clusters) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// deployment is an AppDeployment with the ConfigMaps of its values.
+func (g *generator) deployment(namespace string, a v1alpha1.KommanderApplication) []any {
+	s := spec{"appRef": spec{"kind": a.Kind, "name": a.ObjectName()}}
+	out := []any{nil}
+	values := func(n string, v map[string]any) string {
+		if len(v) == 0 {
+			return ""
+		}
+		out = append(out, configMap(metadata{Name: n, Namespace: namespace}, map[string]string{"values.yaml": g.text(v)}))
+		return n
+	}
+	if n := values(a.Name+"-overrides", a.Values); n != "" {
+		s["configOverrides"] = name(n)
+	}
+	if a.Clusters != nil {
+		s["clusterSelector"] = in(a.Clusters...)
+	}
+	var overrides []any
+	for _, o := range a.Overrides {
+		override := spec{"clusterSelector": in(o.Clusters...), "configMapName": values(a.Name+"-"+o.Name+"-overrides", o.Values)}
+		if o.Version != "" {
+			override["appVersion"] = o.Version
+		}
+		overrides = append(overrides, override)
+	}
+	if overrides != nil {
+		s["clusterConfigOverrides"] = overrides
+	}
+	out[0] = object{apps, "AppDeployment", metadata{Name: a.Name, Namespace: namespace}, s}
+	return out
+}
+
+func in(clusters ...string) spec    { return expression("In", clusters) }
+func notIn(clusters ...string) spec { return expression("NotIn", clusters) }
+
+func expression(operator string, clusters []string) spec {
+	return spec{"matchExpressions": []any{spec{"key": clusterName, "operator": operator, "values": clusters}}}
+}
+
+// catalogs are the Git repositories with applications of others, in the namespace
+// kommander; those of one workspace stand in that one's.
+func (g *generator) catalogs() {
+	files := map[string][]any{}
+	for _, c := range g.k.Catalogs {
+		if c.Workspace == "" {
+			files[c.Name+".yaml"] = []any{g.catalog(c, namespace)}
+		}
+	}
+	g.Add(step.Step{Name: v1alpha1.KommanderStepCatalogs, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications}, Files: files, Unit: layout.Unit{Wait: true}})
+}
+
+// catalog is a GitRepository with the labels by which Kommander knows it.
+func (g *generator) catalog(c v1alpha1.KommanderCatalog, namespace string) any {
+	labels := map[string]string{
+		"kommander.d2iq.io/gitapps-gitrepository-type": c.Type,
+		"kommander.d2iq.io/gitrepository-type":         "catalog",
+	}
+	for _, who := range c.DefaultFor {
+		labels["kommander.d2iq.io/"+who[:len(who)-1]+"-default-catalog-repository"] = "true"
+	}
+	return gitRepository(metadata{Name: c.Name, Namespace: namespace, Labels: labels}, c.URL,
+		sourcev1.GitRepositoryRef{Branch: c.Branch, Tag: c.Tag}, c.Interval, c.SecretRef)
+}

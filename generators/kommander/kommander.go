@@ -1,0 +1,162 @@
+// Package kommander generates the management repository of Kommander (D2iQ DKP,
+// Nutanix NKP): what its installer builds, as steps whose order Flux keeps, the
+// definitions of applications, and workspaces, projects and applications after it.
+//
+// Layout, names and variables were read off the tags v2.4.0 to v2.17.0 of
+// https://github.com/mesosphere/kommander-applications; the kinds off the published
+// reference and documentation of DKP 2.1 to 2.8.
+package kommander
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/addon"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/secret"
+	"github.com/fleetwright/fleetwright/generators/step"
+)
+
+const (
+	product       = v1alpha1.ProductKommander
+	namespace     = v1alpha1.KommanderNamespace
+	fluxNamespace = v1alpha1.KommanderFluxNamespace
+)
+
+// Generate writes the management repository of the specification's Kommander, if it
+// has one. secrets are the declared ones whose files there are.
+func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
+	g := newGenerator(out, spec, lay)
+	if g == nil {
+		return
+	}
+	g.secrets = secrets
+	g.definitions()
+	g.installation()
+	g.configuration()
+	g.gatekeeper()
+	g.appManagement()
+	g.coreApplications()
+	g.applications()
+	g.cluster()
+	g.catalogs()
+	g.workspaces()
+	g.projects()
+	g.Write("The steps of Kommander's installation, in its order. Each waits until what it needs is healthy.",
+		g.variables(layout.FluxNamespace))
+}
+
+type generator struct {
+	out  *emit.Files
+	spec *v1alpha1.Spec
+	k    *v1alpha1.KommanderSpec
+	// on is the management cluster.
+	on      *v1alpha1.Cluster
+	profile profile
+	secrets []secret.Placed
+	*step.Steps
+}
+
+func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) *generator {
+	if spec.Kommander == nil {
+		return nil
+	}
+	k := &spec.Kommander.Spec
+	c := spec.Cluster(k.Cluster)
+	return &generator{out: out, spec: spec, k: k, on: c, profile: profileOf(k), Steps: step.New(out, spec, lay, c, product, k.Timeout)}
+}
+
+// Products is ChartMuseum's release for the bootstrap of a cluster.
+func Products(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) []*addon.Placed {
+	g := newGenerator(nil, spec, lay)
+	if g == nil || g.on != c || !g.bootstrapped(v1alpha1.KommanderChartMuseumApp, chartMuseumVersion(g.k)) {
+		return nil
+	}
+	d := g.k.Definition(v1alpha1.KommanderChartMuseumApp, g.k.ChartMuseum.Version)
+	return []*addon.Placed{{Addon: g.bootstrapAddon(d), Release: g.profile.releaseDir(d), File: d.Name + ".yaml"}}
+}
+
+// chartMuseumVersion is the version in the management cluster; "" without one.
+func chartMuseumVersion(k *v1alpha1.KommanderSpec) string {
+	if k.ChartMuseum == nil {
+		return ""
+	}
+	return k.ChartMuseum.Version
+}
+
+// bootstrapped says whether the bootstrap installs a definition, so that it must
+// stand as it is in its file.
+func (g *generator) bootstrapped(name, version string) bool {
+	return name == v1alpha1.KommanderChartMuseumApp && g.k.ChartMuseum != nil && g.k.ChartMuseum.Bootstrap && version == g.k.ChartMuseum.Version
+}
+
+// secretsOf are the files of a step's Secrets that there are.
+func (g *generator) secretsOf(name string) []string {
+	var out []string
+	for _, s := range g.secrets {
+		if s.Secret.Product == product && s.Secret.Step == name {
+			out = append(out, s.File)
+		}
+	}
+	return out
+}
+
+// variables is the ConfigMap kommander-vars in a namespace: what definitions refer to
+// as ${NAME}.
+func (g *generator) variables(namespace string) any {
+	values := map[string]string{
+		"airgappedEnabled":                  "false",
+		"ageEncryptionSecretKey":            "age.agekey",
+		"ageEncryptionSecretName":           ageSecret,
+		"caSecretName":                      rootCA,
+		"caSecretNamespace":                 g.k.RootCA.Namespace,
+		"certificateIssuerKind":             "ClusterIssuer",
+		"certificatesCAIssuerName":          rootCA,
+		"certificatesIssuerKind":            "ClusterIssuer",
+		"certificatesIssuerName":            rootCA,
+		"kommanderChartVersion":             "v" + g.k.Version,
+		"kommanderFluxNamespace":            fluxNamespace,
+		"kommanderGitCredentialsSecretName": v1alpha1.KommanderGitSecret,
+	}
+	if g.k.Gitea != nil {
+		values["adminCredentialsSecret"] = v1alpha1.KommanderGiteaSecret
+		values["tlsCertificateSecret"] = giteaTLS
+	}
+	if a := g.k.AirGapped; a != nil {
+		values["airgappedEnabled"] = "true"
+		values["helmMirrorURL"] = a.HelmMirrorURL
+	}
+	maps.Copy(values, g.k.Variables)
+	return watched(configMap(metadata{Name: varsMap, Namespace: namespace}, values))
+}
+
+const (
+	// varsMap is the ConfigMap of Kommander's variables.
+	varsMap = "kommander-vars"
+	// ageSecret is the Secret with Kommander's age key, key age.agekey, in its namespace.
+	ageSecret = "sops-age"
+)
+
+// postBuild gives a step Kommander's variables, and for the definition of an
+// application (nil for none) what Kommander's own Kustomizations give it.
+func (g *generator) postBuild(d *v1alpha1.KommanderDefinition) *kustomizev1.PostBuild {
+	p := &kustomizev1.PostBuild{SubstituteFrom: []kustomizev1.SubstituteReference{{Kind: "ConfigMap", Name: varsMap}}}
+	if d == nil {
+		return p
+	}
+	p.Substitute = map[string]string{"releaseNamespace": namespace}
+	if g.profile.named {
+		p.Substitute["releaseName"], p.Substitute["appVersion"] = d.Name, d.Version
+	}
+	return p
+}
+
+// byName sorts objects by their names.
+func byName[T any](list []T, name func(T) string) []T {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+}

@@ -1,0 +1,60 @@
+package kommander
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetwright/fleetwright/generators/emit"
+)
+
+// API versions of the objects that are generated.
+const (
+	certManager = "cert-manager.io/v1"
+	apps        = "apps.kommander.d2iq.io/v1alpha3"
+	clusters    = "kommander.mesosphere.io/v1beta1"
+	workspaces  = "workspaces.kommander.mesosphere.io/v1alpha1"
+	dispatch    = "dispatch.d2iq.io/v1alpha2"
+	templates   = "templates.gatekeeper.sh/v1"
+	constraints = "constraints.gatekeeper.sh/v1beta1"
+)
+
+type metadata struct {
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// object is any object with a spec.
+type object struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Metadata   metadata `json:"metadata"`
+	Spec       any      `json:"spec"`
+}
+
+// spec is what an object of a kind has that needs no type of its own.
+type spec = map[string]any
+
+func configMap(m metadata, data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: m.Name, Namespace: m.Namespace},
+		Data:       data,
+	}
+}
+
+// watched lets Flux act on a change of a ConfigMap at once.
+func watched(cm *corev1.ConfigMap) *corev1.ConfigMap {
+	cm.Labels = map[string]string{"reconcile.fluxcd.io/watch": "Enabled"}
+	return cm
+}
+
+// kept is the metadata of an object that stays on the cluster when it is taken out.
+func kept(m metadata) metadata {
+	m.Annotations = map[string]string{emit.AnnotationPrune: emit.Disabled}
+	return m
+}
+
+// name refers to an object by its name.
+func name(n string) spec { return spec{"name": n} }

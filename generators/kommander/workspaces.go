@@ -1,0 +1,168 @@
+package kommander
+
+import (
+	"path"
+
+	"github.com/fluxcd/pkg/apis/kustomize"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/step"
+)
+
+// cluster tells Kommander the management cluster's domain. The object is Kommander's:
+// only these fields are Git's, and it is never deleted.
+func (g *generator) cluster() {
+	if g.k.Ingress == nil {
+		return
+	}
+	g.Add(step.Step{
+		Name: v1alpha1.KommanderStepCluster, After: []string{v1alpha1.KommanderStepIngress, v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications},
+		Files: map[string][]any{"kommandercluster.yaml": {object{clusters, "KommanderCluster", kept(metadata{Name: v1alpha1.KommanderHost, Namespace: namespace}), spec{
+			"ingress": spec{"hostname": g.k.Ingress.Hostname, "certificateSecretRef": name(ingressTLS)},
+		}}}},
+		Comments: map[string]string{"kommandercluster.yaml": "Kommander's own object of the management cluster; Git holds its ingress."},
+	})
+}
+
+// namespaceThere says that Kommander has made the namespace of a Workspace or Project
+// (status.namespaceRef of both).
+func namespaceThere(kind string) []kustomize.CustomHealthCheck {
+	return []kustomize.CustomHealthCheck{{
+		APIVersion: workspaces, Kind: kind,
+		HealthCheckExpressions: kustomize.HealthCheckExpressions{Current: "has(status.namespaceRef) && has(status.namespaceRef.name)"},
+	}}
+}
+
+// folder writes a folder of the repository with files of objects, and returns it; ""
+// where there are none.
+func (g *generator) folder(dir string, files map[string][]any) string {
+	var names []string
+	for file, objects := range files {
+		if len(objects) > 0 {
+			g.out.Objects(path.Join(dir, file), "", objects...)
+			names = append(names, file)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	g.out.Kustomization(dir, emit.Kustomization{Resources: emit.Sorted(names)})
+	return dir
+}
+
+// workspaces are two steps: the Workspaces, and what stands in the namespaces that
+// Kommander makes of them.
+func (g *generator) workspaces() {
+	var own, content []string
+	for _, w := range byName(g.k.Workspaces, func(w v1alpha1.KommanderWorkspace) string { return w.Name }) {
+		dir := path.Join("workspaces", w.Name)
+		if !w.Existing {
+			s := spec{"namespaceName": w.Namespace}
+			if len(w.ClusterLabels) > 0 {
+				s["clusterLabels"] = w.ClusterLabels
+			}
+			own = append(own, g.folder(dir, map[string][]any{"workspace.yaml": {object{workspaces, "Workspace", metadata{Name: w.Name}, s}}}))
+		}
+		content = append(content, g.folder(path.Join(dir, "content"), g.workspaceContent(w)))
+	}
+	g.Add(step.Step{
+		Name: v1alpha1.KommanderStepWorkspaces, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications}, Lists: own,
+		Unit: layout.Unit{Wait: true, HealthCheckExprs: namespaceThere("Workspace")},
+	})
+	g.Add(step.Step{
+		Name: v1alpha1.KommanderStepWorkspaceContent, Lists: content,
+		After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications, v1alpha1.KommanderStepWorkspaces},
+	})
+}
+
+// workspaceContent are the clusters, catalogs and applications of a workspace, a file
+// each, so that a change of one is a change of one file.
+func (g *generator) workspaceContent(w v1alpha1.KommanderWorkspace) map[string][]any {
+	files := map[string][]any{
+		"applications/" + v1alpha1.KommanderFluxApp + ".yaml": {g.fluxDeployment(w.Namespace, nil)},
+	}
+	for _, c := range w.Clusters {
+		files["clusters/"+c.Name+".yaml"] = []any{object{
+			clusters, "KommanderCluster", metadata{Name: c.Name, Namespace: w.Namespace, Labels: c.Labels},
+			spec{"kubeconfigRef": name(c.Kubeconfig)},
+		}}
+	}
+	for _, c := range g.k.Catalogs {
+		if c.Workspace == w.Name {
+			files["catalogs/"+c.Name+".yaml"] = []any{g.catalog(c, w.Namespace)}
+		}
+	}
+	for _, a := range w.Applications {
+		files["applications/"+a.Name+".yaml"] = g.deployment(w.Namespace, a)
+	}
+	return files
+}
+
+// projects are two steps as workspaces are.
+func (g *generator) projects() {
+	var own, content []string
+	for _, p := range byName(g.k.Projects, func(p v1alpha1.KommanderProject) string { return p.Name }) {
+		dir := path.Join("projects", p.Name)
+		own = append(own, g.folder(dir, map[string][]any{"project.yaml": {g.project(p)}}))
+		if folder := g.folder(path.Join(dir, "content"), g.projectContent(p)); folder != "" {
+			content = append(content, folder)
+		}
+	}
+	g.Add(step.Step{
+		Name: v1alpha1.KommanderStepProjects, After: []string{v1alpha1.KommanderStepWorkspaces, v1alpha1.KommanderStepWorkspaceContent}, Lists: own,
+		Unit: layout.Unit{Wait: true, HealthCheckExprs: namespaceThere("Project")},
+	})
+	g.Add(step.Step{Name: v1alpha1.KommanderStepProjectContent, After: []string{v1alpha1.KommanderStepProjects}, Lists: content})
+}
+
+// project is a Project, which stands in its workspace's namespace.
+func (g *generator) project(p v1alpha1.KommanderProject) any {
+	placement := spec{}
+	if p.ClusterSelector != nil {
+		placement["clusterSelector"] = p.ClusterSelector
+	} else {
+		var names []any
+		for _, n := range p.Clusters {
+			names = append(names, name(n))
+		}
+		placement["clusters"] = names
+	}
+	return object{workspaces, "Project", metadata{Name: p.Name, Namespace: g.k.Workspace(p.Workspace).Namespace}, spec{
+		"workspaceRef": name(p.Workspace), "namespaceName": p.Namespace, "placement": placement,
+	}}
+}
+
+// projectContent are the roles, bindings, sources and applications of a project.
+func (g *generator) projectContent(p v1alpha1.KommanderProject) map[string][]any {
+	files := map[string][]any{}
+	in := func(n string) metadata { return metadata{Name: n, Namespace: p.Namespace} }
+	for _, r := range byName(p.Roles, func(r v1alpha1.KommanderRole) string { return r.Name }) {
+		files["roles.yaml"] = append(files["roles.yaml"], object{workspaces, "ProjectRole", in(r.Name), spec{"rules": r.Rules}})
+	}
+	for _, b := range byName(p.Bindings, func(b v1alpha1.KommanderBinding) string { return b.Name }) {
+		s := spec{"virtualGroupRef": name(b.Group)}
+		if b.ProjectRole != "" {
+			s["projectRoleRef"] = name(b.ProjectRole)
+		} else {
+			s["workspaceRoleRef"] = name(b.WorkspaceRole)
+		}
+		files["bindings.yaml"] = append(files["bindings.yaml"], object{workspaces, "VirtualGroupProjectRoleBinding", in(b.Name), s})
+	}
+	for _, source := range p.Sources {
+		template := spec{"ref": spec{"branch": source.Branch}}
+		if source.Path != "" {
+			template["path"] = source.Path
+		}
+		s := spec{"cloneUrl": source.URL, "template": template}
+		if source.SecretRef != nil {
+			s["secret"] = source.SecretRef.Name
+		}
+		files["sources/"+source.Name+".yaml"] = []any{object{dispatch, "GitopsRepository", in(source.Name), s}}
+	}
+	for _, a := range p.Applications {
+		files["applications/"+a.Name+".yaml"] = g.deployment(p.Namespace, a)
+	}
+	return files
+}
