@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -352,28 +353,31 @@ func (c *canaries) failToRotate(files []string) {
 	c.look("after failures")
 }
 
-// interrupt kills the command at several moments of a long encryption. The files are whole then,
-// each in clear or encrypted, and what lies around is not in clear.
+// interrupt ends the command while it writes. Asked to end, it leaves all files as they were and
+// nothing beside them; killed, it leaves each file whole, and what lies around is not in clear.
 func (c *canaries) interrupt() {
 	c.t.Helper()
 	var files []string
 	for i := range 40 {
 		files = append(files, c.plain(fmt.Sprintf("n%d", i))...)
 	}
-	for _, after := range []time.Duration{60, 90, 120, 180} {
-		cmd := exec.Command(filepath.Join(c.dir, "bin", "fleetwright"), append([]string{"secrets", "encrypt"}, files...)...)
-		cmd.Dir, cmd.Env = c.repo, c.env(nil)
-		cmd.Stdout, cmd.Stderr = &c.said, &c.said
-		if err := cmd.Start(); err != nil {
-			c.t.Fatal(err)
-		}
-		time.Sleep(after * time.Millisecond)
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-		c.look("killed", files...)
+	before := c.contents(files)
+	for _, by := range []os.Signal{os.Interrupt, syscall.SIGTERM, os.Kill} {
+		state := c.signalWhileWriting(by, files)
 		left, err := filepath.Glob(filepath.Join(c.repo, "clusters/production/.*.fleetwright"))
 		if err != nil {
 			c.t.Fatal(err)
+		}
+		c.look(fmt.Sprintf("ended by %v", by), files...)
+		c.unchanged(fmt.Sprintf("ended by %v", by), before)
+		if by != os.Kill {
+			if state.ExitCode() != statusStopped || len(left) > 0 {
+				c.t.Errorf("ended by %v: status %d, and there are %v", by, state.ExitCode(), left)
+			}
+			continue
+		}
+		if state.Exited() || len(left) == 0 {
+			c.t.Errorf("it ended by itself (%v), or wrote nothing: %v", state, left)
 		}
 		for _, file := range left {
 			if err := os.Remove(file); err != nil { // as the error of the next run says
@@ -384,6 +388,33 @@ func (c *canaries) interrupt() {
 	c.must(append([]string{"fleetwright", "secrets", "encrypt"}, files...)...)
 	c.look("encrypted after all")
 	c.must("fleetwright", "secrets", "verify", "--decrypt")
+}
+
+// signalWhileWriting encrypts files and sends a signal as soon as something is written.
+func (c *canaries) signalWhileWriting(by os.Signal, files []string) *os.ProcessState {
+	c.t.Helper()
+	cmd := exec.Command(filepath.Join(c.dir, "bin", "fleetwright"), append([]string{"secrets", "encrypt"}, files...)...)
+	cmd.Dir, cmd.Env = c.repo, c.env(nil)
+	cmd.Stdout, cmd.Stderr = &c.said, &c.said
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for {
+		left, err := filepath.Glob(filepath.Join(c.repo, "clusters/production/.*.fleetwright"))
+		if err != nil || time.Now().After(deadline) {
+			c.t.Fatalf("it writes nothing: %v", err)
+		}
+		if len(left) > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := cmd.Process.Signal(by); err != nil {
+		c.t.Fatalf("it ended before the signal: %v", err)
+	}
+	_ = cmd.Wait() // its state tells
+	return cmd.ProcessState
 }
 
 func (c *canaries) contents(files []string) map[string][]byte {

@@ -32,7 +32,7 @@ func (v *validation) fix(ctx context.Context, o validators.Options) error {
 		if result.Done == 0 {
 			break
 		}
-		if err := replace.Files(v.dir, result.Files); err != nil {
+		if err := replace.Files(ctx, v.dir, result.Files); err != nil {
 			return &render.BadInput{Err: fmt.Errorf("--fix: %w", err), Hint: "the files before it in the order of their paths are mended; run it again once this one can be written"}
 		}
 		fixed += result.Done

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -26,7 +27,7 @@ name has .sops. or .enc. in it, and by rules with a path_regex also Secrets with
 and files of variables (.env, .ini) that hold a password or token.
 
 An encrypted file stays as it is, byte by byte. Either all files are encrypted or, when
-one of them can't be, none. A file is replaced as a whole, with its mode; no value
+one of them can't be or the command is interrupted, none. A file is replaced as a whole, with its mode; no value
 in clear is written anywhere else.
 
 Exit status 1 when an encrypted Secret still holds values in clear, which the rule
@@ -38,7 +39,7 @@ doesn't choose or somebody added.`,
 			if stdout && (len(args) != 1 || format == formatJSON) {
 				return usage(c, errors.New("--stdout prints one FILE, as it is"))
 			}
-			return runEncrypt(s, args, stdout, format)
+			return runEncrypt(c.Context(), s, args, stdout, format)
 		},
 	}
 	format = formatText
@@ -47,16 +48,16 @@ doesn't choose or somebody added.`,
 	return c
 }
 
-func runEncrypt(s streams, files []string, stdout bool, format string) error {
+func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, format string) error {
 	rules := sealed.NewRules()
 	if len(files) == 0 {
-		found, err := rules.FindPlain(".")
+		found, err := rules.FindPlain(ctx, ".")
 		if err != nil {
 			return sealedError(err)
 		}
 		files = found
 	}
-	results, err := rules.Encrypt(files, time.Now())
+	results, err := rules.Encrypt(ctx, files, time.Now())
 	if err != nil {
 		return sealedError(err)
 	}
@@ -64,7 +65,7 @@ func runEncrypt(s streams, files []string, stdout bool, format string) error {
 		_, err := s.out.Write(results[0].Content)
 		return errors.Join(err, tellClear(s, results))
 	}
-	if err := writeSealed(results); err != nil {
+	if err := writeSealed(ctx, results); err != nil {
 		return err
 	}
 	if format == formatJSON {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -48,7 +49,7 @@ look for a person's keys, or cluster-NAME.agekey or tenant-NAME.agekey beside it
 			if len(holders) != 1 {
 				return usage(c, errors.New("say whose key it is: --platform, --cluster NAME or --tenant NAME"))
 			}
-			return runKeygen(s, folderArgument(args), holders[0], out, format)
+			return runKeygen(c.Context(), s, folderArgument(args), holders[0], out, format)
 		},
 	}
 	format = formatText
@@ -72,7 +73,7 @@ type keyReport struct {
 	Specification string `json:"specification"`
 }
 
-func runKeygen(s streams, dir string, holder secrets.Holder, out, format string) error {
+func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder, out, format string) error {
 	if out == "" {
 		if out = defaultKeyFile(s.env, holder); out == "" {
 			return &failure{status: statusUsage, err: errors.New("there is no home folder for the private key"), hint: "name a file with --out"}
@@ -96,7 +97,7 @@ func runKeygen(s streams, dir string, holder secrets.Holder, out, format string)
 	if err := newkey.Save(out, private, public, time.Now()); err != nil {
 		return keygenError(err)
 	}
-	if err := change.Write(); err != nil {
+	if err := change.Write(ctx); err != nil {
 		return &failure{status: statusStopped, err: fmt.Errorf("the private key is in %s, and the specification can't be written: %w", out, err), hint: "add the public key to it: " + public}
 	}
 	if format == formatJSON {

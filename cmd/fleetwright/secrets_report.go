@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -79,8 +80,8 @@ func sealedError(err error) error {
 }
 
 // writeSealed puts results into their files.
-func writeSealed(results []sealed.Result) error {
-	if err := sealed.Write(results); err != nil {
+func writeSealed(ctx context.Context, results []sealed.Result) error {
+	if err := sealed.Write(ctx, results); err != nil {
 		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "run it again once this one can be written"}
 	}
 	return nil

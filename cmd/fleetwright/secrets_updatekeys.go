@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -39,8 +40,8 @@ when one of them can't be, none.`,
 		Example: `  fleetwright secrets updatekeys --check
   fleetwright secrets updatekeys
   fleetwright secrets updatekeys --rotate apps clusters/production`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return runUpdateKeys(s, args, sealed.UpdateOptions{Rotate: rotate, Compare: check, Now: time.Now()}, format)
+		RunE: func(c *cobra.Command, args []string) error {
+			return runUpdateKeys(c.Context(), s, args, sealed.UpdateOptions{Rotate: rotate, Compare: check, Now: time.Now()}, format)
 		},
 	}
 	format = formatText
@@ -50,7 +51,7 @@ when one of them can't be, none.`,
 	return c
 }
 
-func runUpdateKeys(s streams, args []string, o sealed.UpdateOptions, format string) error {
+func runUpdateKeys(ctx context.Context, s streams, args []string, o sealed.UpdateOptions, format string) error {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
@@ -60,12 +61,12 @@ func runUpdateKeys(s streams, args []string, o sealed.UpdateOptions, format stri
 	rules := sealed.NewRules()
 	var results []sealed.Result
 	for _, arg := range args {
-		files, found, err := encryptedFiles(arg)
+		files, found, err := encryptedFiles(ctx, arg)
 		if err != nil {
 			return sealedError(err)
 		}
 		o.Found = found
-		more, err := rules.UpdateKeys(files, o)
+		more, err := rules.UpdateKeys(ctx, files, o)
 		if err != nil {
 			return sealedError(err)
 		}
@@ -75,7 +76,7 @@ func runUpdateKeys(s streams, args []string, o sealed.UpdateOptions, format stri
 		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %s", alternatives(args)), hint: "name the repository's folder, or an encrypted file"}
 	}
 	if !o.Compare {
-		if err := writeSealed(results); err != nil {
+		if err := writeSealed(ctx, results); err != nil {
 			return err
 		}
 	}
@@ -83,12 +84,12 @@ func runUpdateKeys(s streams, args []string, o sealed.UpdateOptions, format stri
 }
 
 // encryptedFiles are those that an argument names, or that are in the folder that it names.
-func encryptedFiles(arg string) (files []string, found bool, err error) {
+func encryptedFiles(ctx context.Context, arg string) (files []string, found bool, err error) {
 	info, err := os.Stat(arg)
 	if err != nil || !info.IsDir() {
 		return []string{arg}, false, nil //nolint:nilerr // who reads the file tells why not
 	}
-	files, err = sealed.FindEncrypted(arg)
+	files, err = sealed.FindEncrypted(ctx, arg)
 	return files, true, err
 }
 

@@ -109,13 +109,13 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 	if err != nil {
 		return err
 	}
-	failed := addOthers(&access, repo, dir)
+	failed := addOthers(ctx, &access, repo, dir)
 	if len(access.Files) == 0 && failed == nil {
 		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "name the repository's folder; fleetwright validate looks for secrets in clear"}
 	}
 	r := newAccessReport(access, judged.Findings)
 	if decrypt {
-		failed = errors.Join(failed, r.open(dir, keys.Find(s.env)))
+		failed = errors.Join(failed, r.open(ctx, dir, keys.Find(s.env)))
 	}
 	if format == formatJSON {
 		err = writeJSON(s.out, r)
@@ -185,9 +185,12 @@ func (f accessFile) verdict(c accessCell) string {
 }
 
 // open opens the files with private keys and compares their checksums.
-func (r *accessReport) open(dir string, ids *keys.Identities) error {
+func (r *accessReport) open(ctx context.Context, dir string, ids *keys.Identities) error {
 	var failed []error
 	for i := range r.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		f := &r.Files[i]
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.File)))
 		if err == nil {
@@ -206,8 +209,8 @@ func (r *accessReport) open(dir string, ids *keys.Identities) error {
 
 // addOthers adds the encrypted files that are no documents in YAML or JSON. The error is of files
 // whose metadata are not whole, whatever their format.
-func addOthers(access *sops.Access, repo *repository.Repository, dir string) error {
-	files, err := sealed.FindEncrypted(dir)
+func addOthers(ctx context.Context, access *sops.Access, repo *repository.Repository, dir string) error {
+	files, err := sealed.FindEncrypted(ctx, dir)
 	failed := []error{err}
 	for _, file := range files {
 		name := file

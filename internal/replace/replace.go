@@ -3,6 +3,7 @@ package replace
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,7 +25,7 @@ type Change struct {
 
 // Files replaces files in a folder, as [All] does. The paths are from the folder, with forward
 // slashes, and never lead out of it.
-func Files(dir string, files map[string][]byte) (err error) {
+func Files(ctx context.Context, dir string, files map[string][]byte) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func Files(dir string, files map[string][]byte) (err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	var drafts drafts
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := drafts.add(root, name, Change{File: name, New: files[name]}); err != nil {
+		if err := drafts.add(ctx, root, name, Change{File: name, New: files[name]}); err != nil {
 			return errors.Join(err, drafts.discard())
 		}
 	}
@@ -40,8 +41,8 @@ func Files(dir string, files map[string][]byte) (err error) {
 }
 
 // All replaces files, each with its mode: a reader sees the old or the new one. No link is
-// followed. Where one can't be written, none is replaced.
-func All(changes []Change) (err error) {
+// followed. Where one can't be written, or the context ends before all are, none is replaced.
+func All(ctx context.Context, changes []Change) (err error) {
 	roots := map[string]*os.Root{}
 	defer func() {
 		for _, root := range roots {
@@ -60,7 +61,7 @@ func All(changes []Change) (err error) {
 			}
 			root, roots[dir] = opened, opened
 		}
-		if err := drafts.add(root, name, c); err != nil {
+		if err := drafts.add(ctx, root, name, c); err != nil {
 			return errors.Join(err, drafts.discard())
 		}
 	}
@@ -77,7 +78,10 @@ type draft struct {
 }
 
 // add writes a draft, unless the file isn't what it was when it was read.
-func (d *drafts) add(root *os.Root, name string, c Change) error {
+func (d *drafts) add(ctx context.Context, root *os.Root, name string, c Change) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := d.write(root, name, c); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}

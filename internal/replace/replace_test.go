@@ -1,6 +1,8 @@
 package replace
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +32,7 @@ func content(t *testing.T, file string) string {
 func TestAll(t *testing.T) {
 	dir := folder(t, "a", "b")
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	if err := All([]Change{{a, []byte("old a"), []byte("new a")}, {b, nil, []byte("new b")}}); err != nil {
+	if err := All(t.Context(), []Change{{a, []byte("old a"), []byte("new a")}, {b, nil, []byte("new b")}}); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(a)
@@ -57,7 +59,7 @@ func TestNone(t *testing.T) {
 			if err := c.spoil(dir, b); err != nil {
 				t.Fatal(err)
 			}
-			err := All([]Change{{a, []byte("old a"), []byte("new a")}, {b, []byte("old b"), []byte("new b")}})
+			err := All(t.Context(), []Change{{a, []byte("old a"), []byte("new a")}, {b, []byte("old b"), []byte("new b")}})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), b) {
 				t.Errorf("%v: want %q, and the file", err, c.want)
 			}
@@ -77,7 +79,43 @@ func TestFilesNeverLeavesTheFolder(t *testing.T) {
 	if err := os.Mkdir(inner, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := Files(inner, map[string][]byte{"../a": []byte("x")}); err == nil || content(t, filepath.Join(dir, "a")) != "old a" {
+	if err := Files(t.Context(), inner, map[string][]byte{"../a": []byte("x")}); err == nil || content(t, filepath.Join(dir, "a")) != "old a" {
 		t.Errorf("%v: a file outside of the folder is replaced", err)
+	}
+}
+
+// ending is a context that ends after a number of questions.
+type ending struct {
+	context.Context
+	left int
+}
+
+func (e *ending) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterrupted: an interrupted run replaces nothing and leaves nothing behind.
+func TestInterrupted(t *testing.T) {
+	for left := range 3 {
+		dir := folder(t, "a", "b", "c")
+		var changes []Change
+		for _, name := range []string{"a", "b", "c"} {
+			changes = append(changes, Change{filepath.Join(dir, name), nil, []byte("new")})
+		}
+		if err := All(&ending{t.Context(), left}, changes); !errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d files: %v", left, err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) != 3 {
+			t.Errorf("after %d files there are %v, %v", left, entries, err)
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			if got := content(t, filepath.Join(dir, name)); got != "old "+name {
+				t.Errorf("after %d files %s holds %q", left, name, got)
+			}
+		}
 	}
 }

@@ -111,6 +111,9 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 		if f.Retired {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
 		r, err := s.file(f)
 		if err != nil {
 			errs = append(errs, err)

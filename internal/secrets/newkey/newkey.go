@@ -3,6 +3,7 @@
 package newkey
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -86,9 +87,9 @@ type Change struct {
 }
 
 // Write makes the change.
-func (c *Change) Write() error {
+func (c *Change) Write(ctx context.Context) error {
 	if c.exists {
-		return replace.All([]replace.Change{{File: filepath.Join(c.root, filepath.FromSlash(c.File)), Old: c.before, New: c.content}})
+		return replace.All(ctx, []replace.Change{{File: filepath.Join(c.root, filepath.FromSlash(c.File)), Old: c.before, New: c.content}})
 	}
 	f, err := os.OpenFile(filepath.Join(c.root, filepath.FromSlash(c.File)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -43,7 +43,7 @@ func add(t *testing.T, dir string, holder secrets.Holder, says string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := change.Write(); err != nil || change.What != says {
+	if err := change.Write(t.Context()); err != nil || change.What != says {
 		t.Fatalf("%q, %v", change.What, err)
 	}
 }

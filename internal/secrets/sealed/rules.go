@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -117,6 +118,9 @@ const mostBytes = 10 << 20
 
 // read reads a regular file.
 func read(file string) (data []byte, err error) {
+	if inGit(file) {
+		return nil, fmt.Errorf("%s: is git's own", file)
+	}
 	info, err := os.Lstat(file) // opening a pipe would wait for its other end
 	if err != nil {
 		return nil, readError(file, err)
@@ -136,6 +140,12 @@ func read(file string) (data []byte, err error) {
 		return nil, tooLarge(file)
 	}
 	return data, nil
+}
+
+// inGit says whether a file lies in a folder .git, which is git's own.
+func inGit(file string) bool {
+	whole, err := filepath.Abs(file)
+	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(whole)), "/"), ".git")
 }
 
 func tooLarge(file string) error {

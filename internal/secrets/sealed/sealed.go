@@ -1,6 +1,7 @@
 package sealed
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -45,8 +46,8 @@ type Result struct {
 
 // Encrypt encrypts files in memory as the rules say. Encrypted ones are kept. The results are in the
 // order of the files; what fails is told of all files.
-func (r *Rules) Encrypt(files []string, now time.Time) ([]Result, error) {
-	return each(files, func(file string) (Result, error) {
+func (r *Rules) Encrypt(ctx context.Context, files []string, now time.Time) ([]Result, error) {
+	return each(ctx, files, func(file string) (Result, error) {
 		data, err := read(file)
 		if err != nil {
 			return Result{}, err
@@ -68,8 +69,8 @@ func (r *Rules) Encrypt(files []string, now time.Time) ([]Result, error) {
 // UpdateKeys gives encrypted files, in memory, to those that the rules name, or with rotate encrypts
 // them anew for those. Where compare is set, it tells the change only, for which no key is needed.
 // Of files that were named, one in clear or without a rule is an error.
-func (r *Rules) UpdateKeys(files []string, o UpdateOptions) ([]Result, error) {
-	return each(files, func(file string) (Result, error) {
+func (r *Rules) UpdateKeys(ctx context.Context, files []string, o UpdateOptions) ([]Result, error) {
+	return each(ctx, files, func(file string) (Result, error) {
 		data, err := read(file)
 		if err != nil {
 			return Result{}, err
@@ -121,11 +122,14 @@ func (o UpdateOptions) update(file string, data []byte, rule *secrets.CreationRu
 	return res, err
 }
 
-// each works on files and joins what fails.
-func each(files []string, work func(file string) (Result, error)) ([]Result, error) {
+// each works on files and joins what fails. An end of the context ends the work.
+func each(ctx context.Context, files []string, work func(file string) (Result, error)) ([]Result, error) {
 	results := make([]Result, 0, len(files))
 	var failed []error
 	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		res, err := work(file)
 		if err != nil {
 			failed = append(failed, err)
@@ -137,24 +141,24 @@ func each(files []string, work func(file string) (Result, error)) ([]Result, err
 }
 
 // Write replaces the files that aren't kept: all of them or none.
-func Write(results []Result) error {
+func Write(ctx context.Context, results []Result) error {
 	var changes []replace.Change
 	for _, res := range results {
 		if res.Action != Kept && res.Action != NoRule {
 			changes = append(changes, replace.Change{File: res.File, Old: res.before, New: res.Content})
 		}
 	}
-	return replace.All(changes)
+	return replace.All(ctx, changes)
 }
 
 // FindEncrypted lists the encrypted files in a folder, and those whose metadata are broken.
-func FindEncrypted(dir string) ([]string, error) {
-	return find(dir, func(file string, data []byte) bool { return secrets.StateOf(file, data) != secrets.InTheClear })
+func FindEncrypted(ctx context.Context, dir string) ([]string, error) {
+	return find(ctx, dir, func(file string, data []byte) bool { return secrets.StateOf(file, data) != secrets.InTheClear })
 }
 
 // FindPlain lists the files in a folder that stand in clear and that the rules want encrypted.
-func (r *Rules) FindPlain(dir string) (plain []string, err error) {
-	return find(dir, func(file string, data []byte) bool {
+func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, err error) {
+	return find(ctx, dir, func(file string, data []byte) bool {
 		if secrets.StateOf(file, data) != secrets.InTheClear || len(data) == 0 {
 			return false
 		}
@@ -168,12 +172,14 @@ var putAway = []string{".git", "node_modules"}
 
 // find lists the regular files in a folder that are chosen, sorted. It follows no link. A file that
 // is too large is none, unless its name says that it is encrypted: then it is an error.
-func find(dir string, choose func(file string, data []byte) bool) ([]string, error) {
+func find(ctx context.Context, dir string, choose func(file string, data []byte) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case d.IsDir() && file != dir && slices.Contains(putAway, d.Name()):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || d.Name() == secrets.ConfigName:
