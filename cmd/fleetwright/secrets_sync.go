@@ -35,7 +35,8 @@ annotations, take a private key that opens the file: it is looked for where sops
 does. Other readers are exchanged as "fleetwright secrets updatekeys" does it: who
 was taken out still knows the data key until the file is rotated, which
 "fleetwright secrets updatekeys --rotate" does. To make a value anew, remove the
-file.
+file. Keys that were never declared, which somebody added with sops, are kept and
+told of.
 
 The public keys of what was made are printed, and stand in the Secret's annotations;
 that of a tenant's own key is added to the tenant's recipients in the specification.
@@ -110,9 +111,11 @@ func printSync(s streams, out declared.Outcome, dir string, check bool) {
 	for _, r := range out.Results {
 		if r.Action == declared.Keep {
 			kept++
+			tellKept(s, r)
 			continue
 		}
 		fmt.Fprintf(s.out, "%s: Secret %s: %s%s\n", r.Path, r.Secret, map[bool]string{true: "would ", false: ""}[check], actionText(r, check))
+		tellKept(s, r)
 		for _, reader := range r.Readers.Removed {
 			removed = append(removed, r.Path)
 			fmt.Fprintf(s.out, "  %s still knows its data key\n", shownReader(reader))
@@ -140,6 +143,13 @@ func printSync(s streams, out declared.Outcome, dir string, check bool) {
 		fmt.Fprintf(s.err, "declared Secrets are not up to date\n  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
 	case !check:
 		fmt.Fprintf(s.out, "next: fleetwright render%s\n", withDir(dir))
+	}
+}
+
+// tellKept tells of keys that somebody added to a Secret.
+func tellKept(s streams, r declared.Result) {
+	if len(r.KeysKept) > 0 {
+		fmt.Fprintf(s.err, "note: %s: %s not declared, and kept as it stands: declare it, or take it out with sops edit\n", r.Path, strings.Join(r.KeysKept, ", "))
 	}
 }
 
@@ -201,6 +211,7 @@ type syncedSecret struct {
 	Action         declared.Action `json:"action"`
 	KeysAdded      []string        `json:"keysAdded"`
 	KeysRemoved    []string        `json:"keysRemoved"`
+	KeysKept       []string        `json:"keysKept"`
 	Changed        []string        `json:"changed"`
 	ReadersAdded   []string        `json:"readersAdded"`
 	ReadersRemoved []string        `json:"readersRemoved"`
@@ -225,7 +236,7 @@ func syncReportOf(out declared.Outcome, check bool) syncReport {
 	for _, r := range out.Results {
 		one := syncedSecret{
 			Path: r.Path, Namespace: r.Secret.Namespace, Name: r.Secret.Name, Clusters: list(r.Clusters), Action: r.Action,
-			KeysAdded: list(r.KeysAdded), KeysRemoved: list(r.KeysRemoved), Changed: list(r.Changed),
+			KeysAdded: list(r.KeysAdded), KeysRemoved: list(r.KeysRemoved), KeysKept: list(r.KeysKept), Changed: list(r.Changed),
 			ReadersAdded: readers(r.Readers.Added), ReadersRemoved: readers(r.Readers.Removed), PublicKeys: []publicKey{},
 		}
 		for _, k := range r.Secret.Keys {

@@ -44,6 +44,8 @@ type Result struct {
 	// KeysAdded and KeysRemoved are those of its data; Changed are the fields that
 	// differ from what is declared: type, labels, annotations.
 	KeysAdded, KeysRemoved, Changed []string
+	// KeysKept are those of its data that were never declared: somebody added them.
+	KeysKept []string
 	// Readers that come and go.
 	Readers envelope.Change
 	// PublicKeys of the private keys that are made, by the keys of its data.
@@ -225,7 +227,7 @@ func (s *syncer) update(r Result, rule *secrets.CreationRule, old []byte) (Resul
 	if there.name() != r.Secret.String() {
 		return r, &render.BadInput{Err: fmt.Errorf("%s: holds Secret %s, and %s is declared there", r.Path, there.name(), r.Secret), Hint: "move the file away"}
 	}
-	r.KeysAdded, r.KeysRemoved, r.Changed = there.differences(r.Secret)
+	r.KeysAdded, r.KeysRemoved, r.KeysKept, r.Changed = there.differences(r.Secret)
 	if r.Readers, err = envelope.Compare(r.Path, old, rule); err != nil {
 		return r, err
 	}
@@ -275,7 +277,7 @@ func (s *syncer) change(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		return r, err
 	}
 	r.PublicKeys = made.public
-	changed, err := changeObject(plain, r.Secret, made)
+	changed, err := changeObject(plain, r.Secret, made, r.KeysRemoved)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}

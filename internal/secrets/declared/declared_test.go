@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"bytes"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
@@ -323,7 +325,7 @@ func TestFilesOfOthers(t *testing.T) {
 	f, _ := withAll(t)
 	for name, c := range map[string]struct{ content, want string }{
 		"in clear":       {"apiVersion: v1\nkind: Secret\nmetadata: {name: all, namespace: flux-system}\ndata: {env: Y2FuYXJ5}\n", allFile + ":1:1: the Secret is not encrypted"},
-		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:18:3: the Secret holds "env" in clear`},
+		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:19:3: the Secret holds "env" in clear`},
 		"another":        {strings.Replace(f.files()[allFile], "name: all", "name: other", 1), "holds Secret flux-system/other, and flux-system/all is declared there"},
 		"cut off":        {f.files()[allFile][:400], "is not encrypted"},
 	} {
@@ -364,5 +366,50 @@ func TestGenerate(t *testing.T) {
 	}
 	if _, err := generate(v1alpha1.Generate{Length: 8, Charset: "none"}); err == nil {
 		t.Error("an unknown charset")
+	}
+}
+
+// What somebody added with sops stays, whatever is declared otherwise: a key under data or
+// stringData, a field, a comment. A key that is no longer declared goes.
+func TestAddedByHandStays(t *testing.T) {
+	f, _ := withAll(t)
+	plain, err := envelope.Decrypt(allFile, []byte(f.files()[allFile]), f.identities(f.private))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(plain), "\ndata:\n", "\nimmutable: false\nstringData:\n    by-text: canary-text\ndata:\n    # of the auditors\n    by-hand: Y2FuYXJ5LWhhbmQ=\n", 1)
+	rule := &secrets.CreationRule{Groups: [][]secrets.Recipient{{{Service: "age", ID: f.public}}}, Selection: secrets.Selection{EncryptedRegex: "^(data|stringData)$"}}
+	edited, err := envelope.Encrypt(allFile, []byte(text), rule, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(f.dir, allFile)
+	if err := os.WriteFile(file, edited, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, check := range []bool{true, false} {
+		out, err := f.sync(Options{Check: check})
+		if err != nil || out.Any() || !slices.Equal(out.Results[0].KeysKept, []string{"by-hand", "by-text"}) || f.files()[allFile] != string(edited) {
+			t.Fatalf("with nothing to do: %+v, %v", out.Results[0], err)
+		}
+	}
+	f.declare(strings.Replace(allSources, "    - {name: default, from: {generate: {}}}\n", "    - {name: added, from: {env: VALUE}}\n", 1))
+	out, err := f.sync(Options{})
+	if err != nil || !slices.Equal(out.Results[0].KeysRemoved, []string{"default"}) || !slices.Equal(out.Results[0].KeysKept, []string{"by-hand", "by-text"}) {
+		t.Fatalf("%+v, %v", out.Results, err)
+	}
+	o := f.open(allFile)
+	if _, there := o.Data["default"]; there || o.Data["by-hand"] != "canary-hand" || o.Data["by-text"] != "canary-text" || o.Data["added"] != f.env["VALUE"] || len(o.StringData) > 0 {
+		t.Errorf("the Secret has %v", sortedKeys(o.Data))
+	}
+	if plain, err = envelope.Decrypt(allFile, []byte(f.files()[allFile]), f.identities(f.private)); err != nil || !strings.Contains(string(plain), "# of the auditors\n") || !strings.Contains(string(plain), "immutable: false\n") {
+		t.Errorf("the comment, or the field, is lost (%v)", err)
+	}
+	// A file from before keys were written down: what isn't declared is kept.
+	if err := os.WriteFile(file, bytes.ReplaceAll(edited, []byte("declared-keys"), []byte("other")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = f.sync(Options{Check: true}); err != nil || len(out.Results[0].KeysRemoved) > 0 {
+		t.Errorf("%+v, %v", out.Results[0], err)
 	}
 }

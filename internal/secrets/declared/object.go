@@ -19,6 +19,13 @@ import (
 // in clear, so that nobody has to decrypt a Secret for them.
 const publicKey = "public-key.fleetwright.dev/"
 
+// declaredKeys is the annotation with the keys of the data that were declared when the file was
+// written: a key that is there and not among them was added by hand, and is kept.
+const declaredKeys = "fleetwright.dev/declared-keys"
+
+// isOurs says whether an annotation is one that is made here, not declared.
+func isOurs(key string) bool { return key == declaredKeys || strings.HasPrefix(key, publicKey) }
+
 // secretObject is a Secret of Kubernetes.
 type secretObject struct {
 	APIVersion string            `json:"apiVersion"`
@@ -47,16 +54,17 @@ func labelsOf(d *v1alpha1.DeclaredSecret) map[string]string {
 	return labels
 }
 
-// annotate adds public keys to annotations.
-func annotate(annotations, public map[string]string) map[string]string {
-	out := maps.Clone(annotations)
+// annotate adds to the declared annotations the keys that are declared, and public keys.
+func annotate(d *v1alpha1.DeclaredSecret, public map[string]string) map[string]string {
+	out := maps.Clone(d.Annotations)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[declaredKeys] = strings.Join(slices.Sorted(slices.Values(d.DataKeys())), ",")
 	for _, name := range sortedKeys(public) {
 		key := publicKey + name
 		if len(validation.IsQualifiedName(key)) > 0 {
 			continue
-		}
-		if out == nil {
-			out = map[string]string{}
 		}
 		out[key] = public[name]
 	}
@@ -71,7 +79,7 @@ func objectOf(d *v1alpha1.DeclaredSecret, v values) ([]byte, error) {
 	}
 	return manifest.YAML("", secretObject{
 		APIVersion: "v1", Kind: "Secret",
-		Metadata: secretMeta{Name: d.Name, Namespace: d.Namespace, Labels: labelsOf(d), Annotations: annotate(d.Annotations, v.public)},
+		Metadata: secretMeta{Name: d.Name, Namespace: d.Namespace, Labels: labelsOf(d), Annotations: annotate(d, v.public)},
 		Type:     d.Type, Data: data,
 	})
 }
@@ -106,9 +114,9 @@ func readObject(content []byte) (*object, error) {
 func (o *object) name() string { return o.Metadata.Namespace + "/" + o.Metadata.Name }
 
 // differences are the keys of the data that are declared and not there, those that
-// are there and not declared, and the fields that are otherwise.
-func (o *object) differences(d *v1alpha1.DeclaredSecret) (added, removed, changed []string) {
-	declared := d.DataKeys()
+// were declared and are no longer, those that somebody added, and the fields that are otherwise.
+func (o *object) differences(d *v1alpha1.DeclaredSecret) (added, removed, foreign, changed []string) {
+	declared, before := d.DataKeys(), strings.Split(o.Metadata.Annotations[declaredKeys], ",")
 	there := append(sortedKeys(o.Data), sortedKeys(o.StringData)...)
 	for _, key := range declared {
 		if !slices.Contains(there, key) {
@@ -116,12 +124,16 @@ func (o *object) differences(d *v1alpha1.DeclaredSecret) (added, removed, change
 		}
 	}
 	for _, key := range there {
-		if !slices.Contains(declared, key) {
+		switch {
+		case slices.Contains(declared, key):
+		case slices.Contains(before, key):
 			removed = append(removed, key)
+		default:
+			foreign = append(foreign, key)
 		}
 	}
 	own := maps.Clone(o.Metadata.Annotations)
-	maps.DeleteFunc(own, func(key, _ string) bool { return strings.HasPrefix(key, publicKey) })
+	maps.DeleteFunc(own, func(key, _ string) bool { return isOurs(key) })
 	for _, field := range []struct {
 		name string
 		same bool
@@ -134,7 +146,7 @@ func (o *object) differences(d *v1alpha1.DeclaredSecret) (added, removed, change
 			changed = append(changed, field.name)
 		}
 	}
-	return added, removed, changed
+	return added, removed, foreign, changed
 }
 
 // publicKeys are those of a Secret's private keys, as its annotations tell them.
@@ -148,26 +160,113 @@ func (o *object) publicKeys(d *v1alpha1.DeclaredSecret) map[string]string {
 	return public
 }
 
-// changeObject brings a Secret in clear to what is declared. Values that are there
-// stay; all stand under data.
-func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values) ([]byte, error) {
+// changeObject brings a Secret in clear to what is declared, without the keys that are removed.
+// Values that are there stay, and so do comments, and fields and keys that nothing is declared
+// of; all values stand under data.
+func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []string) ([]byte, error) {
 	o, err := readObject(plain)
 	if err != nil {
 		return nil, err
 	}
-	data := map[string][]byte{}
-	for key, value := range o.Data {
-		if data[key], err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), "")); err != nil {
-			return nil, errors.New("a value under data is no base64")
-		}
-	}
-	for key, value := range o.StringData {
-		data[key] = []byte(value)
-	}
-	declared := d.DataKeys()
-	maps.DeleteFunc(data, func(key string, _ []byte) bool { return !slices.Contains(declared, key) })
-	maps.Copy(data, v.data)
 	public := o.publicKeys(d)
 	maps.Copy(public, v.public)
-	return objectOf(d, values{data: data, public: public})
+	data := mapping(o.root, "data")
+	if text := mapping(o.root, "stringData"); text != nil {
+		if data == nil {
+			data = setMapping(o.root, "data")
+		}
+		for i := 0; i+1 < len(text.Content); i += 2 {
+			setText(data, text.Content[i].Value, base64.StdEncoding.EncodeToString([]byte(text.Content[i+1].Value)))
+		}
+		drop(o.root, "stringData")
+	}
+	if data == nil {
+		data = setMapping(o.root, "data")
+	}
+	for _, key := range removed {
+		drop(data, key)
+	}
+	for _, key := range sortedKeys(v.data) {
+		setText(data, key, base64.StdEncoding.EncodeToString(v.data[key]))
+	}
+	if o.Type != "" || d.Type != "Opaque" {
+		setText(o.root, "type", d.Type)
+	}
+	metadata := mapping(o.root, "metadata")
+	setAll(metadata, "labels", labelsOf(d))
+	setAll(metadata, "annotations", annotate(d, public))
+	return yaml.Marshal(o.root)
+}
+
+// at is the place of a key of a mapping, -1 where it is none.
+func at(n *yaml.Node, key string) int {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// mapping is that under a key, nil where there is none.
+func mapping(n *yaml.Node, key string) *yaml.Node {
+	if i := at(n, key); i >= 0 && n.Content[i+1].Kind == yaml.MappingNode {
+		return n.Content[i+1]
+	}
+	return nil
+}
+
+// setMapping puts an empty mapping under a key.
+func setMapping(n *yaml.Node, key string) *yaml.Node {
+	value := &yaml.Node{Kind: yaml.MappingNode}
+	set(n, key, value)
+	return value
+}
+
+// set puts a value under a key.
+func set(n *yaml.Node, key string, value *yaml.Node) {
+	if i := at(n, key); i >= 0 {
+		n.Content[i+1] = value
+		return
+	}
+	name := &yaml.Node{}
+	name.SetString(key)
+	n.Content = append(n.Content, name, value)
+}
+
+// setText puts a text under a key, whose comments stay.
+func setText(n *yaml.Node, key, text string) {
+	value := &yaml.Node{}
+	value.SetString(text)
+	if i := at(n, key); i >= 0 {
+		value.HeadComment, value.LineComment, value.FootComment = n.Content[i+1].HeadComment, n.Content[i+1].LineComment, n.Content[i+1].FootComment
+	}
+	set(n, key, value)
+}
+
+// setAll lets a mapping hold some texts and no others; the mapping of none is dropped.
+func setAll(n *yaml.Node, key string, texts map[string]string) {
+	if len(texts) == 0 {
+		drop(n, key)
+		return
+	}
+	m := mapping(n, key)
+	if m == nil {
+		m = setMapping(n, key)
+	}
+	for i := len(m.Content) - 2; i >= 0; i -= 2 {
+		if _, stays := texts[m.Content[i].Value]; !stays {
+			m.Content = slices.Delete(m.Content, i, i+2)
+		}
+	}
+	for _, name := range sortedKeys(texts) {
+		setText(m, name, texts[name])
+	}
+}
+
+// drop takes a key out of a mapping.
+func drop(n *yaml.Node, key string) {
+	if i := at(n, key); i >= 0 {
+		n.Content = slices.Delete(n.Content, i, i+2)
+	}
 }
