@@ -29,7 +29,8 @@ func newSecretsVerify(s streams) *cobra.Command {
 		Use:   "verify [DIR]",
 		Short: "Say who can read each encrypted file, and who should",
 		Long: `Compare, for each encrypted file in DIR, who can read it with who should: those whom the
-rule of .sops.yaml names, and the clusters and tenants that apply it. The names are
+specification names, whatever .sops.yaml says, or without one the rule of .sops.yaml,
+and the clusters and tenants that apply it. The names are
 those of the specification's Encryption, a person's the comment beside the key;
 other recipients are called by their keys.
 
@@ -71,11 +72,13 @@ type accessReader struct {
 }
 
 type accessFile struct {
-	File    string       `json:"file"`
-	Line    int          `json:"line"`
-	Config  string       `json:"config"`
-	Rule    int          `json:"rule"`
-	Readers []accessCell `json:"readers"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Config string `json:"config"`
+	Rule   int    `json:"rule"`
+	// Specified says that the rule is the specification's, as render writes it into Config.
+	Specified bool         `json:"specified"`
+	Readers   []accessCell `json:"readers"`
 	// Checksum is "" without --decrypt, or right, wrong or closed: no key opens the file.
 	Checksum string `json:"checksum,omitempty"`
 	problem  error
@@ -138,7 +141,7 @@ func newAccessReport(a sops.Access, findings []finding.Finding) *accessReport {
 		r.Readers = append(r.Readers, accessReader{string(h.Scope), h.Name, keyRecipients(h.Keys)})
 	}
 	for _, f := range a.Files {
-		file := accessFile{File: f.File, Line: f.Line, Config: f.Config, Rule: f.Rule, Readers: []accessCell{}}
+		file := accessFile{File: f.File, Line: f.Line, Config: f.Config, Rule: f.Rule, Specified: f.Specified, Readers: []accessCell{}}
 		for _, c := range f.Cells {
 			h := a.Holders[c.Holder]
 			cell := accessCell{Scope: string(h.Scope), Name: h.Name, Can: "no", Should: c.Should(), Named: c.Named, Applies: append([]string{}, c.Applies...)}
@@ -177,11 +180,19 @@ func (f accessFile) verdict(c accessCell) string {
 	case c.Can == "share" && len(c.Applies) > 0:
 		return "has a share of it only, and should read it: " + strings.Join(c.Applies, ", ") + " applies it"
 	case c.Can == "no" && c.Named:
-		return fmt.Sprintf("cannot read it, and should: line %d of %s names it", f.Rule, f.Config)
+		return fmt.Sprintf("cannot read it, and should: %s names it", f.by())
 	case c.Can != "no" && !c.Should && f.Config != "":
-		return fmt.Sprintf("can read it, and should not: line %d of %s does not name it", f.Rule, f.Config)
+		return fmt.Sprintf("can read it, and should not: %s does not name it", f.by())
 	}
 	return ""
+}
+
+// by is what says who should read the file.
+func (f accessFile) by() string {
+	if f.Specified {
+		return "the specification"
+	}
+	return fmt.Sprintf("line %d of %s", f.Rule, f.Config)
 }
 
 // open opens the files with private keys and compares their checksums.
@@ -281,7 +292,11 @@ func (r *accessReport) writeText(w io.Writer) error {
 		}
 	}
 	if r.Summary.Differ > 0 {
-		b.WriteString("  hint: mend .sops.yaml, then fleetwright secrets updatekeys, with --rotate where somebody is taken out\n")
+		first := "mend .sops.yaml"
+		if slices.ContainsFunc(r.Files, func(f accessFile) bool { return f.Specified && f.differs() }) {
+			first = "fleetwright render"
+		}
+		b.WriteString("  hint: " + first + ", then fleetwright secrets updatekeys, with --rotate where somebody is taken out\n")
 	}
 	fmt.Fprintf(&b, "%s, %s: %d as they should be, %d not\n", finding.Count(len(r.Files), "encrypted file"), finding.Count(len(r.Readers), "reader"), len(r.Files)-r.Summary.Differ, r.Summary.Differ)
 	_, err := io.WriteString(w, b.String())

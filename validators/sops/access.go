@@ -16,7 +16,7 @@ type Access struct {
 	// Files in the order of their paths.
 	Files []FileAccess
 
-	configs map[string]*secrets.Config
+	ruling func(file string) (ruling, bool)
 }
 
 // FileAccess is who can read a file, and who should.
@@ -26,6 +26,8 @@ type FileAccess struct {
 	// Config and Rule tell who should: the .sops.yaml and the line of its rule, "" and 0 for none.
 	Config string
 	Rule   int
+	// Specified says that the rule is the specification's, as it would be rendered.
+	Specified bool
 	// Groups is the number of the file's key groups, and Needed how many of them open it.
 	Groups, Needed int
 	// Cells for each holder that can read the file, or should.
@@ -57,7 +59,7 @@ func AccessRules(into *Access) []rule.Rule {
 }
 
 func accessOf(p *rule.Pass) Access {
-	a := Access{Holders: []secrets.Holder{}, Files: []FileAccess{}, configs: configs.Of(p)}
+	a := Access{Holders: []secrets.Holder{}, Files: []FileAccess{}, ruling: func(file string) (ruling, bool) { return rulingOf(p, file) }}
 	if found := secrets.Encryptions(p.Repo); len(found) == 1 {
 		a.Holders = secrets.Holders(found[0])
 	}
@@ -82,10 +84,8 @@ func (a *Access) Add(file string, m *secrets.Metadata) {
 func (a *Access) add(file string, m *secrets.Metadata, applied map[string][]string) {
 	f := FileAccess{File: file, Line: m.Line, Groups: len(m.Groups), Needed: m.Needed()}
 	var named []secrets.Recipient
-	if c := secrets.ConfigFor(a.configs, file); c != nil {
-		if r := c.For(file); r != nil {
-			f.Config, f.Rule, named = c.File, r.Line, r.Recipients
-		}
+	if r, ok := a.ruling(file); ok {
+		f.Config, f.Rule, f.Specified, named = r.config.File, r.Line, r.specified, r.Recipients
 	}
 	a.know(slices.Concat(m.Recipients(), named))
 	for i, h := range a.Holders {

@@ -24,11 +24,11 @@ creation_rules:
 ` + "-- apps/secret.sops.yaml --\n" + markedSecret}},
 	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
 	Run: func(p *rule.Pass) {
-		eachRuled(p, func(e encrypted, c *secrets.Config, r *secrets.CreationRule) {
+		eachRuled(p, func(e encrypted, r ruling) {
 			for _, missing := range without(r.Recipients, e.meta.Recipients()) {
 				p.Report(finding.Finding{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column,
-					Message: fmt.Sprintf("%s %s, which line %d of %s names, cannot decrypt this file", missing.Service, missing.ID, missing.Line, c.File),
-					Hint:    fmt.Sprintf("with a key that can: sops updatekeys %s", e.File.Path)})
+					Message: fmt.Sprintf("%s %s, which %s names, cannot decrypt this file", missing.Service, missing.ID, r.by(missing.Line)),
+					Hint:    updateHint(r.specified, e.File.Path, false)})
 			}
 		})
 	},
@@ -70,11 +70,11 @@ sops:
 `}},
 	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
 	Run: func(p *rule.Pass) {
-		eachRuled(p, func(e encrypted, c *secrets.Config, r *secrets.CreationRule) {
+		eachRuled(p, func(e encrypted, r ruling) {
 			for _, stale := range without(e.meta.Recipients(), r.Recipients) {
 				p.Report(finding.Finding{File: e.File.Path, Line: stale.Line, Column: stale.Column,
-					Message: fmt.Sprintf("%s %s can decrypt this file, and the rule at line %d of %s doesn't name it", stale.Service, stale.ID, r.Line, c.File),
-					Hint:    fmt.Sprintf("sops updatekeys %s; then sops rotate --in-place %s, since the removed key knows the data key", e.File.Path, e.File.Path)})
+					Message: fmt.Sprintf("%s %s can decrypt this file, and %s doesn't name it", stale.Service, stale.ID, r.by(r.Line)),
+					Hint:    updateHint(r.specified, e.File.Path, true)})
 			}
 		})
 	},
@@ -101,7 +101,7 @@ but this one. Most often the file was renamed, or a .sops.yaml in a folder hides
 		told := map[string]bool{}
 		for _, e := range ciphertexts.Of(p) {
 			c := secrets.ConfigFor(all, e.File.Path)
-			if c == nil || c.Err != nil || len(c.Rules) == 0 || c.For(e.File.Path) != nil || told[e.File.Path] || !real(p, e.File.Path) {
+			if c == nil || c.Err != nil || len(c.Rules) == 0 || c.For(e.File.Path) != nil || told[e.File.Path] || !real(p, e.File.Path) || isSpecified(p, e.File.Path) {
 				continue
 			}
 			told[e.File.Path] = true
@@ -146,21 +146,37 @@ creation_rules:
 	},
 }
 
+// isSpecified says whether the specification has a rule for a file, which the next render writes.
+func isSpecified(p *rule.Pass, file string) bool {
+	r, ok := rulingOf(p, file)
+	return ok && r.specified
+}
+
 // eachRuled gives the encrypted documents with the rule that is for each of them, the first
 // document of each file, since SOPS gives all of a file the same keys.
-func eachRuled(p *rule.Pass, check func(encrypted, *secrets.Config, *secrets.CreationRule)) {
-	all := configs.Of(p)
+func eachRuled(p *rule.Pass, check func(encrypted, ruling)) {
 	told := map[string]bool{}
 	for _, e := range ciphertexts.Of(p) {
-		c := secrets.ConfigFor(all, e.File.Path)
-		if c == nil || told[e.File.Path] || !real(p, e.File.Path) {
+		if told[e.File.Path] || !real(p, e.File.Path) {
 			continue
 		}
 		told[e.File.Path] = true
-		if r := c.For(e.File.Path); r != nil && len(r.Recipients) > 0 {
-			check(e, c, r)
+		if r, ok := rulingOf(p, e.File.Path); ok && len(r.Recipients) > 0 {
+			check(e, r)
 		}
 	}
+}
+
+// updateHint is how a file gets other recipients; one that is taken out knows its data key.
+func updateHint(specified bool, file string, rotate bool) string {
+	hint := "with a key that can decrypt it: "
+	if specified {
+		hint += "fleetwright render, then "
+	}
+	if rotate {
+		return hint + fmt.Sprintf("fleetwright secrets updatekeys --rotate %s (or sops updatekeys %s, then sops rotate --in-place %s), since the removed key knows the data key", file, file, file)
+	}
+	return hint + fmt.Sprintf("fleetwright secrets updatekeys %s (or sops updatekeys %s)", file, file)
 }
 
 // without are the recipients that are not among others.
