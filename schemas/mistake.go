@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,6 +18,17 @@ type Mistake struct {
 	Field string
 	// Message says what is wrong, Hint what was meant.
 	Message, Hint string
+	// Meant is the kind that was.
+	Meant schema.GroupVersionKind
+}
+
+// MistakeOf is what is wrong for certain about a kind, wherever it stands; nil for nothing.
+func MistakeOf(gvk schema.GroupVersionKind) *Mistake {
+	_, err := NewSet().Lookup(gvk)
+	if missing := (*MissingError)(nil); errors.As(err, &missing) {
+		return missing.Mistake
+	}
+	return nil
 }
 
 // mistake is what is wrong with a kind that neither the set nor a release has a schema of; nil
@@ -32,13 +44,13 @@ func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 	if meant := misspelt(gvk); meant != "" {
 		return &Mistake{
 			Field: "kind", Message: fmt.Sprintf("there is no kind %q in %s", gvk.Kind, gvk.GroupVersion()),
-			Hint: fmt.Sprintf("did you mean %q?", meant),
+			Hint: fmt.Sprintf("did you mean %q?", meant), Meant: schema.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: meant},
 		}
 	}
 	if meant, ok := otherGroup(gvk, ours); ok {
 		return &Mistake{
 			Field: "apiVersion", Message: fmt.Sprintf("there is no %s in %s", gvk.Kind, gvk.GroupVersion()),
-			Hint: fmt.Sprintf("did you mean %q?", meant.GroupVersion()),
+			Hint: fmt.Sprintf("did you mean %q?", meant.GroupVersion()), Meant: meant,
 		}
 	}
 	return nil
@@ -76,9 +88,10 @@ func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
 		Product(gvk.Group) == kubernetes && alpha.MatchString(gvk.Version) {
 		return nil
 	}
+	meant := current(gvk.GroupKind(), all)
 	return &Mistake{
 		Field: "apiVersion", Message: fmt.Sprintf("no release of %s has %s of %s", Product(gvk.Group), gvk.GroupVersion(), gvk.Kind),
-		Hint: fmt.Sprintf("write %s", current(gvk.GroupKind(), all).GroupVersion()),
+		Hint: fmt.Sprintf("write %s", meant.GroupVersion()), Meant: meant,
 	}
 }
 

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -170,7 +169,7 @@ func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 					continue
 				}
 				line, column := o.Position("apiVersion")
-				if m := mistake(o.APIVersion, o.Kind); m != nil {
+				if m := schemas.MistakeOf(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); m != nil {
 					return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: line, Column: column, Message: m.Message}
 				}
 				message := fmt.Sprintf("%s: the %s among the resources is of %s (%s:%d), and not of %s", e.field, wanted, o.APIVersion, file, line, wanted.APIVersion)
@@ -182,15 +181,6 @@ func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 		}
 	}
 	return e.fails(fmt.Sprintf("%s: among the resources is no %s to patch", e.field, wanted))
-}
-
-// mistake is what is wrong for certain about the kind of an object, nil for nothing.
-func mistake(apiVersion, kind string) *schemas.Mistake {
-	_, err := schemas.NewSet().Lookup(schema.FromAPIVersionAndKind(apiVersion, kind))
-	if missing := (*schemas.MissingError)(nil); errors.As(err, &missing) {
-		return missing.Mistake
-	}
-	return nil
 }
 
 // selects finds what in a patch's target is no regular expression or no selector.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
@@ -484,9 +485,11 @@ func TestHints(t *testing.T) {
 		want  string
 	}{
 		{DependsOnMissing, fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "") + apps("  dependsOn:\n    - name: infrastructurx\n"), `did you mean "infrastructure"?`},
-		{DependsOnMissing, fluxSync + podinfoNamespace + apps("  dependsOn:\n    - {name: flux-system, namespace: other}\n"), `there is one in namespace "flux-system": name the namespace too`},
+		{DependsOnMissing, fluxSync + podinfoNamespace + apps("  dependsOn:\n    - {name: flux-system, namespace: other}\n"), `there is one in namespace "flux-system": write namespace: flux-system`},
 		{DependsOnMissing, fluxSync + podinfoNamespace + apps(dependsOnInfra) + strings.ReplaceAll(kustomization("infra", ""), "clusters/prod", "old"),
 			"old/infra.yaml:1 defines it, but no Kustomization applies that file"},
+		{SubstitutionUndefined, fluxSync + apps("  postBuild: {substitute: {DOMAIN: a}}\n") + "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: '${DOMAIN_2}'}\n",
+			"define it in postBuild, give it a default (${DOMAIN_2:=…}), or write $${DOMAIN_2} where it is not Flux's"},
 		{SourceMissing, fluxSync + podinfoNamespace + artifacts("web", "wep"), `did you mean "web"? ArtifactGenerator flux-system/parts makes it at clusters/prod/artifacts.yaml:7`},
 		{PathMissing, fluxSync + strings.ReplaceAll(apps(""), "./apps", "./app/base") + "-- apps/base/a.yaml --\n", `did you mean "./apps/base"?`},
 	} {
@@ -494,6 +497,62 @@ func TestHints(t *testing.T) {
 		if len(found) != 1 || found[0].Hint != c.want {
 			t.Errorf("%s: want the hint %q, got %+v", c.rule.ID, c.want, found)
 		}
+	}
+}
+
+// TestOnlyItsOwnFault: what refers to an object of a misspelt kind, or is misspelt itself, is told by
+// schema-invalid alone.
+func TestOnlyItsOwnFault(t *testing.T) {
+	misspelt := strings.Replace(kustomization("infra", ""), "kind: Kustomization", "kind: Kustomisation", 1)
+	other := strings.Replace(apps(""), "kind: GitRepository", "kind: GitRepo", 1)
+	if found := ruletest.Find(t, DependsOnMissing, fluxSync+podinfoNamespace+misspelt+apps(dependsOnInfra)); len(found) != 0 {
+		t.Errorf("what depends on a misspelt kind is told: %+v", found)
+	}
+	if found := ruletest.Find(t, SourceMissing, fluxSync+podinfoNamespace+other); len(found) != 0 {
+		t.Errorf("a source of a misspelt kind is told: %+v", found)
+	}
+}
+
+// TestASlipForASecret that is there is a warning: somebody may have made the other one by hand.
+func TestASlipForASecret(t *testing.T) {
+	const secret = "-- clusters/prod/secret.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: cluster-secrets, namespace: flux-system}\n"
+	files := func(name string) string {
+		return fluxSync + podinfoNamespace + secret + apps("  postBuild:\n    substituteFrom:\n      - kind: Secret\n        name: "+name+"\n")
+	}
+	found := ruletest.Find(t, ValuesReferenceMissing, files("cluster-secret"))
+	if len(found) != 1 || found[0].Line != 16 || found[0].Severity != finding.Warning || found[0].Hint != `did you mean "cluster-secrets"?` {
+		t.Errorf("got %+v", found)
+	}
+	if found := ruletest.Find(t, ValuesReferenceMissing, files("other-secrets")); len(found) != 0 {
+		t.Errorf("another one is told: %+v", found)
+	}
+	if found := ruletest.Find(t, ValuesReferenceMissing, files("cluster-secret")+"-- setup.sh --\nkubectl create secret generic cluster-secret\n"); len(found) != 0 {
+		t.Errorf("one that a script makes is told: %+v", found)
+	}
+}
+
+// TestLeftAsItIs: a variable that all others replace is told where a Kustomization has no postBuild,
+// and not where few replace it.
+func TestLeftAsItIs(t *testing.T) {
+	route := func(name string) string {
+		return "-- " + name + "/a.yaml --\napiVersion: v1\nkind: Service\nmetadata:\n  name: " + name + "\n  namespace: default\n  annotations: {host: \"" + name + ".${CLUSTER_DOMAIN}\"}\nspec: {ports: [{port: 80}]}\n"
+	}
+	const replaced = "  postBuild: {substitute: {CLUSTER_DOMAIN: example.com}}\n"
+	files := fluxSync + kustomization("raw", "") + route("raw")
+	for _, name := range []string{"a", "b", "c"} {
+		files += kustomization(name, replaced) + route(name)
+	}
+	if found := ruletest.Find(t, SubstitutionUndefined, files); len(found) != 0 {
+		t.Errorf("one of four is told: %+v", found)
+	}
+	found := ruletest.Find(t, SubstitutionUndefined, files+kustomization("d", replaced)+route("d"))
+	if len(found) != 1 || found[0].File != "raw/a.yaml" || found[0].Line != 6 || found[0].Severity != finding.Warning ||
+		found[0].Message != "nothing replaces ${CLUSTER_DOMAIN}, in what Kustomization flux-system/raw applies" {
+		t.Errorf("one of five is told as %+v", found)
+	}
+	script := strings.Replace(files+kustomization("d", replaced)+route("d"), `{host: "raw.${CLUSTER_DOMAIN}"}`, `{script: "a\necho ${CLUSTER_DOMAIN}"}`, 1)
+	if found := ruletest.Find(t, SubstitutionUndefined, script); len(found) != 0 {
+		t.Errorf("a script is told: %+v", found)
 	}
 }
 

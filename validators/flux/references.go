@@ -141,7 +141,7 @@ func (w *world) configDoubt(id reconcile.Identity) string {
 	if why := w.doubt(id); why != "" {
 		return why
 	}
-	if id.Kind == "Secret" {
+	if id.Kind == "Secret" && !w.misspelt(id) {
 		return "it may be made by hand or by a controller"
 	}
 	for _, namespace := range w.inNamespaces(kind{id.Group, id.Kind}, id.Name) {

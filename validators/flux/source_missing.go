@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -127,6 +130,9 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 	id := reconcile.Identity{Group: sourceGroup, Kind: text(ref, "kind"), Name: text(ref, "name"), Namespace: cmp.Or(text(ref, "namespace"), o.Namespace)}
 	if id.Name == "" || id.Kind == "" || suspended(o) || w.has(id) || w.isGiven(o, id) {
 		return
+	}
+	if len(schemas.Versions(schema.GroupKind{Group: id.Group, Kind: id.Kind})) == 0 {
+		return // schema-invalid tells
 	}
 	if id.Kind == "ExternalArtifact" && slices.Contains(w.generatedArtifacts(id.Namespace), id.Name) {
 		return // what is wrong with its making is told there

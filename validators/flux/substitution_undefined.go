@@ -25,7 +25,8 @@ put an empty text in its place: then the finding is a warning.
 
 Variables come from postBuild.substitute and from the ConfigMaps and Secrets of postBuild.substituteFrom; the keys of
 encrypted ones are known. Where such an object isn't in Git, what it defines is unresolved. A Kustomization without
-postBuild replaces nothing, nor one that has no variable at all.`,
+postBuild replaces nothing, nor one that has no variable at all: what it leaves as it is, and most others of the cluster
+replace, is a warning.`,
 	Fix: `Define the variable in postBuild.substitute or in what substituteFrom names, or give it a default: ${NAME:=default}.
 
 A ${NAME} that isn't Flux's, in a script or a dashboard: write $${NAME}, or switch the substitution off for the object
@@ -67,6 +68,7 @@ data:
 					w.undefined(&found, &open, k, by)
 				}
 			}
+			w.raw(&found)
 		})
 		found.report(p, func(f finding.Finding, names []string) string {
 			return f.Message + ", in what " + named(kustomizationKind, names) + applies(names)
@@ -104,7 +106,7 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		}
 		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("nothing defines ${%s}", name),
 			Hint: fmt.Sprintf("define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
-		if near, ok := w.budget.nearest(name, defined); ok {
+		if near, ok := w.budget.nearest(name, defined); ok && !isSibling(name, near) {
 			f.Hint = fmt.Sprintf("did you mean ${%s}?", near)
 		} else if f.Fix = w.escape(v.UsedBy, name, by()); f.Fix != nil {
 			f.Hint = fmt.Sprintf("write $${%s}: the script sets it itself", name)
@@ -114,6 +116,13 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		}
 		found.add(at, name, f, v.UsedBy, k.String())
 	}
+}
+
+// isSibling says whether one of two names is the other with a number behind it, or another one:
+// SECRET_DOMAIN_2 is not meant to be SECRET_DOMAIN.
+func isSibling(a, b string) bool {
+	const number = "0123456789"
+	return strings.TrimRight(strings.TrimRight(a, number), "_") == strings.TrimRight(strings.TrimRight(b, number), "_")
 }
 
 // decided says whether all keys of a ConfigMap or Secret are in Git: an object that is merged

@@ -75,7 +75,7 @@ data:
 		each(p, func(w *world) {
 			missing[w.cluster] = w.missingReferences(p)
 			for _, r := range missing[w.cluster] {
-				if r.id.Kind == "ConfigMap" {
+				if r.id.Kind == "ConfigMap" || w.misspelt(r.id) {
 					names[r.id.Name] = true
 				}
 			}
@@ -120,6 +120,9 @@ const rootCertificate = "kube-root-ca.crt"
 func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spoken string) {
 	at := w.placeOfReference(r, "name", r.id.Name)
 	f := at.in(finding.Finding{Message: fmt.Sprintf("%s, which %s reads, is not there", idText(r.id), r.by)})
+	if r.id.Kind == "Secret" {
+		f.Severity = finding.Warning // somebody may have made it by hand
+	}
 	if name, ok := w.generated(r.id); ok {
 		f.Message += fmt.Sprintf(": the generated one is named %q", name)
 		f.Hint = "give kustomize a nameReference for the field, or set generatorOptions.disableNameSuffixHash"

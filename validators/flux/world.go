@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -155,11 +157,28 @@ func (w *world) add(o *reconcile.Object) {
 	}
 	w.applied = append(w.applied, o)
 	w.objects[o.Identity] = append(w.objects[o.Identity], o)
+	w.addMeant(o)
 	if isHelmRelease(o) {
 		w.releases[release{cmp.Or(text(o.Value, "spec", "targetNamespace"), o.Namespace), cmp.Or(text(o.Value, "spec", "releaseName"), o.Name)}] = o
 	}
 	w.addMaker(o)
 	w.addBinding(o)
+}
+
+// addMeant notes an object of a kind that there is not, which schema-invalid tells, as what it was
+// meant to be: what refers to it is right.
+func (w *world) addMeant(o *reconcile.Object) {
+	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
+	if _, known := schemas.VersionOf(gvk); known {
+		return
+	}
+	if m := schemas.MistakeOf(gvk); m != nil {
+		id := o.Identity
+		id.Group, id.Kind = m.Meant.Group, m.Meant.Kind
+		if id != o.Identity {
+			w.objects[id] = append(w.objects[id], o)
+		}
+	}
 }
 
 // addBinding notes where the subjects of a binding may do something.
@@ -389,7 +408,7 @@ func (w *world) hint(id reconcile.Identity) string {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if found := w.inNamespaces(kind{id.Group, id.Kind}, id.Name); len(found) > 0 {
-		return fmt.Sprintf("there is one in namespace %q: name the namespace too", found[0])
+		return fmt.Sprintf("there is one in namespace %q: write namespace: %s", found[0], found[0])
 	}
 	if o := w.inFiles(id); o != nil {
 		line, _ := o.Position()

@@ -125,6 +125,17 @@ var objectMutants = []mutant{
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "helm.toolkit.fluxcd.io/v2", "«»helm.toolkit.fluxcd.io/v3")},
 	},
 	{
+		name: "role-of-no-kind", example: "homelab", rule: "schema-invalid",
+		edits: []edit{
+			replace("kubernetes/apps/media/jellyfin/app/kustomization.yaml", "- helmrelease.yaml", "- access.yaml\n- helmrelease.yaml"),
+			add("kubernetes/apps/media/jellyfin/app/access.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata:\n  name: jellyfin\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: «»ClusterRol\n  name: view\nsubjects:\n- kind: ServiceAccount\n  name: jellyfin\n  namespace: media\n"),
+		},
+	},
+	{
+		name: "expression-that-is-none", example: "homelab", rule: "schema-invalid",
+		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "  prune: true\n", "  prune: true\n  healthCheckExprs:\n  - apiVersion: apps/v1\n    kind: Deployment\n    current: «»has(status.readyReplicas\n")},
+	},
+	{
 		name: "letters-of-a-group-swapped", example: "homelab", rule: "schema-invalid",
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/app/helmrelease.yaml", "helm.toolkit.fluxcd.io/v2", "«»helm.toolkit.fluxcd.oi/v2")},
 	},

@@ -43,7 +43,7 @@ func validate(found []*schemas.Schema, object map[string]any, opts schemas.Optio
 		all = append(all, s.ValidateWith(object, opts))
 	}
 	fewest := slices.MinFunc(all, func(a, b []schemas.Problem) int { return cmp.Compare(len(a), len(b)) })
-	return slices.Concat(fewest, rangeProblems(object), workloadProblems(object))
+	return slices.Concat(fewest, rangeProblems(object), workloadProblems(object), bindingProblems(object), expressionProblems(object))
 }
 
 // isLocal recognises an object that kustomize leaves out of what it builds, and

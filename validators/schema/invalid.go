@@ -17,7 +17,7 @@ The same goes for a file that Flux reads and that is no YAML, or has a key twice
 
 A Deployment, StatefulSet, DaemonSet or ReplicaSet must select its own pods: each label of spec.selector stands in the template's labels, too. Jobs and CronJobs need a restartPolicy of OnFailure or Never, and leave the selector to the API server.
 
-A range of versions that is none (spec.ref.semver of GitRepositories and OCIRepositories, a chart's version) the API server takes; source-controller refuses it, and fetches nothing new.`,
+A range of versions that is none (spec.ref.semver of GitRepositories and OCIRepositories, a chart's version) the API server takes; source-controller refuses it, and fetches nothing new. Nor does a schema say which roles and subjects a binding can have, and that an expression in spec.healthCheckExprs is one: Flux stalls at one that it cannot parse.`,
 	Fix: `Change the value to what the message allows. Text that looks like a number or like true needs quotes: annotations, labels, a ConfigMap's data and environment variables are text.
 
 An entry of a list that is told apart by its key (a container by its name, an environment variable by its name, a port by its number and protocol) may be there once: a server-side apply, which is how Flux applies, refuses the second.

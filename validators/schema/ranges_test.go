@@ -41,3 +41,38 @@ func TestVersionRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatNoSchemaSays: bindings of roles, and expressions of health checks.
+func TestWhatNoSchemaSays(t *testing.T) {
+	const binding, wide = "rbac.authorization.k8s.io/v1 RoleBinding ", "rbac.authorization.k8s.io/v1 ClusterRoleBinding "
+	const role = "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: a}"
+	const health = "kustomize.toolkit.fluxcd.io/v1 Kustomization spec: {interval: 1h, prune: true, path: a, sourceRef: {kind: GitRepository, name: a}, healthCheckExprs: [{apiVersion: v1, kind: Foo, "
+	for object, want := range map[string]string{
+		binding + role + "\nsubjects: [{kind: ServiceAccount, name: a, namespace: b}, {kind: Group, name: c}, {kind: User, apiGroup: rbac.authorization.k8s.io, name: c}]": "",
+		binding + strings.Replace(role, "ClusterRole", "ClusterRol", 1):                           `4:54 roleRef.kind is "ClusterRol", must be one of Role, ClusterRole`,
+		binding + strings.Replace(role, "rbac.authorization", "rbac", 1):                          `4:21 roleRef.apiGroup is "rbac.k8s.io", must be one of rbac.authorization.k8s.io`,
+		binding + strings.Replace(role, "ClusterRole", "${ROLE}", 1):                              "",
+		wide + strings.Replace(role, "ClusterRole", "Role", 1):                                    `4:54 roleRef.kind is "Role", must be one of ClusterRole`,
+		binding + role + "\nsubjects: [{kind: serviceAccount, name: a}]":                          `5:19 subjects[0].kind is "serviceAccount", must be one of ServiceAccount, User, Group`,
+		binding + role + "\nsubjects: [{kind: ServiceAccount, name: a}]":                          "",
+		wide + role + "\nsubjects: [{kind: ServiceAccount, name: a}]":                             `5:12 subjects[0].namespace is required`,
+		binding + role + "\nsubjects: [{kind: ServiceAccount, name: a, apiGroup: rbac.k8s.io}]":   `5:54 subjects[0].apiGroup is "rbac.k8s.io", must be left out`,
+		health + "current: status.ready == true, failed: \"status.phase in ['a', \\\"b\\\"]\"}]}": "",
+		health + "current: size(status.x) > 0 && has(status.y}]}":                                 `4:143 spec.healthCheckExprs[0].current is no expression in CEL, and stops the Kustomization: character 35: Syntax error: missing ')' at '<EOF>'`,
+		health + "current: status.x = 1}]}":                                                       `4:143 spec.healthCheckExprs[0].current is no expression in CEL, and stops the Kustomization: character 10: Syntax error: token recognition error at: '= '`,
+		health + "current: '${EXPRESSION'}]}":                                                     "",
+	} {
+		parts := strings.SplitN(object, " ", 3)
+		files := fmt.Sprintf("-- a.yaml --\napiVersion: %s\nkind: %s\nmetadata: {name: a, namespace: b}\n%s\n", parts[0], parts[1], parts[2])
+		if parts[1] == "ClusterRoleBinding" {
+			files = strings.Replace(files, ", namespace: b}", "}", 1)
+		}
+		var got []string
+		for _, f := range ruletest.Find(t, Invalid, files) {
+			got = append(got, fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Message))
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s: got %q, want %q", object, got, want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// bindable are the kinds of roles that a binding can have.
+var bindable = map[string][]string{"RoleBinding": {"Role", "ClusterRole"}, "ClusterRoleBinding": {"ClusterRole"}}
+
+// subjectGroups are the kinds of subjects, each with its API group.
+var subjectGroups = map[string]string{"ServiceAccount": "", "User": rbacGroup, "Group": rbacGroup}
+
+// bindingProblems are a role and subjects of a binding that are of kinds or groups which there are
+// not. What holds variables may be right.
+// Source: k8s.io/kubernetes v1.36, pkg/apis/rbac/validation (ValidateRoleBinding,
+// ValidateClusterRoleBinding, ValidateRoleBindingSubject) and pkg/apis/rbac/v1 (SetDefaults_Subject).
+func bindingProblems(object map[string]any) []schemas.Problem {
+	o := reconcile.Object{Value: object}
+	group, _, _ := strings.Cut(o.Text("apiVersion"), "/")
+	roles := bindable[o.Text("kind")]
+	if group != rbacGroup || roles == nil {
+		return nil
+	}
+	problems := slices.Concat(
+		oneOf(&o, roles, "roleRef", "kind"), oneOf(&o, []string{rbacGroup}, "roleRef", "apiGroup"))
+	subjects, _ := o.Field("subjects").([]any)
+	for i := range subjects {
+		wrong := oneOf(&o, []string{"ServiceAccount", "User", "Group"}, "subjects", i, "kind")
+		if of, known := subjectGroups[o.Text("subjects", i, "kind")]; known && len(wrong) == 0 {
+			wrong = oneOf(&o, []string{of}, "subjects", i, "apiGroup")
+		}
+		problems = append(problems, wrong...)
+		if o.Text("kind") == "ClusterRoleBinding" && o.Text("subjects", i, "kind") == "ServiceAccount" && o.Field("subjects", i, "namespace") == nil {
+			path := []any{"subjects", i, "namespace"}
+			problems = append(problems, schemas.Problem{Kind: schemas.Invalid, Path: path, Required: true, Message: schemas.Field(path) + " is required"})
+		}
+	}
+	return problems
+}
+
+// oneOf is the problem of a text that is none of those that are allowed; one that is empty or left out
+// has a default, or the schema tells.
+func oneOf(o *reconcile.Object, allowed []string, path ...any) []schemas.Problem {
+	text := o.Text(path...)
+	if text == "" || strings.Contains(text, "${") || slices.Contains(allowed, text) {
+		return nil
+	}
+	p := schemas.Problem{Kind: schemas.Invalid, Path: path,
+		Message: fmt.Sprintf("%s is %.200q, must be one of %s", schemas.Field(path), text, strings.Join(allowed, ", "))}
+	if allowed[0] == "" {
+		p.Message = fmt.Sprintf("%s is %.200q, must be left out", schemas.Field(path), text)
+	} else if near, ok := schemas.Nearest(text, allowed); ok {
+		p.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return []schemas.Problem{p}
+}

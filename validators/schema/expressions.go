@@ -1,0 +1,62 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/ext"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+// health is what Flux parses the expressions of health checks with: it compiles none, since it knows
+// no types.
+// Source: github.com/fluxcd/pkg/runtime v0.110, cel/expression.go (NewExpression).
+var health = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
+		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(), ext.Strings(), ext.Sets(), ext.Encoders())
+})
+
+// expressionProblems are the expressions in spec.healthCheckExprs of a Kustomization or HelmRelease
+// that Flux cannot parse: it stalls before it builds anything. A text that is substituted may be one.
+// Source: github.com/fluxcd/kustomize-controller v1.9, internal/controller/kustomization_controller.go
+// (Reconcile), and helm-controller v1.6, helmrelease_controller.go.
+func expressionProblems(object map[string]any) []schemas.Problem {
+	o := reconcile.Object{Value: object}
+	if group, _, _ := strings.Cut(o.Text("apiVersion"), "/"); group != "kustomize.toolkit.fluxcd.io" && group != "helm.toolkit.fluxcd.io" {
+		return nil
+	}
+	checks, _ := o.Field("spec", "healthCheckExprs").([]any)
+	var problems []schemas.Problem
+	for i := range checks {
+		for _, name := range []string{"inProgress", "failed", "current"} {
+			path := []any{"spec", "healthCheckExprs", i, name}
+			text := o.Text(path...)
+			if text == "" || strings.Contains(text, "${") {
+				continue
+			}
+			if why := unparsable(text); why != "" {
+				problems = append(problems, schemas.Problem{Kind: schemas.Invalid, Path: path,
+					Message: fmt.Sprintf("%s is no expression in CEL, and stops the %s: %s", schemas.Field(path), o.Text("kind"), why)})
+			}
+		}
+	}
+	return problems
+}
+
+// unparsable is why a text is no expression, "" for one.
+func unparsable(text string) string {
+	env, err := health()
+	if err != nil {
+		return ""
+	}
+	_, issues := env.Parse(text)
+	if issues == nil || len(issues.Errors()) == 0 {
+		return ""
+	}
+	first := issues.Errors()[0]
+	return fmt.Sprintf("character %d: %s", first.Location.Column()+1, first.Message)
+}
