@@ -10,6 +10,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/platformtest"
 )
 
 // What a repository of k0rdent must hold, line by line.
@@ -45,7 +46,7 @@ func TestChecklist(t *testing.T) {
 		r := render(t, example(t, version.changes...))
 		for _, c := range checklist {
 			t.Run(version.name+"/"+c.line, func(t *testing.T) {
-				r.t = t
+				r.T = t
 				c.check(t, r)
 			})
 		}
@@ -61,15 +62,15 @@ var own = map[string]bool{
 
 func checkSystem(t *testing.T, r *rendered) {
 	for kind, namespaced := range own {
-		objects := r.of(kind)
+		objects := r.Of(kind)
 		if len(objects) == 0 {
 			t.Errorf("no %s", kind)
 		}
 		for _, o := range objects {
-			namespace := o.text("metadata", "namespace")
-			if o.text("apiVersion") != "k0rdent.mirantis.com/v1beta1" || namespaced != (namespace != "") ||
+			namespace := o.Text("metadata", "namespace")
+			if o.Text("apiVersion") != "k0rdent.mirantis.com/v1beta1" || namespaced != (namespace != "") ||
 				namespaced && kind != "ClusterDeployment" && namespace != "kcm-system" {
-				t.Errorf("%s %s: apiVersion %s, namespace %q", kind, o.name(), o.text("apiVersion"), namespace)
+				t.Errorf("%s %s: apiVersion %s, namespace %q", kind, o.Name(), o.Text("apiVersion"), namespace)
 			}
 		}
 	}
@@ -78,12 +79,12 @@ func checkSystem(t *testing.T, r *rendered) {
 func checkOrder(t *testing.T, r *rendered) {
 	steps := []string{"kcm", "release", "management", "access", "clusters"}
 	for i := 1; i < len(steps); i++ {
-		if !r.before(steps[i-1], steps[i]) {
+		if !r.Before(steps[i-1], steps[i]) {
 			t.Errorf("%s does not wait for %s", steps[i], steps[i-1])
 		}
 	}
 	for _, pair := range [][2]string{{"management", "templates"}, {"management", "credentials"}, {"templates", "access"}, {"credentials", "access"}, {"templates", "services"}} {
-		if !r.before(pair[0], pair[1]) {
+		if !r.Before(pair[0], pair[1]) {
 			t.Errorf("%s does not wait for %s", pair[1], pair[0])
 		}
 	}
@@ -92,35 +93,35 @@ func checkOrder(t *testing.T, r *rendered) {
 		"ClusterTemplate": "templates", "ServiceTemplate": "templates", "ClusterTemplateChain": "access", "ServiceTemplateChain": "access",
 		"Credential": "credentials", "ClusterDeployment": "clusters", "MultiClusterService": "services",
 	} {
-		for _, o := range r.of(kind) {
-			if got := r.step(kind, o.name()); got != step && o.name() != "flux-operator" {
-				t.Errorf("%s %s is in step %s, want %s", kind, o.name(), got, step)
+		for _, o := range r.Of(kind) {
+			if got := r.step(kind, o.Name()); got != step && o.Name() != "flux-operator" {
+				t.Errorf("%s %s is in step %s, want %s", kind, o.Name(), got, step)
 			}
 		}
 	}
-	for _, k := range r.of("Kustomization") {
-		if strings.HasPrefix(k.name(), "k0rdent-") && k.text("spec", "deletionPolicy") != "Orphan" {
-			t.Errorf("taking %s out deletes what it applied", k.name())
+	for _, k := range r.Of("Kustomization") {
+		if strings.HasPrefix(k.Name(), "k0rdent-") && k.Text("spec", "deletionPolicy") != "Orphan" {
+			t.Errorf("taking %s out deletes what it applied", k.Name())
 		}
 	}
 }
 
 func checkRelease(t *testing.T, r *rendered) {
-	version := r.of("Release")[0].text("spec", "version")
-	o := r.must("Release", "kcm-"+strings.ReplaceAll(version, ".", "-"))
+	version := r.Of("Release")[0].Text("spec", "version")
+	o := r.Must("Release", "kcm-"+strings.ReplaceAll(version, ".", "-"))
 	for path, want := range map[string]string{
 		"kcm": "kcm-" + dashed(version), "regional": "kcm-regional-" + dashed(version), "capi": "cluster-api-1-1-15",
 	} {
-		if got := o.text("spec", path, "template"); got != want || r.one("ProviderTemplate", got) == nil {
+		if got := o.Text("spec", path, "template"); got != want || r.One("ProviderTemplate", got) == nil {
 			t.Errorf("%s is %s, want %s, which is there", path, got, want)
 		}
 	}
-	providers, _ := o.get("spec", "providers").([]any)
+	providers, _ := o.Get("spec", "providers").([]any)
 	if len(providers) != 7 {
 		t.Errorf("%d providers", len(providers))
 	}
 	for i := range providers {
-		if template := o.text("spec", "providers", i, "template"); r.one("ProviderTemplate", template) == nil {
+		if template := o.Text("spec", "providers", i, "template"); r.One("ProviderTemplate", template) == nil {
 			t.Errorf("there is no template %s", template)
 		}
 	}
@@ -129,13 +130,13 @@ func checkRelease(t *testing.T, r *rendered) {
 func dashed(version string) string { return strings.ReplaceAll(version, ".", "-") }
 
 func checkProviderTemplates(t *testing.T, r *rendered) {
-	for _, o := range r.of("ProviderTemplate") {
+	for _, o := range r.Of("ProviderTemplate") {
 		want := map[string]any{
-			"chart": o.text("spec", "helm", "chartSpec", "chart"), "version": o.text("spec", "helm", "chartSpec", "version"),
+			"chart": o.Text("spec", "helm", "chartSpec", "chart"), "version": o.Text("spec", "helm", "chartSpec", "version"),
 			"interval": "10m0s", "sourceRef": map[string]any{"kind": "HelmRepository", "name": "kcm-templates"},
 		}
-		if got := o.get("spec", "helm", "chartSpec"); !reflect.DeepEqual(plain(got), want) {
-			t.Errorf("%s: %v", o.name(), got)
+		if got := o.Get("spec", "helm", "chartSpec"); !reflect.DeepEqual(plain(got), want) {
+			t.Errorf("%s: %v", o.Name(), got)
 		}
 	}
 }
@@ -156,48 +157,48 @@ func plain(v any) any {
 }
 
 func checkClusterTemplates(t *testing.T, r *rendered) {
-	for _, o := range r.of("ClusterTemplate") {
-		if o.text("spec", "helm", "chartSpec", "chart") == "" {
-			t.Errorf("%s has no chart", o.name())
+	for _, o := range r.Of("ClusterTemplate") {
+		if o.Text("spec", "helm", "chartSpec", "chart") == "" {
+			t.Errorf("%s has no chart", o.Name())
 		}
 	}
 }
 
 func checkServiceTemplates(t *testing.T, r *rendered) {
 	has := map[string]bool{}
-	for _, o := range r.of("ServiceTemplate") {
+	for _, o := range r.Of("ServiceTemplate") {
 		n := 0
 		for _, kind := range []string{"helm", "kustomize", "resources"} {
-			if o.get("spec", kind) != nil {
+			if o.Get("spec", kind) != nil {
 				n++
 				has[kind] = true
 			}
 		}
 		if n != 1 {
-			t.Errorf("%s has %d of helm, kustomize and resources", o.name(), n)
+			t.Errorf("%s has %d of helm, kustomize and resources", o.Name(), n)
 		}
 	}
 	if len(has) != 3 {
 		t.Errorf("only %v are shown", has)
 	}
-	local, remote := r.must("ServiceTemplate", "baseline-1-4-0"), r.must("ServiceTemplate", "storage-classes-1-0-0")
-	if local.text("spec", "kustomize", "deploymentType") != "Remote" || local.text("spec", "kustomize", "localSourceRef", "kind") != "GitRepository" {
-		t.Errorf("kustomize: %v", local.get("spec", "kustomize"))
+	local, remote := r.Must("ServiceTemplate", "baseline-1-4-0"), r.Must("ServiceTemplate", "storage-classes-1-0-0")
+	if local.Text("spec", "kustomize", "deploymentType") != "Remote" || local.Text("spec", "kustomize", "localSourceRef", "kind") != "GitRepository" {
+		t.Errorf("kustomize: %v", local.Get("spec", "kustomize"))
 	}
-	if remote.text("spec", "resources", "remoteSourceSpec", "git", "ref", "tag") != "v1.0.0" {
-		t.Errorf("resources: %v", remote.get("spec", "resources"))
+	if remote.Text("spec", "resources", "remoteSourceSpec", "git", "ref", "tag") != "v1.0.0" {
+		t.Errorf("resources: %v", remote.Get("spec", "resources"))
 	}
 }
 
 func checkManagement(t *testing.T, r *rendered) {
-	o := r.must("Management", "kcm")
-	if r.one("Release", o.text("spec", "release")) == nil {
-		t.Errorf("there is no release %s", o.text("spec", "release"))
+	o := r.Must("Management", "kcm")
+	if r.One("Release", o.Text("spec", "release")) == nil {
+		t.Errorf("there is no release %s", o.Text("spec", "release"))
 	}
 	var names []string
-	providers, _ := o.get("spec", "providers").([]any)
+	providers, _ := o.Get("spec", "providers").([]any)
 	for i := range providers {
-		names = append(names, o.text("spec", "providers", i, "name"))
+		names = append(names, o.Text("spec", "providers", i, "name"))
 	}
 	if want := []string{"cluster-api-provider-k0sproject-k0smotron", "cluster-api-provider-aws", "cluster-api-provider-azure",
 		"cluster-api-provider-openstack", "cluster-api-provider-vsphere", "projectsveltos"}; !slices.Equal(names, want) {
@@ -206,20 +207,20 @@ func checkManagement(t *testing.T, r *rendered) {
 }
 
 func checkAccess(t *testing.T, r *rendered) {
-	o := r.must("AccessManagement", "kcm")
-	if !slices.Equal(o.list("spec", "accessRules", 0, "targetNamespaces", "list"), []string{"team-red"}) ||
-		o.text("spec", "accessRules", 1, "targetNamespaces", "selector", "matchLabels", "nimbus.example/clusters") != "private" {
-		t.Errorf("target namespaces: %v", o.get("spec"))
+	o := r.Must("AccessManagement", "kcm")
+	if !slices.Equal(o.List("spec", "accessRules", 0, "targetNamespaces", "list"), []string{"team-red"}) ||
+		o.Text("spec", "accessRules", 1, "targetNamespaces", "selector", "matchLabels", "nimbus.example/clusters") != "private" {
+		t.Errorf("target namespaces: %v", o.Get("spec"))
 	}
 	cluster, service := r.chain("ClusterTemplateChain", "aws-"), r.chain("ServiceTemplateChain", "services-")
-	if version := r.of("Release")[0].text("spec", "version"); strings.HasPrefix(version, "1.11") {
+	if version := r.Of("Release")[0].Text("spec", "version"); strings.HasPrefix(version, "1.11") {
 		want := map[string][]string{"clusterTemplateChains": {cluster}, "serviceTemplateChains": {service}, "credentials": {"aws"}}
 		for field, names := range want {
-			if got := o.list("spec", "accessRules", 0, field); !slices.Equal(got, names) {
+			if got := o.List("spec", "accessRules", 0, field); !slices.Equal(got, names) {
 				t.Errorf("%s is %v, want %v", field, got, names)
 			}
 		}
-		if o.get("spec", "accessRules", 0, "resources") != nil {
+		if o.Get("spec", "accessRules", 0, "resources") != nil {
 			t.Error("1.11 has no resources")
 		}
 		return
@@ -227,12 +228,12 @@ func checkAccess(t *testing.T, r *rendered) {
 	want := map[string]string{"ClusterTemplateChain": cluster, "ServiceTemplateChain": service, "Credential": "aws"}
 	for i, kind := range []string{"ClusterTemplateChain", "ServiceTemplateChain", "Credential"} {
 		at := []any{"spec", "accessRules", 0, "resources", i}
-		if o.text(append(at, "apiGroup")...) != "k0rdent.mirantis.com" || o.text(append(at, "kind")...) != kind || !slices.Equal(o.list(append(at, "names")...), []string{want[kind]}) {
-			t.Errorf("resources[%d]: %v", i, o.get(at...))
+		if o.Text(append(at, "apiGroup")...) != "k0rdent.mirantis.com" || o.Text(append(at, "kind")...) != kind || !slices.Equal(o.List(append(at, "names")...), []string{want[kind]}) {
+			t.Errorf("resources[%d]: %v", i, o.Get(at...))
 		}
 	}
 	for _, field := range []string{"clusterTemplateChains", "serviceTemplateChains", "credentials"} {
-		if o.get("spec", "accessRules", 0, field) != nil {
+		if o.Get("spec", "accessRules", 0, field) != nil {
 			t.Errorf("1.12 turns %s into resources", field)
 		}
 	}
@@ -240,29 +241,29 @@ func checkAccess(t *testing.T, r *rendered) {
 
 // chain is the name of the one chain whose name begins so.
 func (r *rendered) chain(kind, prefix string) string {
-	r.t.Helper()
+	r.T.Helper()
 	var found []string
-	for _, name := range r.names(kind) {
+	for _, name := range r.Names(kind) {
 		if strings.HasPrefix(name, prefix) {
 			found = append(found, name)
 		}
 	}
 	if len(found) != 1 {
-		r.t.Fatalf("%d chains begin with %s", len(found), prefix)
+		r.T.Fatalf("%d chains begin with %s", len(found), prefix)
 	}
 	return found[0]
 }
 
 func checkChains(t *testing.T, r *rendered) {
-	o := r.must("ClusterTemplateChain", r.chain("ClusterTemplateChain", "aws-1-0-43-"))
+	o := r.Must("ClusterTemplateChain", r.chain("ClusterTemplateChain", "aws-1-0-43-"))
 	want := map[string]any{"supportedTemplates": []any{
 		map[string]any{"name": "aws-standalone-cp-1-0-42", "availableUpgrades": []any{map[string]any{"name": "aws-standalone-cp-1-0-43"}}},
 		map[string]any{"name": "aws-standalone-cp-1-0-43"},
 	}}
-	text, _ := yaml.Marshal(o.get("spec"))
+	text, _ := yaml.Marshal(o.Get("spec"))
 	wanted, _ := yaml.Marshal(want)
 	if string(text) != string(wanted) {
-		t.Errorf("%s: got\n%s\nwant\n%s", o.name(), text, wanted)
+		t.Errorf("%s: got\n%s\nwant\n%s", o.Name(), text, wanted)
 	}
 }
 
@@ -273,99 +274,94 @@ func checkCredentials(t *testing.T, r *rendered) {
 		"openstack": {"v1", "Secret", "kcm-system"},
 		"vsphere":   {"infrastructure.cluster.x-k8s.io/v1beta2", "VSphereClusterIdentity", ""},
 	} {
-		o := r.must("Credential", name)
-		ref := [3]string{o.text("spec", "identityRef", "apiVersion"), o.text("spec", "identityRef", "kind"), o.text("spec", "identityRef", "namespace")}
-		if ref != want || o.text("spec", "identityRef", "name") != name {
-			t.Errorf("%s: %v", name, o.get("spec", "identityRef"))
+		o := r.Must("Credential", name)
+		ref := [3]string{o.Text("spec", "identityRef", "apiVersion"), o.Text("spec", "identityRef", "kind"), o.Text("spec", "identityRef", "namespace")}
+		if ref != want || o.Text("spec", "identityRef", "name") != name {
+			t.Errorf("%s: %v", name, o.Get("spec", "identityRef"))
 		}
-		if want[1] != "Secret" && r.one(want[1], name) == nil {
+		if want[1] != "Secret" && r.One(want[1], name) == nil {
 			t.Errorf("there is no %s %s", want[1], name)
 		}
 	}
 }
 
 func checkClusters(t *testing.T, r *rendered) {
-	o := r.must("ClusterDeployment", "red-production")
-	if o.text("spec", "template") != "aws-standalone-cp-1-0-42" || o.text("spec", "credential") != "aws" || o.get("spec", "config", "controlPlaneNumber") != 3 {
-		t.Errorf("%v", o.get("spec"))
+	o := r.Must("ClusterDeployment", "red-production")
+	if o.Text("spec", "template") != "aws-standalone-cp-1-0-42" || o.Text("spec", "credential") != "aws" || o.Get("spec", "config", "controlPlaneNumber") != 3 {
+		t.Errorf("%v", o.Get("spec"))
 	}
 	service := []any{"spec", "serviceSpec", "services", 0}
-	if o.text(append(service, "template")...) != "ingress-nginx-4-13-2" || o.text(append(service, "values")...) != "controller:\n  replicaCount: 2\n" {
-		t.Errorf("service: %v", o.get(service...))
+	if o.Text(append(service, "template")...) != "ingress-nginx-4-13-2" || o.Text(append(service, "values")...) != "controller:\n  replicaCount: 2\n" {
+		t.Errorf("service: %v", o.Get(service...))
 	}
-	if r.must("ClusterDeployment", "blue-staging").get("spec", "dryRun") != true {
+	if r.Must("ClusterDeployment", "blue-staging").Get("spec", "dryRun") != true {
 		t.Error("dryRun is lost")
 	}
-	m := r.must("MultiClusterService", "certificates")
-	if !slices.Equal(m.list("spec", "dependsOn"), []string{"baseline"}) || m.text("spec", "serviceSpec", "services", 0, "template") != "cert-manager-1-19-1" {
-		t.Errorf("certificates: %v", m.get("spec"))
+	m := r.Must("MultiClusterService", "certificates")
+	if !slices.Equal(m.List("spec", "dependsOn"), []string{"baseline"}) || m.Text("spec", "serviceSpec", "services", 0, "template") != "cert-manager-1-19-1" {
+		t.Errorf("certificates: %v", m.Get("spec"))
 	}
 }
 
 func checkNames(t *testing.T, r *rendered) {
 	for _, kind := range []string{"ProviderTemplate", "ClusterTemplate"} {
-		for _, o := range r.of(kind) {
-			if version := o.text("spec", "helm", "chartSpec", "version"); !strings.HasSuffix(o.name(), "-"+dashed(version)) {
-				t.Errorf("%s %s has version %s", kind, o.name(), version)
+		for _, o := range r.Of(kind) {
+			if version := o.Text("spec", "helm", "chartSpec", "version"); !strings.HasSuffix(o.Name(), "-"+dashed(version)) {
+				t.Errorf("%s %s has version %s", kind, o.Name(), version)
 			}
 		}
 	}
-	for _, o := range r.of("ServiceTemplate") {
-		version := o.text("spec", "version") + o.text("spec", "helm", "chartSpec", "version")
-		if version == "" || !strings.HasSuffix(o.name(), "-"+dashed(version)) {
-			t.Errorf("ServiceTemplate %s has version %s", o.name(), version)
+	for _, o := range r.Of("ServiceTemplate") {
+		version := o.Text("spec", "version") + o.Text("spec", "helm", "chartSpec", "version")
+		if version == "" || !strings.HasSuffix(o.Name(), "-"+dashed(version)) {
+			t.Errorf("ServiceTemplate %s has version %s", o.Name(), version)
 		}
 	}
 }
 
 func checkUpgrades(t *testing.T, r *rendered) {
 	for _, kind := range []string{"ClusterTemplate", "ServiceTemplate"} {
-		for _, o := range r.of(kind + "Chain") {
+		for _, o := range r.Of(kind + "Chain") {
 			var supported []string
-			items, _ := o.get("spec", "supportedTemplates").([]any)
+			items, _ := o.Get("spec", "supportedTemplates").([]any)
 			for i := range items {
-				name := o.text("spec", "supportedTemplates", i, "name")
+				name := o.Text("spec", "supportedTemplates", i, "name")
 				supported = append(supported, name)
-				if r.one(kind, name) == nil {
-					t.Errorf("%s: there is no %s %s", o.name(), kind, name)
+				if r.One(kind, name) == nil {
+					t.Errorf("%s: there is no %s %s", o.Name(), kind, name)
 				}
 			}
 			for i := range items {
-				upgrades, _ := o.get("spec", "supportedTemplates", i, "availableUpgrades").([]any)
+				upgrades, _ := o.Get("spec", "supportedTemplates", i, "availableUpgrades").([]any)
 				for j := range upgrades {
-					if to := o.text("spec", "supportedTemplates", i, "availableUpgrades", j, "name"); !slices.Contains(supported, to) {
-						t.Errorf("%s: %s is not supported", o.name(), to)
+					if to := o.Text("spec", "supportedTemplates", i, "availableUpgrades", j, "name"); !slices.Contains(supported, to) {
+						t.Errorf("%s: %s is not supported", o.Name(), to)
 					}
 				}
 			}
 		}
 	}
-	if !r.before("templates", "access") {
+	if !r.Before("templates", "access") {
 		t.Error("chains do not wait for templates")
 	}
 }
 
 func checkReleaseReady(t *testing.T, r *rendered) {
-	k := r.must("Kustomization", "k0rdent-release")
-	if k.get("spec", "wait") != true || !strings.Contains(r.expression(k, "Release"), "status.ready") {
-		t.Errorf("k0rdent-release: %v", k.get("spec"))
+	k := r.Must("Kustomization", "k0rdent-release")
+	if k.Get("spec", "wait") != true || !strings.Contains(platformtest.Expression(k, "Release"), "status.ready") {
+		t.Errorf("k0rdent-release: %v", k.Get("spec"))
 	}
 	for kind, step := range map[string]string{
 		"ProviderTemplate": "release", "Management": "management", "ClusterTemplate": "templates", "ServiceTemplate": "templates",
 		"Credential": "credentials", "AccessManagement": "access", "ClusterTemplateChain": "access",
 	} {
-		if r.expression(r.must("Kustomization", "k0rdent-"+step), kind) == "" {
+		if platformtest.Expression(r.Must("Kustomization", "k0rdent-"+step), kind) == "" {
 			t.Errorf("k0rdent-%s says nothing of when a %s is healthy", step, kind)
 		}
 	}
 	// What other namespaces are handed is there before clusters use it.
-	access := r.must("Kustomization", "k0rdent-access")
-	checks, _ := access.get("spec", "healthChecks").([]any)
-	var waited []string
-	for i := range checks {
-		at := []any{"spec", "healthChecks", i}
-		waited = append(waited, access.text(append(at, "kind")...)+" "+access.text(append(at, "namespace")...)+"/"+access.text(append(at, "name")...))
-	}
+	access := r.Must("Kustomization", "k0rdent-access")
+	waited := platformtest.Waited(access)
 	for _, want := range []string{"AccessManagement /kcm", "ClusterTemplate team-red/aws-standalone-cp-1-0-42", "Credential team-red/aws", "ServiceTemplate team-red/ingress-nginx-4-13-2"} {
 		if !slices.Contains(waited, want) {
 			t.Errorf("k0rdent-access does not wait for %s but for %v", want, waited)
@@ -373,31 +369,21 @@ func checkReleaseReady(t *testing.T, r *rendered) {
 	}
 }
 
-func (r *rendered) expression(k object, kind string) string {
-	exprs, _ := k.get("spec", "healthCheckExprs").([]any)
-	for i := range exprs {
-		if k.text("spec", "healthCheckExprs", i, "kind") == kind {
-			return k.text("spec", "healthCheckExprs", i, "current")
-		}
-	}
-	return ""
-}
-
 func checkKept(t *testing.T, r *rendered) {
 	for _, kind := range []string{"Management", "AccessManagement", "Release", "ProviderTemplate", "ClusterTemplate", "ServiceTemplate"} {
-		for _, o := range r.of(kind) {
-			if !o.annotated(prune, "disabled") {
-				t.Errorf("%s %s can be pruned", kind, o.name())
+		for _, o := range r.Of(kind) {
+			if !o.Annotated(prune, "disabled") {
+				t.Errorf("%s %s can be pruned", kind, o.Name())
 			}
-			if template := kind != "Management" && kind != "AccessManagement"; template && !o.annotated("helm.sh/resource-policy", "keep") {
-				t.Errorf("%s %s is not kept", kind, o.name())
+			if template := kind != "Management" && kind != "AccessManagement"; template && !o.Annotated("helm.sh/resource-policy", "keep") {
+				t.Errorf("%s %s is not kept", kind, o.Name())
 			}
 		}
 	}
 	for _, kind := range []string{"ClusterTemplateChain", "ServiceTemplateChain", "ClusterDeployment", "Credential"} {
-		for _, o := range r.of(kind) {
-			if o.annotated(prune, "disabled") {
-				t.Errorf("%s %s stays for ever", kind, o.name())
+		for _, o := range r.Of(kind) {
+			if o.Annotated(prune, "disabled") {
+				t.Errorf("%s %s stays for ever", kind, o.Name())
 			}
 		}
 	}
@@ -405,49 +391,49 @@ func checkKept(t *testing.T, r *rendered) {
 
 func checkToggles(t *testing.T, r *rendered) {
 	for what, values := range map[string]any{
-		"HelmRelease": r.must("HelmRelease", "kcm").get("spec", "values"),
-		"Management":  r.must("Management", "kcm").get("spec", "core", "kcm", "config"),
+		"HelmRelease": r.Must("HelmRelease", "kcm").Get("spec", "values"),
+		"Management":  r.Must("Management", "kcm").Get("spec", "core", "kcm", "config"),
 	} {
 		v := object{"values": values}
 		for _, toggle := range []string{"createManagement", "createAccessManagement", "createRelease", "createTemplates"} {
-			if v.get("values", "controller", toggle) != false {
+			if v.Get("values", "controller", toggle) != false {
 				t.Errorf("%s: controller.%s is not off", what, toggle)
 			}
 		}
-		if v.text("values", "controller", "logger", "encoder") != "json" {
+		if v.Text("values", "controller", "logger", "encoder") != "json" {
 			t.Errorf("%s: the specification's own values are lost", what)
 		}
 	}
-	hr := r.must("HelmRelease", "kcm")
-	if !reflect.DeepEqual(hr.get("spec", "values"), r.must("Management", "kcm").get("spec", "core", "kcm", "config")) {
+	hr := r.Must("HelmRelease", "kcm")
+	if !reflect.DeepEqual(hr.Get("spec", "values"), r.Must("Management", "kcm").Get("spec", "core", "kcm", "config")) {
 		t.Error("the Management installs kcm with other values than the HelmRelease that it takes over")
 	}
-	if hr.text("metadata", "namespace") != "kcm-system" || !hr.annotated("kustomize.toolkit.fluxcd.io/ssa", "IfNotPresent") {
-		t.Errorf("Management cannot take the HelmRelease over: %v", hr.get("metadata"))
+	if hr.Text("metadata", "namespace") != "kcm-system" || !hr.Annotated("kustomize.toolkit.fluxcd.io/ssa", "IfNotPresent") {
+		t.Errorf("Management cannot take the HelmRelease over: %v", hr.Get("metadata"))
 	}
 }
 
 func checkFlux(t *testing.T, r *rendered) {
 	for _, name := range []string{"kcm-templates", "ingress-nginx", "jetstack"} {
-		if o := r.must("HelmRepository", name); o.text("metadata", "labels", "k0rdent.mirantis.com/managed") != "true" || o.text("metadata", "namespace") != "kcm-system" {
-			t.Errorf("%s: %v", name, o.get("metadata"))
+		if o := r.Must("HelmRepository", name); o.Text("metadata", "labels", "k0rdent.mirantis.com/managed") != "true" || o.Text("metadata", "namespace") != "kcm-system" {
+			t.Errorf("%s: %v", name, o.Get("metadata"))
 		}
 	}
-	if o := r.must("HelmRepository", "kcm-templates"); o.text("spec", "type") != "oci" || o.text("spec", "url") != v1alpha1.K0rdentCharts || o.text("spec", "interval") != "10m0s" {
-		t.Errorf("kcm would set it back: %v", o.get("spec"))
+	if o := r.Must("HelmRepository", "kcm-templates"); o.Text("spec", "type") != "oci" || o.Text("spec", "url") != v1alpha1.K0rdentCharts || o.Text("spec", "interval") != "10m0s" {
+		t.Errorf("kcm would set it back: %v", o.Get("spec"))
 	}
-	if r.must("HelmRelease", "kcm").get("spec", "values", "flux2", "enabled") != false {
+	if r.Must("HelmRelease", "kcm").Get("spec", "values", "flux2", "enabled") != false {
 		t.Error("kcm brings a second Flux")
 	}
 }
 
 func checkIdentities(t *testing.T, r *rendered) {
 	for kind, name := range map[string]string{"AWSClusterStaticIdentity": "aws", "AzureClusterIdentity": "azure", "VSphereClusterIdentity": "vsphere", "ConfigMap": "openstack-resource-template"} {
-		if o := r.must(kind, name); o.text("metadata", "labels", "k0rdent.mirantis.com/component") != "kcm" {
-			t.Errorf("%s: %v", kind, o.get("metadata"))
+		if o := r.Must(kind, name); o.Text("metadata", "labels", "k0rdent.mirantis.com/component") != "kcm" {
+			t.Errorf("%s: %v", kind, o.Get("metadata"))
 		}
 	}
-	if secrets := r.of("Secret"); len(secrets) > 0 {
+	if secrets := r.Of("Secret"); len(secrets) > 0 {
 		t.Errorf("Secrets are rendered: %v", secrets)
 	}
 }
@@ -473,8 +459,8 @@ func TestSecretsAreListedWhenTheyAreThere(t *testing.T) {
 	if !reflect.DeepEqual(keys, want) {
 		t.Errorf("got %v, want %v", keys, want)
 	}
-	none := render(t, spec).files["k0rdent/credentials/kustomization.yaml"][0].list("resources")
-	one := render(t, spec, dir+"aws-secret.sops.yaml").files["k0rdent/credentials/kustomization.yaml"][0].list("resources")
+	none := render(t, spec).Files["k0rdent/credentials/kustomization.yaml"][0].List("resources")
+	one := render(t, spec, dir+"aws-secret.sops.yaml").Files["k0rdent/credentials/kustomization.yaml"][0].List("resources")
 	if slices.Contains(none, "kcm-system/aws-secret.sops.yaml") || !slices.Contains(one, "kcm-system/aws-secret.sops.yaml") || len(one) != len(none)+1 {
 		t.Errorf("listed without: %v, with: %v", none, one)
 	}

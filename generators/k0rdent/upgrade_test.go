@@ -1,12 +1,12 @@
 package k0rdent_test
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/platformtest"
 )
 
 // A new version of a cluster template: a new template beside the old ones, a
@@ -19,22 +19,22 @@ func TestUpgradeOfAClusterTemplate(t *testing.T) {
 	}
 	before, after := render(t, example(t)), render(t, example(t, added...))
 
-	for _, name := range before.names("ClusterTemplate") {
+	for _, name := range before.Names("ClusterTemplate") {
 		same(t, before, after, "ClusterTemplate", name)
 	}
-	if after.one("ClusterTemplate", "aws-standalone-cp-1-0-44") == nil {
+	if after.One("ClusterTemplate", "aws-standalone-cp-1-0-44") == nil {
 		t.Fatal("there is no new template")
 	}
 	old, extended := before.chain("ClusterTemplateChain", "aws-"), after.chain("ClusterTemplateChain", "aws-")
 	if old == extended || !strings.HasPrefix(extended, "aws-1-0-44-") {
 		t.Errorf("the chain was %s and is %s", old, extended)
 	}
-	if got := after.must("AccessManagement", "kcm").list("spec", "accessRules", 0, "clusterTemplateChains"); !slices.Equal(got, []string{extended}) {
+	if got := after.Must("AccessManagement", "kcm").List("spec", "accessRules", 0, "clusterTemplateChains"); !slices.Equal(got, []string{extended}) {
 		t.Errorf("the rules name %v, want %s", got, extended)
 	}
-	chain := after.must("ClusterTemplateChain", extended)
-	if chain.text("spec", "supportedTemplates", 1, "availableUpgrades", 0, "name") != "aws-standalone-cp-1-0-44" {
-		t.Errorf("the chain has no way to the new version: %v", chain.get("spec"))
+	chain := after.Must("ClusterTemplateChain", extended)
+	if chain.Text("spec", "supportedTemplates", 1, "availableUpgrades", 0, "name") != "aws-standalone-cp-1-0-44" {
+		t.Errorf("the chain has no way to the new version: %v", chain.Get("spec"))
 	}
 	// The chain that goes is pruned by the step that has named the new one before:
 	// Flux applies first.
@@ -50,7 +50,7 @@ func TestUpgradeOfAClusterTemplate(t *testing.T) {
 
 	follows := append(slices.Clone(added), "name: aws-standalone-cp\n        version: 1.0.42", "name: aws-standalone-cp\n        version: 1.0.43")
 	moved := render(t, example(t, follows...))
-	if got := moved.must("ClusterDeployment", "red-production").text("spec", "template"); got != "aws-standalone-cp-1-0-43" {
+	if got := moved.Must("ClusterDeployment", "red-production").Text("spec", "template"); got != "aws-standalone-cp-1-0-43" {
 		t.Errorf("the cluster has %s", got)
 	}
 	same(t, after, moved, "ClusterTemplateChain", extended)
@@ -65,11 +65,7 @@ func TestUpgradeOfAClusterTemplate(t *testing.T) {
 func TestOldVersionsStayUntilNothingUsesThem(t *testing.T) {
 	without := "    - name: aws-standalone-cp\n      version: 1.0.42\n"
 	spec := func(changes ...string) error {
-		var files []v1alpha1.File
-		for _, name := range []string{"fleet.yaml", "k0rdent.yaml"} {
-			files = append(files, edited(t, name, changes...))
-		}
-		_, err := v1alpha1.Load(files)
+		_, err := v1alpha1.Load(platformtest.Files(t, "k0rdent", changes...))
 		return err
 	}
 	if err := spec(without, ""); err == nil || !strings.Contains(err.Error(), `there is no version "1.0.42" of the cluster template "aws-standalone-cp"`) {
@@ -98,15 +94,15 @@ func TestChainsAreNamedByTheirContent(t *testing.T) {
 // Management moves to it.
 func TestUpgradeOfK0rdent(t *testing.T) {
 	r := render(t, example(t, "version: 1.11.4", "version: 1.11.5"))
-	if got := r.must("Management", "kcm").text("spec", "release"); got != "kcm-1-11-5" || r.one("ProviderTemplate", "kcm-1-11-5") == nil {
+	if got := r.Must("Management", "kcm").Text("spec", "release"); got != "kcm-1-11-5" || r.One("ProviderTemplate", "kcm-1-11-5") == nil {
 		t.Errorf("the Management has release %s", got)
 	}
 	// The Release that it leaves stays on the cluster until then: nothing of it
 	// is pruned, and kcm refuses to delete it while it is in use.
-	if !r.must("Release", "kcm-1-11-5").annotated(prune, "disabled") {
+	if !r.Must("Release", "kcm-1-11-5").Annotated(prune, "disabled") {
 		t.Error("the Release can be pruned")
 	}
-	if got := r.must("OCIRepository", "kcm").text("spec", "ref", "tag"); got != "1.11.5" {
+	if got := r.Must("OCIRepository", "kcm").Text("spec", "ref", "tag"); got != "1.11.5" {
 		t.Errorf("a new cluster gets kcm %s", got)
 	}
 }
@@ -115,37 +111,15 @@ func TestUpgradeOfK0rdent(t *testing.T) {
 func TestLayoutApps(t *testing.T) {
 	r := render(t, example(t, "layout: fleet", "layout: apps"))
 	for _, path := range []string{"kubernetes/flux/cluster/k0rdent.yaml", "kubernetes/k0rdent/kcm/helmrelease.yaml", "kubernetes/k0rdent/access/accessmanagement.yaml"} {
-		if _, there := r.tree.Get(path); !there {
+		if _, there := r.Tree.Get(path); !there {
 			t.Errorf("there is no %s", path)
 		}
 	}
-	if got := r.must("Kustomization", "k0rdent-kcm"); got.text("spec", "path") != "./kubernetes/k0rdent/kcm" || got.text("spec", "dependsOn", 0, "name") != "cluster-apps" {
-		t.Errorf("k0rdent-kcm: %v", got.get("spec"))
+	if got := r.Must("Kustomization", "k0rdent-kcm"); got.Text("spec", "path") != "./kubernetes/k0rdent/kcm" || got.Text("spec", "dependsOn", 0, "name") != "cluster-apps" {
+		t.Errorf("k0rdent-kcm: %v", got.Get("spec"))
 	}
-	helmfile, _ := r.tree.Get("bootstrap/helmfile.yaml")
+	helmfile, _ := r.Tree.Get("bootstrap/helmfile.yaml")
 	if !strings.Contains(string(helmfile.Content), "helmrelease: kubernetes/k0rdent/kcm/helmrelease.yaml") {
 		t.Errorf("the bootstrap reads kcm's values elsewhere:\n%s", helmfile.Content)
 	}
-}
-
-// same holds an object against what it was.
-func same(t *testing.T, before, after *rendered, kind, name string) {
-	t.Helper()
-	a, b := before.must(kind, name), after.one(kind, name)
-	if b == nil || toText(t, a) != toText(t, b) {
-		t.Errorf("%s %s changed", kind, name)
-	}
-}
-
-// changed are the files that are not the same in two trees, sorted.
-func changed(before, after *rendered) []string {
-	var out []string
-	for _, path := range slices.Compact(slices.Sorted(slices.Values(append(before.tree.Paths(), after.tree.Paths()...)))) {
-		a, _ := before.tree.Get(path)
-		b, _ := after.tree.Get(path)
-		if !bytes.Equal(a.Content, b.Content) {
-			out = append(out, path)
-		}
-	}
-	return out
 }

@@ -115,4 +115,25 @@ var bootstrapMutants = []mutant{
 		name: "declared-and-mended", example: "homelab", rule: "bootstrap-intended-stale",
 		edits: []edit{replace("kubernetes/apps/kube-system/coredns/app/helmrelease.yaml", "  annotations:\n", "  annotations:\n    fleetwright.dev/bootstrap-intended: «»'values.replicaCount: one node comes first'\n")},
 	},
+	// ChartMuseum, which Kommander's installer brings before Flux.
+	{
+		name: "value-of-chartmuseum-in-the-helmfile", example: "kommander", rule: "bootstrap-values-drift",
+		edits: []edit{replace("bootstrap/management/helmfile.yaml", "- name: chartmuseum\n  namespace", "- name: chartmuseum\n  values:\n  - persistence:\n      size: «»8Gi\n  namespace")},
+	},
+	{
+		name: "version-of-chartmuseum-in-the-helmfile", example: "kommander", rule: "bootstrap-version-drift",
+		edits: []edit{replace("bootstrap/management/helmfile.yaml", "- name: chartmuseum\n  namespace", "- name: chartmuseum\n  version: «»3.8.0\n  namespace")},
+	},
+	{
+		name: "chartmuseum-before-it-moved", example: "kommander", rule: "bootstrap-identity-drift",
+		edits: []edit{replace("bootstrap/management/helmfile.yaml", "- name: chartmuseum\n  namespace: kommander", "- name: chartmuseum\n  namespace: «»chartmuseum")},
+	},
+	{
+		name: "values-of-chartmuseum-in-its-defaults", example: "kommander", rule: "bootstrap-values-from",
+		edits: []edit{
+			replace("services/chartmuseum/3.9.0/chartmuseum.yaml", "  values:\n", "  valuesFrom:\n  - kind: ConfigMap\n    name: chartmuseum-3.9.0-d2iq-defaults\n  values:\n"),
+			replace("services/chartmuseum/3.9.0/defaults/cm.yaml", "{}", "replicaCount: 3"),
+			mark("bootstrap/management/helmfile.yaml", "- name: «»chartmuseum\n  namespace"),
+		},
+	},
 }
