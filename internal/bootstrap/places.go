@@ -23,9 +23,10 @@ func (g *git) object(o *reconcile.Object) *value {
 }
 
 // open says whether variables may be replaced in an object by what the repository doesn't tell:
-// by the Kustomization that applies it somewhere, or from an object that isn't in Git.
+// by the Kustomization that applies it somewhere, or from an object that isn't in Git. What no cluster
+// applies is built of a folder alone.
 func (g *git) open(o *reconcile.Object) bool {
-	if o.Kustomization == nil {
+	if k := o.Kustomization; k == nil || k.Object == nil && !slices.Contains(g.fleet.Clusters, k.Cluster) {
 		return g.substitutes
 	}
 	return !o.Substituted && slices.ContainsFunc(o.Kustomization.References, func(r reconcile.Reference) bool { return r.Found == nil })

@@ -64,3 +64,35 @@ func TestUnapplied(t *testing.T) {
 		})
 	}
 }
+
+// TestVariablesOfWhatIsNotBuilt: a HelmRelease whose Kustomization lacks its source is read from its
+// folder, where a variable is no value to compare.
+func TestVariablesOfWhatIsNotBuilt(t *testing.T) {
+	const substitute = "path: ./apps, postBuild: {substitute: {HOST: example.com}},"
+	apps := strings.NewReplacer("[other.yaml]", "[other.yaml, ../extra]", "chart: charts/app, version: 1.0.0}", "chart: charts/app, version: 1.0.0, values: [{host: example.com}]}",
+		"path: ./apps,", substitute).Replace(unapplied) + "  values: {host: '${HOST}'}\n"
+	// Its parent is built, and brings it.
+	parent := strings.NewReplacer("clusters/eu/apps.yaml", "more/apps.yaml").Replace(apps) + `-- clusters/eu/more.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: more, namespace: flux-system}
+spec: {interval: 1h, prune: true, path: ./more, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+	missing := strings.Replace(parent, substitute+" sourceRef: {kind: GitRepository, name: flux-system}", substitute+" sourceRef: {kind: GitRepository, name: gone}", 1)
+	for _, test := range []struct {
+		name, repo string
+		want       string
+	}{
+		{"built", parent, "1 release: 1 agrees"},
+		{"without its source", missing, "1 release: 1 unresolved"},
+		{"without its source, and with a value that differs", strings.Replace(missing, "'${HOST}'", "example.org", 1), "1 release: 1 drifts"},
+	} {
+		report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(test.repo))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.Summary.String(); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}

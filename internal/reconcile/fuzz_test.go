@@ -269,7 +269,7 @@ func compareSubstitution(t *testing.T, r *resource.Resource, substitute map[stri
 		t.Fatal(err)
 	}
 	o := newObject(&Kustomization{Repo: repo}, one)
-	vars := variablesOf(&kustomizev1.KustomizationSpec{PostBuild: &kustomizev1.PostBuild{Substitute: substitute}}, nil)
+	vars := variablesOf(&Kustomization{Spec: kustomizev1.KustomizationSpec{PostBuild: &kustomizev1.PostBuild{Substitute: substitute}}})
 	_, err = vars.substitute(one, o, false, mostGrowth, vars.misnamed())
 	var limit *limitError
 	if errors.As(err, &limit) {

@@ -58,6 +58,11 @@ type entry struct {
 	known bool
 }
 
+// mayHoldUnknown says whether a text of the object may hold a variable whose value is not known.
+func (o *Object) mayHoldUnknown(text string) bool {
+	return len(o.Unknown) > 0 && strings.Contains(text, "${")
+}
+
 // entries are the values of a ConfigMap or Secret as kustomize-controller reads them. One
 // that is encrypted, or that a variable without a known value is in, is not known.
 func (o *Object) entries() map[string]entry {
@@ -73,9 +78,7 @@ func (o *Object) entries() map[string]entry {
 				text = ""
 			}
 			e := entry{text: text, known: !o.Encrypted || !strings.HasPrefix(text, "ENC[")}
-			if len(o.Unknown) > 0 && strings.Contains(text, "${") {
-				e.known = false
-			}
+			e.known = e.known && !o.mayHoldUnknown(text)
 			if e.known && decode != nil {
 				e.text, e.known = decode(text)
 			}

@@ -69,11 +69,11 @@ func countVariables(spec *kustomizev1.KustomizationSpec, references []Reference)
 	return count
 }
 
-// variablesOf gathers the variables of a postBuild. Later references win, and substitute
-// over all of them.
-func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Variables {
+// variablesOf gathers the variables of a Kustomization's postBuild. Later references win, and
+// substitute over all of them.
+func variablesOf(k *Kustomization) Variables {
 	vars := Variables{}
-	for _, ref := range references {
+	for _, ref := range k.References {
 		if ref.Found == nil {
 			continue
 		}
@@ -81,8 +81,9 @@ func variablesOf(spec *kustomizev1.KustomizationSpec, references []Reference) Va
 			vars[name] = &Variable{Name: name, Value: strings.ReplaceAll(value.text, "\n", ""), Known: value.known, From: ref.Found}
 		}
 	}
-	for name, value := range spec.PostBuild.Substitute {
-		vars[name] = &Variable{Name: name, Value: strings.ReplaceAll(value, "\n", ""), Known: true}
+	for name, value := range k.Spec.PostBuild.Substitute {
+		known := k.Object == nil || !k.Object.mayHoldUnknown(value)
+		vars[name] = &Variable{Name: name, Value: strings.ReplaceAll(value, "\n", ""), Known: known}
 	}
 	return vars
 }

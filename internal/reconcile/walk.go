@@ -332,9 +332,11 @@ func (k *Kustomization) replaceVariables() {
 			return
 		}
 	}
-	k.Variables = variablesOf(&k.Spec, k.References)
+	k.Variables = variablesOf(k)
 	misnamed := k.Variables.misnamed()
-	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
+	// What is not in Git may define variables; where it isn't there either, Flux stops.
+	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways ||
+		slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil })
 	grown := 0
 	var unknown []*Object
 	for i, o := range k.Objects {

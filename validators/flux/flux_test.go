@@ -622,3 +622,24 @@ func filesOf(archive string) map[string][]byte {
 	}
 	return files
 }
+
+// A variable that a parent's patch brings into its children is told in the patch.
+func TestPlaceOfAVariableInAPatch(t *testing.T) {
+	files := fluxSync + apps(`  postBuild:
+    substitute: {OTHER: b}
+  patches:
+    - target: {kind: Kustomization}
+      patch: |
+        apiVersion: kustomize.toolkit.fluxcd.io/v1
+        kind: Kustomization
+        metadata: {name: all}
+        spec:
+          postBuild:
+            substitute:
+              CLUSTER: ${CLUSTER}
+`) + strings.ReplaceAll(kustomization("child", ""), "clusters/prod", "apps") + "-- child/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'a-${CLUSTER}', namespace: default}\n"
+	found := ruletest.Find(t, SubstitutionUndefined, files)
+	if len(found) != 1 || found[0].File != "clusters/prod/apps.yaml" || found[0].Line != 24 || found[0].Column != 24 {
+		t.Errorf("got %+v", found)
+	}
+}

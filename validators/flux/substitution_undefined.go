@@ -151,6 +151,11 @@ func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variabl
 			return at
 		}
 	}
+	path := holding(o.Value, "${"+v.Name)
+	at := placeOf(o, path...)
+	if in, ok := w.budget.inLines(w.repo, at.file, at.line, "${"+v.Name, ends); ok && in.line == at.line {
+		return in
+	}
 	for _, file := range k.Files {
 		if w.repo.Use(file) == repository.Patch || repository.IsKustomization(file) || w.repo.Use(file) == repository.Input {
 			if at, ok := w.budget.inLines(w.repo, file, 1, "${"+v.Name, ends); ok {
@@ -158,7 +163,32 @@ func (w *world) placeOfVariable(k *reconcile.Kustomization, v *reconcile.Variabl
 			}
 		}
 	}
-	return placeOf(o)
+	return at
+}
+
+// holding is the path of the first text in a value that holds another one; nil where none does.
+func holding(value any, what string) []any {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if s, ok := value[name].(string); ok && strings.Contains(s, what) {
+				return []any{name}
+			}
+			if rest := holding(value[name], what); rest != nil {
+				return append([]any{name}, rest...)
+			}
+		}
+	case []any:
+		for i, item := range value {
+			if s, ok := item.(string); ok && strings.Contains(s, what) {
+				return []any{i}
+			}
+			if rest := holding(item, what); rest != nil {
+				return append([]any{i}, rest...)
+			}
+		}
+	}
+	return nil
 }
 
 func isNameByte(c byte) bool {

@@ -205,14 +205,21 @@ func isReconciler(o *reconcile.Object) bool {
 
 func (c *cluster) add(t *tenant) {
 	c.tenants = append(c.tenants, t)
-	for namespace := range t.namespaces {
-		c.byNamespace[namespace] = t
+	c.extend(t, t.namespaces)
+}
+
+// extend gives a tenant namespaces.
+func (c *cluster) extend(t *tenant, namespaces map[string]*reconcile.Object) {
+	for name, o := range namespaces {
+		t.namespaces[name] = o
+		c.byNamespace[name] = t
 	}
 }
 
 // addUnlabelled adds tenants that nothing labels: a Kustomization outside of Flux's
 // namespace that applies a source of its own namespace as an account which is granted
-// something in namespaces only. The tenant is called as the account.
+// something in namespaces only. The tenant is called as the account; where that carries the label
+// of a tenant that there is, its namespaces are that one's.
 func (c *cluster) addUnlabelled() {
 	for _, namespace := range slices.Sorted(maps.Keys(c.index.reconcilers)) {
 		for _, o := range c.index.reconcilers[namespace] {
@@ -221,16 +228,23 @@ func (c *cluster) addUnlabelled() {
 				!isOwnSource(o) || o.Field("spec", "kubeConfig") != nil {
 				continue
 			}
-			t := &tenant{name: a.name, namespaces: map[string]*reconcile.Object{}, accounts: map[account]bool{}}
+			own := map[string]*reconcile.Object{}
 			for _, g := range c.index.granted[a] {
 				if g.namespace != "" && !c.isSystem(g.namespace) && c.byNamespace[g.namespace] == nil {
-					t.namespaces[g.namespace] = c.namespace(g.namespace)
+					own[g.namespace] = c.namespace(g.namespace)
 				}
 			}
-			if len(t.namespaces) > 0 {
-				t.namespaces[o.Namespace] = c.namespace(o.Namespace)
-				c.add(t)
+			if len(own) == 0 {
+				continue
 			}
+			own[o.Namespace] = c.namespace(o.Namespace)
+			if label := c.accountLabel(a); label != "" {
+				if i := slices.IndexFunc(c.tenants, func(t *tenant) bool { return t.name == label }); i >= 0 {
+					c.extend(c.tenants[i], own)
+					continue
+				}
+			}
+			c.add(&tenant{name: a.name, namespaces: own, accounts: map[account]bool{}})
 		}
 	}
 }

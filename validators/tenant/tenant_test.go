@@ -328,7 +328,11 @@ func TestRBAC(t *testing.T) {
 	const other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: other, labels: {toolkit.fluxcd.io/tenant: other, pod-security.kubernetes.io/enforce: baseline}}\n---\n" +
 		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: other, namespace: other}\nspec: {interval: 1h, prune: true, serviceAccountName: other, sourceRef: {kind: GitRepository, name: other}}\n---\n" +
 		"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, namespace: other}\n---\n"
+	// A namespace that nothing lists, whose account carries the tenant's label.
+	const unlisted = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: front, namespace: front, labels: {toolkit.fluxcd.io/tenant: team}}\n---\n" +
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: front, namespace: front}\nspec: {interval: 1h, prune: true, serviceAccountName: front, sourceRef: {kind: GitRepository, name: front}}\n---\n"
 	for _, c := range []struct{ name, files, want string }{
+		{"admin of a namespace of its own that nothing lists", unlisted + binding("RoleBinding", "front", clusterRole("admin"), "{kind: ServiceAccount, name: front, namespace: front}"), ""},
 		{"cluster-admin of all", binding("ClusterRoleBinding", "", clusterRole("cluster-admin"), me), "cluster-admin error"},
 		{"cluster-admin of all, by a group", binding("ClusterRoleBinding", "", clusterRole("cluster-admin"), group), "cluster-admin error"},
 		{"cluster-admin of all, by a user", binding("ClusterRoleBinding", "", clusterRole("cluster-admin"), user), "cluster-admin error"},
