@@ -334,9 +334,9 @@ func (k *Kustomization) replaceVariables() {
 	}
 	k.Variables = variablesOf(k)
 	misnamed := k.Variables.misnamed()
-	// What is not in Git may define variables; where it isn't there either, Flux stops.
+	// What is not in Git defines variables; where it isn't on the cluster either, Flux stops.
 	always := k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways ||
-		slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil })
+		slices.ContainsFunc(k.References, func(r Reference) bool { return r.Found == nil && !r.Optional })
 	grown := 0
 	var unknown []*Object
 	for i, o := range k.Objects {
