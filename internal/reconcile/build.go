@@ -200,8 +200,8 @@ func brief(message string) string {
 }
 
 // quoted are the texts of the user's in errors of kustomize: the configuration of a plugin, a
-// patch, a value, a literal, a line of an env file.
-// Source: sigs.k8s.io/kustomize/api v0.21 PatchTransformer.go, PatchJson6902Transformer.go,
+// patch, a value, a literal, a line of an env file, whole objects.
+// Source: sigs.k8s.io/kustomize/api v0.21 PatchTransformer.go, NamespaceTransformer.go, PatchJson6902Transformer.go,
 // kusttarget.go and kv/kv.go; go.yaml.in/yaml/v3 decode.go.
 var quoted = []struct {
 	text *regexp.Regexp
@@ -211,6 +211,7 @@ var quoted = []struct {
 	{regexp.MustCompile(`(?s)\[patch: ".*"\]`), "the patch"},
 	{regexp.MustCompile(`(?s)decoding [\[{-].*: `), "decoding the patch: "},
 	{regexp.MustCompile("(!![a-z]+) `[^`]*`"), "$1"},
+	{regexp.MustCompile(`(?s)(namespace transformation produces ID conflict): .*`), "$1"},
 	{regexp.MustCompile(`(?s)invalid literal source .*, expected`), "invalid literal source, expected"},
 	{regexp.MustCompile(`(?s)has invalid utf8 bytes : .*`), "has invalid utf8 bytes"},
 	{regexp.MustCompile(`(?s)".*" (is not a valid (key|environment))`), "a line $1"},

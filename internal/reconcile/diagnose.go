@@ -31,6 +31,9 @@ func (v *view) diagnose(dir string, err error) *Failure {
 	if f := d.path(dir); f != nil {
 		return f
 	}
+	if f := d.twiceRead(); f != nil {
+		return f
+	}
 	return d.refused(addedEntries(v.patches))
 }
 
@@ -89,6 +92,9 @@ func (v *diagnosis) folder(dir string) *Failure {
 		return f
 	}
 	if f := v.twice(k); f != nil {
+		return f
+	}
+	if f := v.generatedTwice(k); f != nil {
 		return f
 	}
 	return v.refused(v.entries(k))
@@ -172,53 +178,6 @@ func (v *diagnosis) malformed(file string) *Failure {
 	return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: wrong.Line, Column: wrong.Column, Message: wrong.Message}
 }
 
-// twice finds a file of a kustomization that holds the object of another one.
-func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
-	if !strings.Contains(v.message, "already registered id") {
-		return nil
-	}
-	first := map[resid.ResId]string{}
-	for i, ref := range k.Spec.Resources {
-		for _, o := range v.objectsOf(k, ref) {
-			if before, known := first[o.id()]; known {
-				return failureAt(k, fmt.Sprintf("resources: %q holds %s, which %q holds too", ref, o, before), "resources", i)
-			}
-			first[o.id()] = ref
-		}
-	}
-	return nil
-}
-
-// twiceIn finds an object that two files of a folder without a kustomization hold, or one of them
-// twice: Flux lists them all.
-func (v *diagnosis) twiceIn(dir string) *Failure {
-	if !strings.Contains(v.message, "already registered id") {
-		return nil
-	}
-	first := map[resid.ResId]*repository.Object{}
-	for _, f := range v.repo.Files() {
-		if !contains(dir, f.Path) || v.repo.Use(f.Path) != repository.Plain || f.Excluded {
-			continue
-		}
-		for _, d := range f.Documents {
-			for _, o := range d.Objects {
-				id := resid.NewResIdWithNamespace(resid.NewGvk(o.Group(), o.Version(), o.Kind), o.Name, o.Namespace)
-				before := first[id]
-				if first[id] = o; before == nil {
-					continue
-				}
-				failure := &Failure{Reason: BuildFailed, File: f.Path, Message: fmt.Sprintf("%s is in %s too, and Flux takes all files of %s", o, before.File(), dir)}
-				if line, _ := before.Position(); line > 0 {
-					failure.Message = fmt.Sprintf("%s is at %s:%d too, and Flux takes all files of %s", o, before.File(), line, dir)
-				}
-				failure.Line, failure.Column = o.Position()
-				return failure
-			}
-		}
-	}
-	return nil
-}
-
 // head is what names an object.
 type head struct {
 	APIVersion string `yaml:"apiVersion"`
@@ -237,22 +196,6 @@ func (h head) String() string {
 func (h head) id() resid.ResId {
 	group, version := resid.ParseGroupVersion(h.APIVersion)
 	return resid.NewResIdWithNamespace(resid.NewGvk(group, version, h.Kind), h.Metadata.Name, h.Metadata.Namespace)
-}
-
-// objectsOf are those of a file that a kustomization refers to.
-func (v *diagnosis) objectsOf(k *repository.Kustomize, ref string) []head {
-	var heads []head
-	at, _ := repository.Join(k.Dir, ref)
-	if f, ok := v.repo.File(at); ok {
-		for _, d := range f.Documents {
-			for _, o := range d.Objects {
-				h := head{APIVersion: o.APIVersion, Kind: o.Kind}
-				h.Metadata.Name, h.Metadata.Namespace = o.Name, o.Namespace
-				heads = append(heads, h)
-			}
-		}
-	}
-	return heads
 }
 
 // missingFile finds a file of a patch or generator that isn't there.

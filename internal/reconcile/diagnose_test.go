@@ -64,6 +64,17 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 			`base/kustomization.yaml:5:13: patches: target.name: "a(" is no regular expression`},
 		{"a JSON patch in YAML's flow style", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - target: {kind: ConfigMap}\n    patch: '[{op: remove, path: /a}]'\n" + aMap,
 			`base/kustomization.yaml:4:12: patches: what begins with [ is read as JSON, and this is none; write the operations one a line`},
+		{"an object twice in a file", "-- base/kustomization.yaml --\nresources: [a.yaml]\n" + aMap + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+			"base/a.yaml:5:1: ConfigMap a is at base/a.yaml:1 too"},
+		{"an object in two files", "-- base/kustomization.yaml --\nresources: [a.yaml, b.yaml]\n" + aMap + strings.Replace(aMap, "a.yaml", "b.yaml", 1),
+			`base/kustomization.yaml:1:21: resources: "b.yaml" holds ConfigMap a, which "a.yaml" holds too`},
+		{"an object in two folders", "-- base/kustomization.yaml --\nresources: [x, z]\n-- base/x/kustomization.yaml --\nresources: [a.yaml]\n-- base/z/kustomization.yaml --\nresources: [a.yaml]\n" +
+			strings.Replace(aMap, "base", "base/x", 1) + strings.Replace(aMap, "base", "base/z", 1), "base/z/a.yaml:1:1: ConfigMap a is at base/x/a.yaml:1 too"},
+		{"two objects that a namespace makes one of", "-- base/kustomization.yaml --\nnamespace: x\nresources: [a.yaml, b.yaml]\n" + aMap +
+			"-- base/b.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: y}\n",
+			`base/kustomization.yaml:2:21: resources: "b.yaml" holds ConfigMap y/a, "a.yaml" holds ConfigMap a, and namespace: x makes one of them`},
+		{"a generated object that is there", "-- base/kustomization.yaml --\nresources: [a.yaml]\nconfigMapGenerator:\n  - literals: [a=b]\n    name: a\n    options: {disableNameSuffixHash: true}\n" + aMap,
+			`base/kustomization.yaml:4:11: configMapGenerator: "a" is among the resources, too: give it another name, or behavior: merge or replace`},
 		{"a patch that is no YAML", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - path: p.yaml\n-- base/p.yaml --\nkind: ConfigMap\ndata:\n  a: b\n c: [\n" + aMap,
 			"base/p.yaml:4:2: is not YAML: did not find expected key"},
 		{"a patch of another version", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - path: p.yaml\n-- base/p.yaml --\nkind: Job\napiVersion: batch/v1beta1\nmetadata: {name: a}\n-- base/a.yaml --\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n",
@@ -89,6 +100,14 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 		} else if got := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestFailuresHoldNoValues of the objects that they are about, which kustomize's own message does.
+func TestFailuresHoldNoValues(t *testing.T) {
+	const message = `namespace transformation produces ID conflict: [{"apiVersion":"v1","data":{"a":"c2VjcmV0"},"kind":"Secret"} {}]`
+	if got := brief(message); got != "namespace transformation produces ID conflict" {
+		t.Errorf("got %s", got)
 	}
 }
 
