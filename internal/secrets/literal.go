@@ -102,7 +102,29 @@ const mostJudged = 4 << 10
 // IsPlaceholder says whether a value is no secret, since it stands for another.
 func IsPlaceholder(value string) bool {
 	value = strings.TrimSpace(value[:min(len(value), mostJudged)])
-	return value == "" || placeholders.MatchString(value) || references.MatchString(value)
+	return value == "" || references.MatchString(value) || placeholders.MatchString(value) && !hasRealPart(value)
+}
+
+// fillers are words that stand around placeholders, and rows of characters that nobody drew.
+var fillers = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace|placeholder|example|redacted|dummy|foobar|fixme|password|passwd|secret|token|apikey|default|please|production|development|0?123456789?0?|12345|abcdef(gh?i?j?)?|deadbeef|qwerty`)
+
+// leastPart is how long a part beside a placeholder is that counts for more than it.
+const leastPart = 8
+
+// hasRealPart says whether a value on one line that speaks of a placeholder, as changeme-… does,
+// also has a part that looks drawn, or is a URL with a password. A text of lines is judged by its
+// settings.
+func hasRealPart(value string) bool {
+	if strings.Contains(value, "\n") {
+		return false
+	}
+	if HasPassword(value) {
+		return true
+	}
+	parts := strings.FieldsFunc(fillers.ReplaceAllString(value, "-"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return len(part) >= leastPart && strings.ContainsAny(part, "0123456789") && isRandom(part)
+	})
 }
 
 // publicKeys of a Secret hold what everybody may know.
