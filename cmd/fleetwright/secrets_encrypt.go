@@ -61,6 +61,7 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 	if err != nil {
 		return sealedError(err)
 	}
+	tellAbove(s, results)
 	if stdout {
 		_, err := s.out.Write(results[0].Content)
 		return errors.Join(err, tellClear(s, results))

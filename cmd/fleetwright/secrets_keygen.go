@@ -22,8 +22,8 @@ func newSecretsKeygen(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keygen [DIR]",
 		Short: "Make a key pair: the private key to a file, the public key into the specification",
-		Long: `Make a key pair of age. The private key goes to a new file outside of any Git work tree,
-which only its owner can read; a file that is there is never written over. The
+		Long: `Make a key pair of age. The private key goes to a new file outside of any Git work
+tree and bare repository, which only its owner can read; a file that is there is never written over. The
 public key goes into the Encryption of the specification in DIR/fleet (by default
 the working directory), whose comments and layout stay as they are; without one,
 DIR/fleet/encryption.yaml is written.
@@ -83,8 +83,8 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 	if err != nil {
 		return keygenError(err)
 	}
-	if root, ok := gitrepo.Around(filepath.Dir(out)); ok {
-		return &failure{status: statusUsage, err: fmt.Errorf("%s is in the Git work tree %s: a private key doesn't belong there", out, root), hint: "name a file outside of it with --out"}
+	if root, what, ok := gitrepo.Around(filepath.Dir(out)); ok {
+		return &failure{status: statusUsage, err: fmt.Errorf("%s is in the Git %s %s: a private key doesn't belong there", out, what, root), hint: "name a file outside of it with --out"}
 	}
 	private, public, err := keys.Generate()
 	if err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
@@ -85,6 +87,29 @@ func writeSealed(ctx context.Context, results []sealed.Result) error {
 		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "run it again once this one can be written"}
 	}
 	return nil
+}
+
+// tellAbove tells of a .sops.yaml that stands above the Git repository of its files: sops takes it,
+// and nobody has it who clones the repository.
+func tellAbove(s streams, results []sealed.Result) {
+	told := map[string]bool{}
+	for _, res := range results {
+		if res.Config == "" || told[res.Config] {
+			continue
+		}
+		told[res.Config] = true
+		root, _, inside := gitrepo.Around(filepath.Dir(res.File))
+		config, err := filepath.Abs(res.Config)
+		if err != nil || !inside {
+			continue
+		}
+		if whole, err := filepath.EvalSymlinks(filepath.Dir(config)); err == nil {
+			config = filepath.Join(whole, filepath.Base(config))
+		}
+		if below, err := filepath.Rel(root, config); err == nil && !filepath.IsLocal(below) {
+			fmt.Fprintf(s.err, "note: %s says who can decrypt: it stands above the repository, and is not in its clones\n  hint: write a %s into %s\n", res.Config, secrets.ConfigName, root)
+		}
+	}
 }
 
 // apart are the errors that were joined into one.

@@ -82,6 +82,8 @@ type accessFile struct {
 	// Checksum is "" without --decrypt, or right, wrong or closed: no key opens the file.
 	Checksum string `json:"checksum,omitempty"`
 	problem  error
+	// above is the .sops.yaml above the folder that sops takes for the file, "" for none.
+	above string
 }
 
 type accessCell struct {
@@ -117,6 +119,7 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "name the repository's folder; fleetwright validate looks for secrets in clear"}
 	}
 	r := newAccessReport(access, judged.Findings)
+	r.lookAbove(dir)
 	if decrypt {
 		failed = errors.Join(failed, r.open(ctx, dir, keys.Find(s.env)))
 	}
@@ -185,6 +188,20 @@ func (f accessFile) verdict(c accessCell) string {
 		return fmt.Sprintf("can read it, and should not: %s does not name it", f.by())
 	}
 	return ""
+}
+
+// lookAbove looks for the .sops.yaml that sops takes for files that none is for in the folder.
+func (r *accessReport) lookAbove(dir string) {
+	rules := sealed.NewRules()
+	for i := range r.Files {
+		f := &r.Files[i]
+		if f.Config != "" {
+			continue
+		}
+		if _, config, err := rules.For(filepath.Join(dir, filepath.FromSlash(f.File))); err == nil {
+			f.above = config.File
+		}
+	}
 }
 
 // by is what says who should read the file.
@@ -280,6 +297,9 @@ func (r *accessReport) writeText(w io.Writer) error {
 		}
 		if f.Config == "" {
 			fmt.Fprintf(&b, "    no rule of a %s says who should read it\n", ".sops.yaml")
+		}
+		if f.above != "" {
+			fmt.Fprintf(&b, "    sops takes %s, which stands above: it is not in the repository's clones, and is not compared\n", f.above)
 		}
 		if f.Checksum == "closed" {
 			fmt.Fprintf(&b, "    no private key at hand opens it: its checksum is not compared\n")

@@ -340,18 +340,42 @@ func CurrentBranch(dir string) (string, bool) {
 	return shortRef(head), true
 }
 
-// Around finds the Git work tree that a folder lies in, or would lie in once it is made. It
+// Around finds the Git repository that a folder lies in, or would lie in once it is made, and says
+// what it is: a work tree, whose folder .git is of it, or a bare repository. It looks for names and
 // reads nothing.
-func Around(dir string) (root string, ok bool) {
+func Around(dir string) (root, what string, ok bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", false
+		return "", "", false
 	}
-	for {
+	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
-			root, _, ok := Within(dir)
-			return root, ok
+			break
 		}
-		dir = filepath.Dir(dir)
 	}
+	if root, _, ok := Within(dir); ok {
+		return root, "work tree", true
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", "", false
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if isBare(dir) {
+			return dir, "bare repository", true
+		}
+		if dir == filepath.Dir(dir) {
+			return "", "", false
+		}
+	}
+}
+
+// isBare says whether a folder holds what git looks for in a repository.
+// Source: git's setup.c, is_git_directory.
+func isBare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
 }

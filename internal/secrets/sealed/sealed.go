@@ -37,6 +37,8 @@ type Result struct {
 	Recipients []secrets.Recipient
 	// Content is what the file shall hold; it is what it holds where it is kept.
 	Content []byte
+	// Config is the .sops.yaml that is for the file, "" where none was looked for.
+	Config string
 	// Clear are the values that stand in clear in Content.
 	Clear []secrets.ClearValue
 
@@ -56,13 +58,13 @@ func (r *Rules) Encrypt(ctx context.Context, files []string, now time.Time) ([]R
 			clear, _ := secrets.ClearIn(file, data, secrets.Selection{})
 			return Result{File: file, Action: Kept, Content: data, Clear: clear}, nil
 		}
-		rule, _, err := r.For(file)
+		rule, config, err := r.For(file)
 		if err != nil {
 			return Result{}, err
 		}
 		out, err := envelope.Encrypt(file, data, rule, now)
 		clear, _ := secrets.ClearIn(file, out, secrets.Selection{})
-		return Result{File: file, Action: Encrypted, Content: out, Clear: clear, Recipients: rule.Recipients, before: data}, err
+		return Result{File: file, Action: Encrypted, Config: config.File, Content: out, Clear: clear, Recipients: rule.Recipients, before: data}, err
 	})
 }
 
@@ -75,14 +77,16 @@ func (r *Rules) UpdateKeys(ctx context.Context, files []string, o UpdateOptions)
 		if err != nil {
 			return Result{}, err
 		}
-		rule, _, err := r.For(file)
+		rule, config, err := r.For(file)
 		if missing := (*ErrNoRule)(nil); errors.As(err, &missing) && o.Found {
 			return Result{File: file, Action: NoRule, Content: data}, nil
 		}
 		if err != nil {
 			return Result{}, err
 		}
-		return o.update(file, data, rule)
+		res, err := o.update(file, data, rule)
+		res.Config = config.File
+		return res, err
 	})
 }
 
