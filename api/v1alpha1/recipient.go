@@ -123,7 +123,10 @@ func encryptionIn(content []byte) *yaml.Node {
 func withRecipient(content []byte, root *yaml.Node, list *fieldPath, recipient string) ([]byte, bool) {
 	var missing []string
 	for p := list; ; p = p.up {
-		_, value, found := p.find(root)
+		key, value, found := p.find(root)
+		if found && isNull(value) && value.Value == "" && value.Line >= key.Line {
+			return insertUnder(content, key, missing, recipient)
+		}
 		if !found || isNull(value) {
 			missing = append([]string{p.name}, missing...)
 			if p.up == nil {
@@ -177,6 +180,28 @@ func insertBelow(content []byte, n *yaml.Node, fields []string, recipient string
 	}
 	text.WriteString(strings.Repeat(" ", indent) + "- " + recipient + end)
 	lines[last-1] = append(slices.Clone(lines[last-1]), text.String()...)
+	return bytes.Join(lines, nil), true
+}
+
+// insertUnder writes fields, the last of which holds the recipient, under a key that holds nothing.
+func insertUnder(content []byte, key *yaml.Node, fields []string, recipient string) ([]byte, bool) {
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	line := lines[key.Line-1]
+	rest, _, _ := bytes.Cut(line[min(len(line), key.Column-1+len(key.Value)):], []byte("#"))
+	if string(bytes.TrimSpace(rest)) != ":" {
+		return nil, false // in flow style
+	}
+	end := "\n"
+	if bytes.HasSuffix(line, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	text := string(bytes.TrimRight(line, "\r\n")) + end
+	indent := key.Column + 1
+	for _, field := range fields {
+		text += strings.Repeat(" ", indent) + field + ":" + end
+		indent += 2
+	}
+	lines[key.Line-1] = []byte(text + strings.Repeat(" ", indent) + "- " + recipient + end)
 	return bytes.Join(lines, nil), true
 }
 

@@ -25,11 +25,18 @@ func TestAddRecipient(t *testing.T) {
 		"another scope": {
 			"  recipients:\n      platform:\n          age: [OLD]\n", "  recipients:\n      platform:\n          age: [OLD]\n      clusters:\n        eu:\n          age:\n            - NEW\n", "clusters", "eu",
 		},
-		"in flow style":    {"  recipients: {platform: {age: [OLD]}}\n", "  recipients: {platform: {age: [NEW, OLD]}}\n", "platform", ""},
-		"a map in flow":    {"  recipients: {platform: {age: [OLD]}}\n", "  recipients: {tenants: {web: {age: [NEW]}}, platform: {age: [OLD]}}\n", "tenants", "web"},
-		"without a break":  {"  recipients:\n    platform:\n      age:\n      - OLD", "  recipients:\n    platform:\n      age:\n      - OLD\n      - NEW\n", "platform", ""},
-		"of Windows":       {"  recipients:\r\n    platform:\r\n      age:\r\n      - OLD\r\n", "  recipients:\r\n    platform:\r\n      age:\r\n      - OLD\r\n      - NEW\r\n", "platform", ""},
-		"that is there":    {"  recipients: {platform: {age: [NEW, OLD]}}\n", "", "platform", ""},
+		"in flow style":   {"  recipients: {platform: {age: [OLD]}}\n", "  recipients: {platform: {age: [NEW, OLD]}}\n", "platform", ""},
+		"a map in flow":   {"  recipients: {platform: {age: [OLD]}}\n", "  recipients: {tenants: {web: {age: [NEW]}}, platform: {age: [OLD]}}\n", "tenants", "web"},
+		"without a break": {"  recipients:\n    platform:\n      age:\n      - OLD", "  recipients:\n    platform:\n      age:\n      - OLD\n      - NEW\n", "platform", ""},
+		"of Windows":      {"  recipients:\r\n    platform:\r\n      age:\r\n      - OLD\r\n", "  recipients:\r\n    platform:\r\n      age:\r\n      - OLD\r\n      - NEW\r\n", "platform", ""},
+		"that is there":   {"  recipients: {platform: {age: [NEW, OLD]}}\n", "", "platform", ""},
+		"to a list that was emptied": {
+			"  recipients:\n    platform: {age: [OLD]}\n    tenants:\n      shop:\n        age: # of the tenant\n  encryptedRegex: ^data$\n",
+			"  recipients:\n    platform: {age: [OLD]}\n    tenants:\n      shop:\n        age: # of the tenant\n          - NEW\n  encryptedRegex: ^data$\n", "tenants", "shop",
+		},
+		"to a cluster that was emptied": {
+			"  recipients:\n    platform: {age: [OLD]}\n    clusters:\n      eu:\n        age:\n", "  recipients:\n    platform: {age: [OLD]}\n    clusters:\n      eu:\n        age:\n          - NEW\n", "clusters", "eu",
+		},
 		"through an alias": {"  recipients:\n    platform: &all {age: [OLD]}\n    clusters:\n      eu: *all\n", "by hand", "clusters", "eu"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,6 +34,7 @@ func (c *checker) encryption() {
 			c.regex(e, p.child("encryptedRegex"), rule.EncryptedRegex)
 		}
 		c.nonEmpty(e, p.child("recipients"), rule.Recipients)
+		c.recipients(e, p.child("recipients"), rule.Recipients)
 	}
 	c.secrets(e)
 }
@@ -44,7 +45,10 @@ func (c *checker) scopes(e *Encryption, p *fieldPath, what string, scopes map[st
 		if _, found := slices.BinarySearch(names, name); !found && !c.incomplete {
 			c.failKey(e, p.child(name), c.report.suggest(name, what, names), "there is no %s %s", what, quote(name))
 		}
-		c.nonEmpty(e, p.child(name), scopes[name])
+		if !c.getsKey(e, what, name) {
+			c.nonEmpty(e, p.child(name), scopes[name])
+		}
+		c.recipients(e, p.child(name), scopes[name])
 		if age := scopes[name].Age; len(age) > 0 && !slices.ContainsFunc(age, func(s string) bool { return !keys.IsSSH(s) }) {
 			c.fail(e, p.child(name).child("age"), "add a key of age, which fleetwright secrets keygen makes",
 				"%s %s has keys of SSH alone: kustomize-controller decrypts with keys of age", what, quote(name))
@@ -56,7 +60,14 @@ func (c *checker) nonEmpty(e *Encryption, p *fieldPath, r Recipients) {
 	if len(r.Age) == 0 && !c.objects[e].bad[p.child("age").String()] {
 		c.fail(e, p, "add a recipient, or take it out", "%s has no recipient: nobody could decrypt the secret", p)
 	}
-	c.recipients(e, p, r)
+}
+
+// getsKey says whether a cluster or tenant may be listed without a key, since it gets one: from
+// what gives keys, or of a tenant, from the sync of its own key that is declared.
+func (c *checker) getsKey(e *Encryption, what, name string) bool {
+	return c.keyless || what == "tenant" && slices.ContainsFunc(e.Spec.Secrets, func(d DeclaredSecret) bool {
+		return c.spec.TenantKey(&d) != nil && d.Tenant == name
+	})
 }
 
 func (c *checker) recipients(e *Encryption, p *fieldPath, r Recipients) {

@@ -126,8 +126,8 @@ of them, nothing of the Kustomization is applied any more.
 
 The public keys of the clusters and tenants are those of the specification's Encryption. A repository without one
 doesn't say which key a cluster has, and isn't judged.`,
-	Fix: `Add the cluster's public key to the rule of .sops.yaml that is for the file, then run "sops updatekeys FILE" with a
-key that can decrypt it.`,
+	Fix: `Add the cluster's public key to the rule of .sops.yaml that is for the file, then run "fleetwright secrets updatekeys FILE", or
+"sops updatekeys FILE", with a key that can decrypt it.`,
 	Bad:  []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptionOf("age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm") + "-- apps/secret.sops.yaml --\n" + markedSecret}},
 	Good: []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptedSecret + encryptionOf("age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p")}},
 	Run: func(p *rule.Pass) {
@@ -152,7 +152,7 @@ key that can decrypt it.`,
 					if opens, known := meta.Opens(held); !opens && known {
 						p.ReportBuilt(o, finding.Finding{File: o.File, Line: meta.Line, Column: meta.Column,
 							Message: fmt.Sprintf("%s cannot decrypt %s, which Kustomization %s applies there: none of its keys is a recipient", holder, o, k),
-							Hint:    fmt.Sprintf("add its key to the rule of %s that is for the file, then sops updatekeys %s", secrets.ConfigName, o.File)})
+							Hint:    fmt.Sprintf("add its key to the rule of %s that is for the file, then fleetwright secrets updatekeys %s (or sops updatekeys)", secrets.ConfigName, o.File)})
 					}
 				}
 			}

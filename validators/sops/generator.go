@@ -24,7 +24,7 @@ read the repository reads it.
 kustomize-controller decrypts the files that a generator reads where the Flux Kustomization has spec.decryption: a
 file may stay a file, encrypted. A literal cannot be. In a file of settings only what is most likely a
 credential is reported: a token of a known form, or a value that looks like one under a name such as password.`,
-	Fix: `Move literals to a .env file and encrypt that with SOPS (sops encrypt --in-place FILE), or write an encrypted
+	Fix: `Move literals to a .env file and encrypt that (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or write an encrypted
 Secret in place of the generator. What was pushed once is known: make a new value.`,
 	Bad: []rule.Example{{Files: `-- apps/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1

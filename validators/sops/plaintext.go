@@ -25,7 +25,7 @@ by what the rule chooses, as sops would encrypt it.
 
 Not reported are values that stand for others (${VAR}, {{ … }}, op://…, "changeme", an empty one), what everybody may
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
-	Fix: `Encrypt the file with SOPS, or keep the value elsewhere (External Secrets). What was pushed once is known: make a
+	Fix: `Encrypt the file (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or keep the value elsewhere (External Secrets). What was pushed once is known: make a
 new value.`,
 	Bad: []rule.Example{{Files: `-- apps/secret.yaml --
 apiVersion: v1
@@ -395,11 +395,11 @@ func fixHint(p *rule.Pass, file string) string {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	switch {
 	case config == nil:
-		return "say who can decrypt it in a .sops.yaml, encrypt the file with sops, and make a new value: this one is known"
+		return fmt.Sprintf("say who can decrypt it in a .sops.yaml, then fleetwright secrets encrypt %s (or sops encrypt --in-place), and make a new value: this one is known", file)
 	case config.For(file) == nil:
-		return fmt.Sprintf("no rule of %s is for this file: add one, or rename the file so that one is; then encrypt it: sops encrypt --in-place %s", config.File, file)
+		return fmt.Sprintf("no rule of %s is for this file: add one, or rename the file so that one is; then fleetwright secrets encrypt %s (or sops encrypt --in-place)", config.File, file)
 	}
-	return fmt.Sprintf("encrypt it: sops encrypt --in-place %s; then make a new value: this one is known", file)
+	return fmt.Sprintf("encrypt it: fleetwright secrets encrypt %s (or sops encrypt --in-place); then make a new value: this one is known", file)
 }
 
 // sopsBlock ends the examples' encrypted files.

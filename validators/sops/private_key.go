@@ -26,7 +26,8 @@ Judged are all files of text up to 1 MB, whatever their names, outside of folder
 be a whole one, with its checksum right; where it opens something that is encrypted in the repository, it counts in
 examples, too.`,
 	Fix: `Take the key out of the repository, keep it in a password manager or give it to the cluster by hand, and make a new
-one: remove the old one from .sops.yaml, then "sops updatekeys" and "sops rotate" every file that it could read.`,
+one: remove the old one from the specification, or from .sops.yaml, then "fleetwright secrets updatekeys --rotate" (or
+"sops updatekeys" and "sops rotate" for every file that it could read).`,
 	Bad: []rule.Example{{Files: "-- age.agekey --\n# public key: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm\n" +
 		"AGE-SECRET-KEY-" + "184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU # <-- here\n" +
 		"-- apps/namespace.yaml --\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: apps\n"}},

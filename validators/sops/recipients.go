@@ -16,7 +16,7 @@ var RecipientMissing = rule.Rule{
 	Severity: finding.Warning,
 	Why: `.sops.yaml says who can decrypt the files that are encrypted from now on. A key that was added to it later opens
 nothing that was encrypted before: the new colleague can't edit the file, and a new cluster can't apply it.`,
-	Fix: `Run "sops updatekeys FILE" with a key that can decrypt the file.`,
+	Fix: `Run "fleetwright secrets updatekeys FILE", or "sops updatekeys FILE", with a key that can decrypt the file.`,
 	Bad: []rule.Example{{Files: `-- .sops.yaml --
 creation_rules:
   - path_regex: \.sops\.yaml$
@@ -43,7 +43,8 @@ var RecipientStale = rule.Rule{
 key opens it.
 
 Who could read the file once may have kept what it holds, so that a removed key calls for a new value, too.`,
-	Fix: `Run "sops updatekeys FILE", then "sops rotate --in-place FILE" for a new data key, and make new values of what the
+	Fix: `Run "fleetwright secrets updatekeys --rotate FILE", or "sops updatekeys FILE" and "sops rotate --in-place FILE" for a new
+data key, and make new values of what the
 removed key could read.`,
 	Bad: []rule.Example{{Files: `-- .sops.yaml --
 creation_rules:

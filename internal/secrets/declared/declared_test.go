@@ -413,3 +413,38 @@ func TestAddedByHandStays(t *testing.T) {
 		t.Errorf("%+v, %v", out.Results[0], err)
 	}
 }
+
+// To replace a tenant's key, its file and its public key go, whatever is left of the list.
+func TestReplaceTenantKey(t *testing.T) {
+	f, out := withAll(t)
+	old := out.Results[1].PublicKeys["age.agekey"]
+	if err := os.Remove(filepath.Join(f.dir, tenantFile)); err != nil {
+		t.Fatal(err)
+	}
+	spec := f.files()["fleet/fleet.yaml"]
+	var left string
+	for line := range strings.Lines(spec) {
+		if !strings.Contains(line, old) {
+			left += line
+		}
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "fleet/fleet.yaml"), []byte(left), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.sync(Options{})
+	if err != nil || out.Results[1].Action != Create {
+		t.Fatalf("%v\n%s", err, left)
+	}
+	if got, want := f.files()["fleet/fleet.yaml"], strings.Replace(spec, old, out.Results[1].PublicKeys["age.agekey"], 1); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	// A tenant that gets no key from anywhere needs one.
+	f.declare(strings.Split(allSources, "  - {name: sops-age")[0])
+	bare := strings.Replace(f.files()["fleet/fleet.yaml"], "  secrets:\n", "    tenants:\n      shop:\n        age:\n  secrets:\n", 1)
+	if err := os.WriteFile(filepath.Join(f.dir, "fleet/fleet.yaml"), []byte(bare), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.sync(Options{}); err == nil || !strings.Contains(err.Error(), "tenants.shop has no recipient") {
+		t.Errorf("got %v", err)
+	}
+}
