@@ -19,7 +19,7 @@ import (
 )
 
 func newSecretsSync(s streams) *cobra.Command {
-	var check bool
+	var check, outside bool
 	var format string
 	c := &cobra.Command{
 		Use:   "sync [DIR]",
@@ -38,22 +38,27 @@ was taken out still knows the data key until the file is rotated, which
 file. Keys that were never declared, which somebody added with sops, are kept and
 told of.
 
+Files outside of DIR that the specification asks for are told of; hidden ones there,
+such as ~/.ssh/id_rsa, and the system's are read with --allow-outside alone: with a
+stranger's specification, a stranger may be among those who can decrypt.
+
 The public keys of what was made are printed, and stand in the Secret's annotations;
 that of a tenant's own key is added to the tenant's recipients in the specification.
 No value is printed. Either all files are written or, when one can't be, none.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runSecretsSync(c.Context(), s, folderArgument(args), check, format)
+			return runSecretsSync(c.Context(), s, folderArgument(args), check, outside, format)
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "read no value and write nothing; say what would be done, and exit with 1 when something would")
+	c.Flags().BoolVar(&outside, "allow-outside", false, "let values come from hidden files and the system's, outside of DIR, which are refused otherwise")
 	formatFlag(c, &format)
 	return c
 }
 
-func runSecretsSync(ctx context.Context, s streams, dir string, check bool, format string) error {
+func runSecretsSync(ctx context.Context, s streams, dir string, check, outside bool, format string) error {
 	out, err := declared.Sync(ctx, dir, declared.Options{
-		Check: check, Env: s.env, Now: time.Now(), Keys: func() *keys.Identities { return keys.Find(s.env) },
+		Check: check, Outside: outside, Env: s.env, Now: time.Now(), Keys: func() *keys.Identities { return keys.Find(s.env) },
 	})
 	err = syncError(err)
 	if format == formatJSON {
@@ -125,6 +130,9 @@ func printSync(s streams, out declared.Outcome, dir string, check bool) {
 				fmt.Fprintf(s.out, "  public key of %s: %s\n", k.Name, public)
 			}
 		}
+	}
+	for _, file := range out.Outside {
+		fmt.Fprintf(s.err, "note: %s, outside of the repository, was read for a value, as the specification asks\n", file)
 	}
 	if out.Specification != "" {
 		fmt.Fprintf(s.out, "%s: the public keys of tenants' own keys were added to their recipients\n", path.Join(shownDir(out.Root), out.Specification))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,12 +44,44 @@ func readStaged(s streams, dir string) (*stagedPart, error) {
 			folders[dir] = true
 		}
 	}
+	reads, err := p.readers()
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range index.Paths() {
-		if !changed[name] && folders[path.Dir(name)] && speaksForOthers(name) {
+		if !changed[name] && (folders[path.Dir(name)] && speaksForOthers(name) || reads[name]) {
 			p.around = append(p.around, name)
 		}
 	}
 	return p, nil
+}
+
+// readers are the kustomizations elsewhere that name a staged file which a generator may read: they
+// reach it by way of "..". Files of YAML are most often resources, and are judged as what they are.
+func (p *stagedPart) readers() (map[string]bool, error) {
+	var bases []string
+	for _, name := range p.Changed() {
+		switch path.Ext(name) {
+		case ".yaml", ".yml", ".json", ".md":
+		default:
+			bases = append(bases, path.Base(name))
+		}
+	}
+	found := map[string]bool{}
+	for _, name := range p.Paths() {
+		if len(bases) == 0 || !repository.IsKustomization(name) {
+			continue
+		}
+		text, err := p.ReadFile(name)
+		if errors.Is(err, gitrepo.ErrLarge) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the index: %w", err)
+		}
+		found[name] = slices.ContainsFunc(bases, func(base string) bool { return bytes.Contains(text, []byte(base)) })
+	}
+	return found, nil
 }
 
 // speaksForOthers says whether a file tells what becomes of those in its folder

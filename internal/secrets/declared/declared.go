@@ -56,6 +56,9 @@ type Result struct {
 type Options struct {
 	// Check plans, reads no value and writes nothing.
 	Check bool
+	// Outside lets values come from any file. Without it, hidden files and the system's are
+	// refused that lie outside of the folder that fleet/ stands in.
+	Outside bool
 	// Env looks up the variables that values come from.
 	Env func(string) string
 	// Keys that open files whose keys changed; they are asked for late.
@@ -71,6 +74,8 @@ type Outcome struct {
 	Results []Result
 	// Specification is the file that public keys were added to, "" for none.
 	Specification string
+	// Outside are files that values were read from and that lie outside of Root.
+	Outside []string
 	// Recovery says what an interrupted write left in the folder.
 	Recovery tree.Recovery
 }
@@ -126,7 +131,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 	if err := errors.Join(errs...); err != nil || o.Check {
 		return out, err
 	}
-	out.Specification = s.specification
+	out.Specification, out.Outside = s.specification, s.outside
 	return out, tree.Apply(ctx, read.Root, &tree.Plan{Steps: s.steps()})
 }
 
@@ -150,6 +155,8 @@ type syncer struct {
 	// specification is the one that changed.
 	files         []v1alpha1.File
 	specification string
+	// outside are files that were read outside of the root.
+	outside []string
 }
 
 // file plans one declared Secret.

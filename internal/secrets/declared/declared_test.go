@@ -448,3 +448,57 @@ func TestReplaceTenantKey(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What programs keep for themselves is not read for a stranger's specification, not through a link
+// either, unless it is allowed; what else lies outside is told of.
+func TestFilesOutside(t *testing.T) {
+	home := t.TempDir()
+	key := filepath.Join(home, ".ssh", "id_rsa")
+	if err := os.MkdirAll(filepath.Dir(key), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{key, filepath.Join(home, "value")} {
+		if err := os.WriteFile(file, []byte("canary"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct{ file, refused, told string }{
+		"a hidden folder": {key, "/.ssh/id_rsa, outside of its repository", ""},
+		"by a way up":     {"", "/.ssh/id_rsa, outside of its repository", ""},
+		"through a link":  {"link", "/.ssh/id_rsa, outside of its repository", ""},
+		"the system's":    {"/etc/hosts", "/etc/hosts, outside of its repository", ""},
+		"another file":    {filepath.Join(home, "value"), "", "/value"},
+		"inside":          {".hidden", "", ""},
+	} {
+		f := newFleet(t, "  - {name: x, namespace: flux-system, keys: [{name: a, from: {generate: {}}}]}\n")
+		if name == "by a way up" {
+			up, err := filepath.Rel(f.dir, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.file = filepath.ToSlash(up)
+		}
+		f.declare("  - {name: x, namespace: flux-system, keys: [{name: a, from: {file: '" + c.file + "'}}]}\n")
+		if err := os.Symlink(key, filepath.Join(f.dir, "link")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(f.dir, ".hidden"), []byte("canary"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := f.files()
+		out, err := f.sync(Options{})
+		var input *render.BadInput
+		switch {
+		case c.refused != "" && (!errors.As(err, &input) || !strings.Contains(err.Error(), c.refused) || !strings.Contains(input.Hint, "--allow-outside") || !maps.Equal(before, f.files())):
+			t.Errorf("%s: %v", name, err)
+		case c.refused == "" && (err != nil || strings.Join(out.Outside, " ") != map[bool]string{true: home + c.told}[c.told != ""]):
+			t.Errorf("%s: %v, told %v", name, err, out.Outside)
+		}
+		if c.refused == "" {
+			continue
+		}
+		if out, err = f.sync(Options{Outside: true}); err != nil || len(out.Outside) > 0 {
+			t.Errorf("%s, allowed: %v, told %v", name, err, out.Outside)
+		}
+	}
+}

@@ -102,6 +102,9 @@ func (s *syncer) readValue(name string) (data []byte, err error) {
 		}
 		return &render.BadInput{Err: fmt.Errorf("the file %s can't be read: %w", filepath.ToSlash(at), err), Hint: "relative paths are from the folder that fleet/ stands in"}
 	}
+	if err := s.mayRead(at); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, bad(err)
@@ -124,6 +127,45 @@ func (s *syncer) readValue(name string) (data []byte, err error) {
 		return nil, bad(fmt.Errorf("it is larger than %d MB", mostValue>>20))
 	}
 	return data, nil
+}
+
+// mayRead says whether a value may come from a file. The specification may be a stranger's, and so
+// may those who can decrypt the Secret: what programs and the system keep for themselves, in hidden
+// folders or files or in the system's own, is read where the user allows it, and what else lies
+// outside of the folder that fleet/ stands in is told of.
+func (s *syncer) mayRead(name string) error {
+	if s.options.Outside {
+		return nil
+	}
+	root, err := filepath.EvalSymlinks(s.read.Root)
+	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err != nil {
+		return err
+	}
+	whole, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(whole); err == nil {
+		whole = real
+	}
+	below, err := filepath.Rel(root, whole)
+	if err == nil && filepath.IsLocal(below) {
+		return nil
+	}
+	parts := strings.Split(filepath.ToSlash(below), "/")
+	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") && part != ".." })
+	system := slices.ContainsFunc([]string{"/etc/", "/proc/", "/sys/", "/dev/", "/run/"}, func(dir string) bool { return strings.HasPrefix(filepath.ToSlash(whole), dir) })
+	if err != nil || hidden || system {
+		return &render.BadInput{
+			Err:  fmt.Errorf("the specification asks for %s, outside of its repository, where programs keep what is theirs: it is not read", filepath.ToSlash(whole)),
+			Hint: "look at who wrote that, and who could decrypt it; then allow it with --allow-outside, or copy the file",
+		}
+	}
+	s.outside = append(s.outside, filepath.ToSlash(whole))
+	return nil
 }
 
 // charsets by their names in a specification.
