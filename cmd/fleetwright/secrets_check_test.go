@@ -24,19 +24,22 @@ func ageKey(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], id.Recipient().String())
 }
 
-// BenchmarkSecretsCheckStaged is the pre-commit hook on a commit of 100 files, in a
-// repository of 2,000, the start of the process included. It is to take less than
-// 300 ms.
-func BenchmarkSecretsCheckStaged(b *testing.B) {
-	binary := filepath.Join(b.TempDir(), "fleetwright")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
-	dir := b.TempDir()
+// stagedFiles makes a repository of 2,000 files, 100 of which are staged, one of them a file of
+// variables, for which all kustomizations are looked at.
+func stagedFiles(b testing.TB) (dir string) {
+	dir = b.TempDir()
 	git := func(args ...string) {
 		c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
 		if out, err := c.CombinedOutput(); err != nil {
 			b.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	put := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			b.Fatal(err)
 		}
 	}
 	write := func(round int, n int) {
@@ -46,14 +49,8 @@ func BenchmarkSecretsCheckStaged(b *testing.B) {
 			for j := range 60 {
 				text += fmt.Sprintf("  field%d: value-%d\n", j, j)
 			}
-			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-				b.Fatal(err)
-			}
-			for name, content := range map[string]string{file: text, filepath.Join(filepath.Dir(file), "kustomization.yaml"): "resources: [deployment.yaml]\n"} {
-				if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-					b.Fatal(err)
-				}
-			}
+			put(file, text)
+			put(filepath.Join(filepath.Dir(file), "kustomization.yaml"), "resources: [deployment.yaml]\n")
 		}
 	}
 	git("init", "-q")
@@ -61,8 +58,55 @@ func BenchmarkSecretsCheckStaged(b *testing.B) {
 	git("add", ".")
 	git("commit", "-qm", "first")
 	git("gc", "-q")
-	write(2, 100)
+	write(2, 99)
+	put(filepath.Join(dir, "apps", "settings.env"), "MODE=fast\n")
 	git("add", ".")
+	return dir
+}
+
+// mostChecked is how long the pre-commit hook may take for a commit of 100 files, the start of the
+// process included.
+const mostChecked = 300 * time.Millisecond
+
+// TestSecretsCheckStagedIsQuick measures the hook; of several runs the quickest counts, since other
+// work on the machine only adds to it.
+func TestSecretsCheckStagedIsQuick(t *testing.T) {
+	if raced || testing.Short() {
+		t.Skip("it measures")
+	}
+	needTools(t, "git")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "fleetwright")
+	if err := os.Symlink(self, binary); err != nil {
+		t.Fatal(err)
+	}
+	dir, quickest := stagedFiles(t), time.Duration(0)
+	for range 20 {
+		begin := time.Now()
+		if out, err := exec.Command(binary, "secrets", "check", "--staged", dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if took := time.Since(begin); quickest == 0 || took < quickest {
+			quickest = took
+		}
+		if quickest < mostChecked {
+			return
+		}
+	}
+	t.Errorf("it takes %v at its quickest, and is to take less than %v", quickest, mostChecked)
+}
+
+// BenchmarkSecretsCheckStaged is the pre-commit hook on a commit of 100 files, in a
+// repository of 2,000.
+func BenchmarkSecretsCheckStaged(b *testing.B) {
+	binary := filepath.Join(b.TempDir(), "fleetwright")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	dir := stagedFiles(b)
 	var cpu time.Duration
 	for b.Loop() {
 		c := exec.Command(binary, "secrets", "check", "--staged", dir)
