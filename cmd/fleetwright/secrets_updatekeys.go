@@ -90,7 +90,7 @@ func encryptedFiles(ctx context.Context, arg string) (files []string, found bool
 	if err != nil || !info.IsDir() {
 		return []string{arg}, false, nil //nolint:nilerr // who reads the file tells why not
 	}
-	files, err = sealed.FindEncrypted(ctx, arg)
+	files, err = sealed.FindEncrypted(ctx, arg, nil)
 	return files, true, err
 }
 

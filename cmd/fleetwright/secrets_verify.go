@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
@@ -238,32 +239,29 @@ func (r *accessReport) open(ctx context.Context, dir string, ids *keys.Identitie
 // addOthers adds the encrypted files that are no documents in YAML or JSON. The error is of files
 // whose metadata are not whole, whatever their format.
 func addOthers(ctx context.Context, access *sops.Access, repo *repository.Repository, dir string) error {
-	files, err := sealed.FindEncrypted(ctx, dir)
+	name := func(file string) string {
+		if below, err := filepath.Rel(dir, file); err == nil {
+			return filepath.ToSlash(below)
+		}
+		return file
+	}
+	files, err := sealed.FindEncrypted(ctx, dir, func(file string) bool {
+		f, known := repo.File(name(file))
+		return known && f.Err == nil && len(f.Documents) > 0 && secrets.StateOfDocument(f.Documents[0]) == secrets.Encrypted
+	})
 	failed := []error{err}
 	for _, file := range files {
-		name := file
-		if below, err := filepath.Rel(dir, file); err == nil {
-			name = filepath.ToSlash(below)
-		}
-		f, known := repo.File(name)
-		known = known && slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Encrypted })
-		if known && !slices.ContainsFunc(access.Files, func(a sops.FileAccess) bool { return a.File == name }) {
-			continue // an example
-		}
 		data, err := os.ReadFile(file)
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
-		meta, err := envelope.Metadata(name, data)
+		meta, err := envelope.Metadata(name(file), data)
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
-		if known {
-			continue
-		}
-		access.Add(name, meta)
+		access.Add(name(file), meta)
 	}
 	return errors.Join(failed...)
 }

@@ -155,9 +155,12 @@ func Write(ctx context.Context, results []Result) error {
 	return replace.All(ctx, changes)
 }
 
-// FindEncrypted lists the encrypted files in a folder, and those whose metadata are broken.
-func FindEncrypted(ctx context.Context, dir string) ([]string, error) {
-	return find(ctx, dir, func(file string, data []byte) bool { return secrets.StateOf(file, data) != secrets.InTheClear })
+// FindEncrypted lists the encrypted files in a folder, and those whose metadata are broken, without
+// those that are known and need not be looked at; known may be nil.
+func FindEncrypted(ctx context.Context, dir string, known func(file string) bool) ([]string, error) {
+	return find(ctx, dir, func(file string, data []byte) bool {
+		return (known == nil || !known(file)) && secrets.StateOf(file, data) != secrets.InTheClear
+	})
 }
 
 // FindPlain lists the files in a folder that stand in clear and that the rules want encrypted.

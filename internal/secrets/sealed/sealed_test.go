@@ -99,7 +99,7 @@ func TestInterrupted(t *testing.T) {
 	if stopped < 3*len(files) {
 		t.Errorf("it asked %d times whether to go on, for %d files", stopped, len(files))
 	}
-	found, err := FindEncrypted(t.Context(), dir)
+	found, err := FindEncrypted(t.Context(), dir, nil)
 	if err != nil || len(found) != len(files) {
 		t.Fatalf("%v, %v", found, err)
 	}
@@ -118,7 +118,7 @@ func TestFindTooLarge(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 	put(t, dir, "large.sops.txt", strings.Repeat("x", mostBytes+1))
-	for name, find := range map[string]func(context.Context, string) ([]string, error){"plain": NewRules().FindPlain, "encrypted": FindEncrypted} {
+	for name, find := range map[string]func(context.Context, string) ([]string, error){"plain": NewRules().FindPlain, "encrypted": func(ctx context.Context, dir string) ([]string, error) { return FindEncrypted(ctx, dir, nil) }} {
 		if _, err := find(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "large.sops.txt: is larger than 10 MB") {
 			t.Errorf("%s: %v", name, err)
 		}
