@@ -148,8 +148,8 @@ func putAway(file, bootstrap string) bool {
 	return false
 }
 
-func filter(all []*helmRelease, keep func(*helmRelease) bool) []*helmRelease {
-	var out []*helmRelease
+func filter[T any](all []T, keep func(T) bool) []T {
+	var out []T
 	for _, h := range all {
 		if keep(h) {
 			out = append(out, h)

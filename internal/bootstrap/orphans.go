@@ -68,17 +68,45 @@ func (g *git) inFull() []*reconcile.Cluster {
 }
 
 // unreachedFolders are those of the Kustomizations that no cluster leads to, and that apply the
-// folder with the file of a HelmRelease.
+// folder with the file of a HelmRelease: the outermost of them, which bring the others, patch them
+// and give them variables.
 func (g *git) unreachedFolders(h *helmRelease) []string {
 	var folders []string
-	for _, o := range g.fleet.Unreached {
-		at, _ := o.Text("spec", "path")
-		dir := repository.Clean(at)
-		if strings.HasPrefix(h.file, dir+"/") && !slices.Contains(folders, path.Dir(o.File())) {
+	seen := map[*repository.Object]bool{}
+	for open := g.unreachedOver(h.file); len(open) > 0; {
+		o := open[0]
+		open = open[1:]
+		if seen[o] {
+			continue
+		}
+		seen[o] = true
+		above := slices.DeleteFunc(g.unreachedOver(o.File()), func(other *repository.Object) bool { return other.File() == o.File() })
+		open = append(open, above...)
+		if len(above) == 0 && !slices.Contains(folders, path.Dir(o.File())) {
 			folders = append(folders, path.Dir(o.File()))
 		}
 	}
+	if len(folders) == 0 { // they apply each other
+		for o := range seen {
+			folders = append(folders, path.Dir(o.File()))
+		}
+		slices.Sort(folders)
+		folders = slices.Compact(folders)
+	}
 	return folders
+}
+
+// unreachedOver are the Kustomizations that no cluster leads to, and that apply the folder with a
+// file.
+func (g *git) unreachedOver(file string) []*repository.Object {
+	return filter(g.fleet.Unreached, func(o *repository.Object) bool {
+		at, _ := o.Text("spec", "path")
+		dir := repository.Clean(at)
+		if k, ok := g.repo.KustomizeAt(dir); ok && k.Spec != nil && len(k.Spec.Resources) == 0 {
+			return false // it applies components alone
+		}
+		return strings.HasPrefix(file, dir+"/")
+	})
 }
 
 // foldersOf are the folders from which the file of a HelmRelease is reached.
