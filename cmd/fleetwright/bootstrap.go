@@ -213,10 +213,11 @@ func (v *validation) bootstrapFindings(ctx context.Context) error {
 	return err
 }
 
-// unreadable is the error of a report that can tell nothing of a bootstrap file.
+// unreadable is the error of a report that can tell nothing of a bootstrap file at which helmfile
+// stops too.
 func unreadable(report *bootstrap.Report) error {
 	for _, r := range report.Releases {
-		if r.Unreadable {
+		if r.Unreadable && r.Stops {
 			return nothingFound(&bootstrap.UnreadableError{File: r.File, Line: r.Line, Reason: r.Reason})
 		}
 	}

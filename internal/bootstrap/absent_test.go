@@ -15,6 +15,21 @@ spec:
   chart: {spec: {chart: app, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}
 `
 
+// TestPerhapsAbsent leaves open what a variable leads to where no folder fits the rest of the path.
+func TestPerhapsAbsent(t *testing.T) {
+	for _, path := range []string{"/other/gone.yaml", "/gone.yaml", "/web/gone.yaml", "apps/gone.yaml", "/../apps/gone.yaml"} {
+		helmfile := "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: charts/app, version: 1.0.0, values: ['{{ requiredEnv \"DIR\" }}" + path +
+			"']}\n-- deep/web/values.yaml --\na: 1\n"
+		report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(helmfile+absentRelease))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Releases) != 1 || report.Releases[0].Verdict != Unresolved || !strings.Contains(report.Releases[0].Reason, `requiredEnv "DIR"`) {
+			t.Errorf("%s: got %+v", path, report.Releases)
+		}
+	}
+}
+
 // TestAbsent tells of values files that aren't there, and which tool stops.
 func TestAbsent(t *testing.T) {
 	helmfile := "-- talos/helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: charts/app, version: 1.0.0, values: [PATH]}\n"
@@ -23,6 +38,10 @@ func TestAbsent(t *testing.T) {
 			"the values file talos/gone.yaml doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
 		{"out of the repository", strings.Replace(helmfile, "PATH", "../../apps/gone.yaml", 1),
 			"the values file ../apps/gone.yaml leads out of the repository and isn't read   talos/helmfile.yaml:2\n", "helmfile stops there"},
+		{"below a variable", strings.Replace(helmfile, "PATH", `'{{ requiredEnv "ROOT" }}/apps/gone.yaml'`, 1),
+			"the values file apps/gone.yaml doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
+		{"below a variable that is a folder", strings.Replace(helmfile, "PATH", `'{{ env "MAIN" }}/web/api/gone.yaml'`, 1) + "-- main/web/api/values.yaml --\na: 1\n",
+			"the values file main/web/api/gone.yaml doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
 		{"a template", strings.Replace(helmfile, "PATH", "app.yaml.gotmpl", 1) + "-- talos/app.yaml.gotmpl --\n{{ readFile \"gone.yaml\" }}\n",
 			"the file talos/gone.yaml, which the template reads, doesn't exist   talos/helmfile.yaml:2\n", "helmfile stops there"},
 		{"kustomize", "-- cni/kustomization.yaml --\nhelmCharts:\n  - {name: app, releaseName: app, namespace: a, repo: https://charts.example.com, version: 1.0.0, valuesFile: gone.yaml}\n",

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // all evaluates the helmfiles and charts of a repository, and returns the releases
@@ -31,7 +32,8 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 		add(releases)
 		return r.ctx.Err()
 	}
-	used := r.usedBy(files)
+	used, parts := r.usedBy(files)
+	files = slices.DeleteFunc(slices.Clone(files), func(file string) bool { return parts[file] })
 	for _, file := range files {
 		if !used[file] {
 			if err := evaluate(file); err != nil {
@@ -54,14 +56,18 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 	return out, nil
 }
 
-// usedBy are the files that another helmfile names as a base or calls.
-func (r *reader) usedBy(files []string) map[string]bool {
-	used := map[string]bool{}
+// usedBy are the files that another helmfile names as a base or calls, and parts the templates that
+// another's own text reads: they are no helmfiles.
+func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
+	used, parts = map[string]bool{}, map[string]bool{}
 	for _, file := range files {
 		r.work, r.budget = maxFileWork, maxFilesOfHelmfile
 		h, err := r.helmfile(file, nil, nil)
 		if err != nil {
 			continue
+		}
+		for p := range r.reads {
+			parts[p] = parts[p] || p != file && strings.HasSuffix(p, ".gotmpl")
 		}
 		for _, base := range h.bases {
 			if p, bad := r.locate("a base is", h.dir, base.value); bad.reason == "" && p != file {
@@ -74,7 +80,7 @@ func (r *reader) usedBy(files []string) map[string]bool {
 			}
 		}
 	}
-	return used
+	return used, parts
 }
 
 // same says whether two evaluations of one release came to the same.

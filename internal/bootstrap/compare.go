@@ -63,9 +63,25 @@ func (g *git) compare(e *engine, r *release, h *helmRelease) *comparison {
 	c.chart(r, chart)
 	c.version(r, chart)
 	if !r.crdsOnly {
-		c.values(r.values, g.values(h), h.writtenValues())
+		values := g.values(h)
+		c.values(r.values, values, h.writtenValues())
+		if r.reads[h.file] && slices.ContainsFunc(r.values.unknown, func(m mark) bool { return m.stops }) {
+			c.unseen(values)
+		}
 	}
 	return c
+}
+
+// unseen tells of the values that come from valuesFrom where the bootstrap reads the HelmRelease,
+// which doesn't have them, and its template stops there.
+func (c *comparison) unseen(git layered) {
+	referred := emptyMap(git.value.place)
+	for key, v := range git.value.fields {
+		if anyPart(v, func(part *value) bool { return part.referred }) {
+			referred.fields[key] = v
+		}
+	}
+	c.diff("values", pair{}, pair{value: referred, sure: git.sure, open: len(git.unknown) > 0})
 }
 
 func (c *comparison) identity(r *release, g *git, h *helmRelease) {

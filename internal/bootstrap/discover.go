@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,10 +65,16 @@ var (
 	nameLine     = regexp.MustCompile(`(?m)^[ \t-]+(\{(.*,)?[ \t]*)?name:`)
 	callsLine    = regexp.MustCompile(`(?m)^helmfiles:`)
 	inheritsLine = regexp.MustCompile(`(?m)^(defaultInherit|bases):`)
+	knownLine    = regexp.MustCompile(`(?m)^(` + strings.Join(known, "|") + `):`)
+	bringsLine   = regexp.MustCompile(`(?m)^\{\{-? *(tpl|include|template|readFile) `)
 )
 
-// looksLikeHelmfile judges a text that is a template, or no YAML.
-func looksLikeHelmfile(data []byte) bool {
+// looksLikeHelmfile judges a text that is a template, or no YAML: by the name that helmfile looks
+// for, where another template may bring its releases.
+func looksLikeHelmfile(file string, data []byte) bool {
+	if path.Base(file) == "helmfile.yaml.gotmpl" && knownLine.Match(data) && bringsLine.Match(data) {
+		return true
+	}
 	return callsLine.Match(data) ||
 		releasesLine.Match(data) && nameLine.Match(data) && (chartLine.Match(data) || inheritsLine.Match(data))
 }
@@ -82,7 +89,7 @@ func findHelmfiles(repo *repository.Repository) []string {
 		is := slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return isHelmfile(d.Node) })
 		if !is && (f.Err != nil && f.Err.Reason == repository.NotYAML || inSeveralParts(f)) {
 			data, err := repo.ReadFile(f.Path)
-			is = err == nil && looksLikeHelmfile(data)
+			is = err == nil && looksLikeHelmfile(f.Path, data)
 		}
 		if is {
 			found = append(found, f.Path)
@@ -92,7 +99,7 @@ func findHelmfiles(repo *repository.Repository) []string {
 		if !strings.HasSuffix(p, ".gotmpl") || repo.Use(p) == repository.Chart {
 			continue
 		}
-		if data, err := repo.ReadFile(p); err == nil && looksLikeHelmfile(data) {
+		if data, err := repo.ReadFile(p); err == nil && looksLikeHelmfile(p, data) {
 			found = append(found, p)
 		}
 	}

@@ -548,12 +548,15 @@ func (r *rendering) formatted(format string, args ...any) string {
 
 var printsAddress = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
 
+// takesWidth is a verb whose width is an argument, or which names its argument.
+var takesWidth = regexp.MustCompile(`%[-+# 0-9.]*[*\[]`)
+
 // printfCost is the size of the arguments and of all widths that the format
 // asks for.
 func printfCost(args []reflect.Value) int64 {
 	format := args[0].String()
 	verbs := int64(strings.Count(format, "%"))
-	if strings.Contains(format, "*") || strings.Contains(format, "[") {
+	if takesWidth.MatchString(format) {
 		return saturate(1+length(args[1]), 1_000_000*verbs)
 	}
 	n, width := int64(0), int64(0)
@@ -641,11 +644,40 @@ func (e *engine) guess(dir, p string) (string, mark) {
 			found = append(found, each)
 		}
 	}
-	if len(found) != 1 {
-		e.askVariable(asked, found)
-		return "", unknown
+	switch {
+	case len(found) == 1:
+		return found[0], mark{}
+	case len(found) == 0 && asked != p && !strings.Contains(asked, markOpen):
+		if gone := e.belowFolder(asked); gone != "" {
+			return "", mark{reason: fmt.Sprintf("the file %s %s", gone, absence(gone)), missing: gone}
+		}
 	}
-	return found[0], mark{}
+	e.askVariable(asked, found)
+	return "", unknown
+}
+
+// belowFolder is where a path that begins with a variable leads, the variable being the folder of
+// the repository or one in it: that has the path's first folder, or one further down its first two.
+// It is "" where no folder fits, and the variable may be anything.
+func (e *engine) belowFolder(rest string) string {
+	rest = path.Clean(rest)
+	first, next, deep := strings.Cut(rest, "/")
+	if !deep || first == ".." {
+		return ""
+	}
+	if e.hasFolder(first) {
+		return rest
+	}
+	second, _, deep := strings.Cut(next, "/")
+	if !deep {
+		return ""
+	}
+	for _, f := range e.paths() {
+		if above, _, in := strings.Cut(f, "/"+first+"/"+second+"/"); in {
+			return path.Join(above, rest)
+		}
+	}
+	return ""
 }
 
 func (r *rendering) readFile(name string) (any, error) {
@@ -681,7 +713,10 @@ func (e *engine) read(p string) ([]byte, mark) {
 
 func (r *rendering) isFile(name string) any {
 	p, bad := r.locate("the template reads", r.dir, name)
-	if bad.reason != "" {
+	switch {
+	case bad.missing != "":
+		return false
+	case bad.reason != "":
 		return r.mark(bad)
 	}
 	return r.files.Exists(p)

@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"path"
@@ -277,9 +278,15 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 	}
 	var reads []readAt
 	rendered, err := r.render(h.dir, part, data)
+	var undecided *brokenPart
 	if err != nil {
-		if !isUndecided(err) {
-			h.refuseIf(r.certain && !env.open(), place{file, offset + lineOfTemplateError(err)}, templateReason(err))
+		at := offset + lineOfTemplateError(err)
+		if isUndecided(err) {
+			reason := templateReason(err)
+			reason = reason[max(strings.Index(reason, errUndecided.Error()), 0):]
+			undecided = &brokenPart{line: at, reason: "the file is not evaluated: " + reason}
+		} else {
+			h.refuseIf(r.certain && !env.open(), place{file, at}, templateReason(err))
 		}
 		h.guessed = true
 		rendered = r.salvage(h.dir, part, data, err)
@@ -291,6 +298,7 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 	nodes, err := parseText(file, rendered)
 	if err != nil {
 		h.guessed = h.guessed || strings.Contains(rendered, markOpen)
+		h.broken = cmp.Or(h.broken, undecided)
 		h.breaks(err, offset)
 		nodes, _ = parseText(file, r.salvage(h.dir, part, data, err))
 		original = originalLines(part, part, offset)

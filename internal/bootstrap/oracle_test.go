@@ -87,9 +87,9 @@ func TestAgainstHelmfile(t *testing.T) {
 			repo, o := repositoryOf(t, a), newOracle(t, a)
 			r := &reader{engine: newEngine(t.Context(), repo), repo: repo}
 			files := findHelmfiles(repo)
-			used := r.usedBy(files)
+			used, parts := r.usedBy(files)
 			for _, file := range files {
-				if !used[file] {
+				if !used[file] && !parts[file] {
 					compared += o.compare(t, repo, file)
 				}
 			}
@@ -111,8 +111,8 @@ func (o *oracle) compare(t *testing.T, repo *repository.Repository, file string)
 	refused := refusalOf(releases, writing)
 	out, err := o.run(t, "--file", file, "list", "--output", "json")
 	if err != nil {
-		if strings.Contains(err.Error(), "required env var") {
-			return 0 // which may be set elsewhere
+		if strings.Contains(err.Error(), "required env var") || strings.Contains(err.Error(), "error calling exec") {
+			return 0 // which may be there elsewhere
 		}
 		if refused == "" {
 			t.Errorf("%s: helmfile refuses the file, we don't: %s", file, err)

@@ -81,6 +81,8 @@ func newRawRelease(file string, n *yaml.Node) *rawRelease {
 	for _, field := range releaseFields {
 		if t := scalarText(file, n, field); t.value != "" {
 			r.fields[field] = t
+		} else if v := repository.Lookup(n, field); v != nil && len(v.Content) > 0 {
+			r.fields[field] = text{place: place{file, v.Line}, unknown: &mark{reason: fmt.Sprintf("its %s is a list or a map, not a text", field)}}
 		}
 	}
 	for _, field := range pointerFields {

@@ -367,10 +367,11 @@ func (e *evaluation) failed(at place, err error) *mark {
 		return &m
 	}
 	reason := templateReason(err)
+	stops := !isUndecided(err) && e.certain && !e.open()
 	if !isUndecided(err) {
-		e.h.refuseIf(e.certain && !e.open(), e.innermost(at, err), reason)
+		e.h.refuseIf(stops, e.innermost(at, err), reason)
 	}
-	return &mark{reason: TemplateFails + reason}
+	return &mark{reason: TemplateFails + reason, stops: stops}
 }
 
 // innermost is the line of the template that a failing one reads and evaluates, such as
@@ -552,8 +553,13 @@ func (e *evaluation) addEntry(r *release, l *layered, each entry) {
 func (e *evaluation) addFile(r *release, l *layered, t text) {
 	gone := func(m mark) {
 		if m.missing != "" {
-			// What a template reads is unknown; the entry itself is not.
-			l.missing = append(l.missing, text{place: t.place, value: m.missing, unknown: t.unknown})
+			e.reads[m.missing] = false
+			// What a template reads is unknown; the entry itself is not, or depends on the environment.
+			absent := text{place: t.place, value: m.missing}
+			if t.unknown != nil && t.unknown.missing != "" {
+				absent.unknown = t.unknown
+			}
+			l.missing = append(l.missing, absent)
 		}
 		l.addUnknown(m)
 	}

@@ -82,6 +82,8 @@ type mark struct {
 	reason string
 	// missing is the file whose absence is the reason, "" for another reason.
 	missing string
+	// stops says that a template certainly fails, so that the tool stops there.
+	stops bool
 	// variable is the environment variable whose value this is, "" of anything else.
 	variable string
 	// expression tells apart what functions make of a mark, and negated a condition's contrary.
