@@ -33,6 +33,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/finding"
 	fluxrender "github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -181,20 +182,7 @@ func resourceKinds(spec *v1alpha1.Spec) []string {
 func TestExamplesHaveNoFindings(t *testing.T) {
 	for _, name := range names {
 		for _, target := range render(t, load(t, name)) {
-			repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-				for f := range target.Tree.All() {
-					if !yield(f.Path, f.Content) {
-						return
-					}
-				}
-			}, repository.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := validators.Run(t.Context(), repo, validators.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := validated(t, target)
 			for _, f := range report.Findings {
 				t.Errorf("%s/%s: %+v", name, target.Name, f)
 			}
@@ -203,6 +191,26 @@ func TestExamplesHaveNoFindings(t *testing.T) {
 			}
 		}
 	}
+}
+
+// validated is the report of a target with the rules that are always on.
+func validated(t *testing.T, target tree.Target) finding.Report {
+	t.Helper()
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
+		for f := range target.Tree.All() {
+			if !yield(f.Path, f.Content) {
+				return
+			}
+		}
+	}, repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := validators.Run(t.Context(), repo, validators.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
 
 // Every kustomization of every target builds with the real kustomize.

@@ -22,9 +22,6 @@ func (c *kommanderChecker) catalogs() {
 				c.fail(c.of, p.child("defaultFor"), "take workspace out, or defaultFor", "a catalog for everybody stands in the namespace kommander")
 			}
 		}
-		if catalog.Name == "management" && catalog.Workspace == "" {
-			c.fail(c.of, p.child("name"), "choose another name", "the management repository has the name %s", quote(catalog.Name))
-		}
 	}
 }
 

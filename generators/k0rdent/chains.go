@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
 // chain computes the templates of a chain from its upgrade paths: all that the
@@ -73,7 +74,7 @@ func newest(c v1alpha1.K0rdentChain) string {
 // specification gives them.
 func chainObjects(kind string, chains []v1alpha1.K0rdentChain) (objects []any, names map[string]string) {
 	names = map[string]string{}
-	for _, c := range byName(chains, func(c v1alpha1.K0rdentChain) string { return c.Name }) {
+	for _, c := range emit.ByName(chains, func(c v1alpha1.K0rdentChain) string { return c.Name }) {
 		names[c.Name] = chainName(c)
 		objects = append(objects, newObject(kind, system(names[c.Name]), chain(c)))
 	}

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 )
 
 func (g *generator) sortedClusters() []v1alpha1.K0rdentCluster {
-	return byName(g.k.ClusterDeployments, func(c v1alpha1.K0rdentCluster) string { return c.Namespace + "/" + c.Name })
+	return emit.ByName(g.k.ClusterDeployments, func(c v1alpha1.K0rdentCluster) string { return c.Namespace + "/" + c.Name })
 }
 
 // clusters is the step of the ClusterDeployments. Nothing waits for them: making

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
 )
@@ -21,7 +22,7 @@ func comment(c v1alpha1.K0rdentCredential) string {
 // the providers define. Encrypted Secrets are listed when they are there.
 func (g *generator) credentials() {
 	files, comments := map[string][]any{}, map[string]string{}
-	for _, c := range byName(g.k.Credentials, func(c v1alpha1.K0rdentCredential) string { return c.Name }) {
+	for _, c := range emit.ByName(g.k.Credentials, func(c v1alpha1.K0rdentCredential) string { return c.Name }) {
 		identity, ref := identityOf(c)
 		objects := []any{}
 		if identity != nil {

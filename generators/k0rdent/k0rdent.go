@@ -8,9 +8,6 @@
 package k0rdent
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
@@ -85,9 +82,4 @@ func componentLabel() map[string]string {
 // managedLabel marks sources for the controllers that kcm can bring along.
 func managedLabel() map[string]string {
 	return map[string]string{"k0rdent.mirantis.com/managed": "true"}
-}
-
-// byName sorts objects by their names.
-func byName[T any](list []T, name func(T) string) []T {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }

@@ -17,7 +17,7 @@ import (
 // sources. kcm judges them only when there is a Management.
 func (g *generator) templates() {
 	files := map[string][]any{}
-	for _, s := range byName(g.k.Sources, func(s v1alpha1.K0rdentSource) string { return s.Name }) {
+	for _, s := range emit.ByName(g.k.Sources, func(s v1alpha1.K0rdentSource) string { return s.Name }) {
 		files["sources.yaml"] = append(files["sources.yaml"], fluxSource(s))
 	}
 	for _, t := range g.k.ClusterTemplates {

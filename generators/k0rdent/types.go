@@ -2,6 +2,7 @@ package k0rdent
 
 import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
 // The objects of k0rdent that are generated, as far as they are generated
@@ -9,20 +10,10 @@ import (
 
 const apiVersion = "k0rdent.mirantis.com/v1beta1"
 
-type metadata struct {
-	Name        string            `json:"name"`
-	Namespace   string            `json:"namespace,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-}
-
-// object is any object with a spec.
-type object struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Metadata   metadata `json:"metadata"`
-	Spec       any      `json:"spec"`
-}
+type (
+	metadata = emit.Metadata
+	object   = emit.Object
+)
 
 func newObject(kind string, m metadata, spec any) object {
 	return object{APIVersion: apiVersion, Kind: kind, Metadata: m, Spec: spec}

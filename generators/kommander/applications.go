@@ -44,7 +44,7 @@ func (g *generator) fluxDeployment(namespace string, selector spec) any {
 	if selector != nil {
 		s["clusterSelector"] = selector
 	}
-	return object{apps, "AppDeployment", metadata{Name: v1alpha1.KommanderFluxApp, Namespace: namespace}, s}
+	return newObject(apps, "AppDeployment", metadata{Name: v1alpha1.KommanderFluxApp, Namespace: namespace}, s)
 }
 
 // applications are those of the management cluster. Kommander itself is among them, so
@@ -115,7 +115,7 @@ func (g *generator) deployment(namespace string, a v1alpha1.KommanderApplication
 	if overrides != nil {
 		s["clusterConfigOverrides"] = overrides
 	}
-	out[0] = object{apps, "AppDeployment", metadata{Name: a.Name, Namespace: namespace}, s}
+	out[0] = newObject(apps, "AppDeployment", metadata{Name: a.Name, Namespace: namespace}, s)
 	return out
 }
 

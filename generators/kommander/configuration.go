@@ -146,19 +146,19 @@ violation[{"msg": msg}] {
   msg := sprintf("%s %s has no serviceAccountName", [input.review.kind.kind, input.review.object.metadata.name])
 }
 `
-	return object{templates, "ConstraintTemplate", metadata{Name: "requiredserviceaccountname"}, spec{
+	return newObject(templates, "ConstraintTemplate", metadata{Name: "requiredserviceaccountname"}, spec{
 		"crd":     spec{"spec": spec{"names": spec{"kind": constraintKind}}},
 		"targets": []any{spec{"target": "admission.k8s.gatekeeper.sh", "rego": rego}},
-	}}
+	})
 }
 
 // constraint wants a service account of a kind's objects in the namespaces of projects,
 // where they would otherwise run as Flux itself.
 func constraint(group, kind, n string) any {
-	return object{constraints, constraintKind, metadata{Name: n}, spec{"match": spec{
+	return newObject(constraints, constraintKind, metadata{Name: n}, spec{"match": spec{
 		"kinds":             []any{spec{"apiGroups": []string{group}, "kinds": []string{kind}}},
 		"namespaceSelector": spec{"matchLabels": spec{"kommander.d2iq.io/managed-by-kind": "Project"}},
-	}}}
+	}})
 }
 
 // appManagement is the controller of AppDeployments, which belongs to an AppDeployment

@@ -52,13 +52,13 @@ func (g *generator) rootCA() {
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepRootCA, After: []string{v1alpha1.KommanderStepBase}, Unit: layout.Unit{Wait: true},
 		Files: map[string][]any{"root-ca.yaml": {
-			object{certManager, "ClusterIssuer", metadata{Name: selfSigned}, spec{"selfSigned": spec{}}},
-			object{certManager, "Certificate", kept(metadata{Name: rootCA, Namespace: g.k.RootCA.Namespace}), spec{
+			newObject(certManager, "ClusterIssuer", metadata{Name: selfSigned}, spec{"selfSigned": spec{}}),
+			newObject(certManager, "Certificate", kept(metadata{Name: rootCA, Namespace: g.k.RootCA.Namespace}), spec{
 				"isCA": true, "commonName": rootCA, "secretName": rootCA,
 				"privateKey": spec{"algorithm": "ECDSA", "size": 256},
 				"issuerRef":  issuer(selfSigned),
-			}},
-			object{certManager, "ClusterIssuer", metadata{Name: rootCA}, spec{"ca": spec{"secretName": rootCA}}},
+			}),
+			newObject(certManager, "ClusterIssuer", metadata{Name: rootCA}, spec{"ca": spec{"secretName": rootCA}}),
 		}},
 	})
 }
@@ -125,9 +125,9 @@ func (g *generator) airgapped() {
 	}
 	target := &kustypes.Selector{}
 	target.Kind = "HelmRepository"
-	g.out.Objects("common/airgapped/patch-add-secret-ref.yaml", "", object{
+	g.out.Objects("common/airgapped/patch-add-secret-ref.yaml", "", newObject(
 		"source.toolkit.fluxcd.io/v1", "HelmRepository", metadata{Name: "not-used-in-a-patch"}, spec{field: name(v1alpha1.KommanderCASecret)},
-	})
+	))
 	g.out.Kustomization("common/airgapped", emit.Kustomization{
 		Resources: []string{"../helm-repositories"},
 		Patches:   []kustypes.Patch{{Path: "patch-add-secret-ref.yaml", Target: target}},
@@ -145,15 +145,15 @@ func (g *generator) ingress() {
 	unit := layout.Unit{Wait: true}
 	if acme := g.k.Ingress.ACME; acme != nil {
 		from = acmeIssuer
-		files["clusterissuer.yaml"] = []any{object{certManager, "ClusterIssuer", metadata{Name: acmeIssuer}, spec{"acme": spec{
+		files["clusterissuer.yaml"] = []any{newObject(certManager, "ClusterIssuer", metadata{Name: acmeIssuer}, spec{"acme": spec{
 			"email": acme.Email, "server": acme.Server, "privateKeySecretRef": name(acmeIssuer + "-account"),
 			"solvers": []any{spec{"http01": spec{"ingress": spec{"ingressClassName": "kommander-traefik"}}}},
-		}}}}
+		}})}
 		unit = layout.Unit{HealthChecks: []meta.NamespacedObjectKindReference{{APIVersion: certManager, Kind: "ClusterIssuer", Name: acmeIssuer}}}
 	}
-	files["certificate.yaml"] = []any{object{certManager, "Certificate", metadata{Name: ingressTLS, Namespace: namespace}, spec{
+	files["certificate.yaml"] = []any{newObject(certManager, "Certificate", metadata{Name: ingressTLS, Namespace: namespace}, spec{
 		"secretName": ingressTLS, "dnsNames": []string{g.k.Ingress.Hostname}, "issuerRef": issuer(from),
-	}}}
+	})}
 	g.Add(step.Step{Name: v1alpha1.KommanderStepIngress, After: []string{v1alpha1.KommanderStepHelmRepositories, v1alpha1.KommanderStepRootCA}, Unit: unit, Files: files})
 }
 
@@ -167,10 +167,10 @@ func (g *generator) gitea() {
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepGitea, Unit: layout.Unit{Wait: true},
 		After: []string{v1alpha1.KommanderStepRootCA, v1alpha1.KommanderStepHelmRepositories, v1alpha1.KommanderStepIngress},
-		Files: map[string][]any{"certificate.yaml": {object{certManager, "Certificate", metadata{Name: giteaTLS, Namespace: namespace}, spec{
+		Files: map[string][]any{"certificate.yaml": {newObject(certManager, "Certificate", metadata{Name: giteaTLS, Namespace: namespace}, spec{
 			"secretName": giteaTLS, "dnsNames": hosts, "issuerRef": issuer(rootCA),
 			"privateKey": spec{"algorithm": "ECDSA", "size": 256},
-		}}}},
+		})}},
 		Comments:  map[string]string{"certificate.yaml": "Gitea needs the Secret " + namespace + "/" + v1alpha1.KommanderGiteaSecret + " too, with username and password,\nencrypted in Git or made otherwise."},
 		Lists:     append(g.secretsOf(v1alpha1.KommanderStepGitea), g.profile.applied(v1alpha1.KommanderGiteaApp, g.k.Gitea.Version)...),
 		PostBuild: g.postBuild(g.k.Definition(v1alpha1.KommanderGiteaApp, g.k.Gitea.Version)),

@@ -8,9 +8,7 @@
 package kommander
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
@@ -154,9 +152,4 @@ func (g *generator) postBuild(d *v1alpha1.KommanderDefinition) *kustomizev1.Post
 		p.Substitute["releaseName"], p.Substitute["appVersion"] = d.Name, d.Version
 	}
 	return p
-}
-
-// byName sorts objects by their names.
-func byName[T any](list []T, name func(T) string) []T {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }

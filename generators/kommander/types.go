@@ -18,19 +18,13 @@ const (
 	constraints = "constraints.gatekeeper.sh/v1beta1"
 )
 
-type metadata struct {
-	Name        string            `json:"name"`
-	Namespace   string            `json:"namespace,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-}
+type (
+	metadata = emit.Metadata
+	object   = emit.Object
+)
 
-// object is any object with a spec.
-type object struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Metadata   metadata `json:"metadata"`
-	Spec       any      `json:"spec"`
+func newObject(apiVersion, kind string, m metadata, s any) object {
+	return object{APIVersion: apiVersion, Kind: kind, Metadata: m, Spec: s}
 }
 
 // spec is what an object of a kind has that needs no type of its own.

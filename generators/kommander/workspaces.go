@@ -19,9 +19,9 @@ func (g *generator) cluster() {
 	}
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepCluster, After: []string{v1alpha1.KommanderStepIngress, v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications},
-		Files: map[string][]any{"kommandercluster.yaml": {object{clusters, "KommanderCluster", kept(metadata{Name: v1alpha1.KommanderHost, Namespace: namespace}), spec{
+		Files: map[string][]any{"kommandercluster.yaml": {newObject(clusters, "KommanderCluster", kept(metadata{Name: v1alpha1.KommanderHost, Namespace: namespace}), spec{
 			"ingress": spec{"hostname": g.k.Ingress.Hostname, "certificateSecretRef": name(ingressTLS)},
-		}}}},
+		})}},
 		Comments: map[string]string{"kommandercluster.yaml": "Kommander's own object of the management cluster; Git holds its ingress."},
 	})
 }
@@ -56,14 +56,14 @@ func (g *generator) folder(dir string, files map[string][]any) string {
 // Kommander makes of them.
 func (g *generator) workspaces() {
 	var own, content []string
-	for _, w := range byName(g.k.Workspaces, func(w v1alpha1.KommanderWorkspace) string { return w.Name }) {
+	for _, w := range emit.ByName(g.k.Workspaces, func(w v1alpha1.KommanderWorkspace) string { return w.Name }) {
 		dir := path.Join("workspaces", w.Name)
 		if !w.Existing {
 			s := spec{"namespaceName": w.Namespace}
 			if len(w.ClusterLabels) > 0 {
 				s["clusterLabels"] = w.ClusterLabels
 			}
-			own = append(own, g.folder(dir, map[string][]any{"workspace.yaml": {object{workspaces, "Workspace", metadata{Name: w.Name}, s}}}))
+			own = append(own, g.folder(dir, map[string][]any{"workspace.yaml": {newObject(workspaces, "Workspace", metadata{Name: w.Name}, s)}}))
 		}
 		content = append(content, g.folder(path.Join(dir, "content"), g.workspaceContent(w)))
 	}
@@ -84,10 +84,10 @@ func (g *generator) workspaceContent(w v1alpha1.KommanderWorkspace) map[string][
 		"applications/" + v1alpha1.KommanderFluxApp + ".yaml": {g.fluxDeployment(w.Namespace, nil)},
 	}
 	for _, c := range w.Clusters {
-		files["clusters/"+c.Name+".yaml"] = []any{object{
+		files["clusters/"+c.Name+".yaml"] = []any{newObject(
 			clusters, "KommanderCluster", metadata{Name: c.Name, Namespace: w.Namespace, Labels: c.Labels},
 			spec{"kubeconfigRef": name(c.Kubeconfig)},
-		}}
+		)}
 	}
 	for _, c := range g.k.Catalogs {
 		if c.Workspace == w.Name {
@@ -103,7 +103,7 @@ func (g *generator) workspaceContent(w v1alpha1.KommanderWorkspace) map[string][
 // projects are two steps as workspaces are.
 func (g *generator) projects() {
 	var own, content []string
-	for _, p := range byName(g.k.Projects, func(p v1alpha1.KommanderProject) string { return p.Name }) {
+	for _, p := range emit.ByName(g.k.Projects, func(p v1alpha1.KommanderProject) string { return p.Name }) {
 		dir := path.Join("projects", p.Name)
 		own = append(own, g.folder(dir, map[string][]any{"project.yaml": {g.project(p)}}))
 		if folder := g.folder(path.Join(dir, "content"), g.projectContent(p)); folder != "" {
@@ -129,26 +129,26 @@ func (g *generator) project(p v1alpha1.KommanderProject) any {
 		}
 		placement["clusters"] = names
 	}
-	return object{workspaces, "Project", metadata{Name: p.Name, Namespace: g.k.Workspace(p.Workspace).Namespace}, spec{
+	return newObject(workspaces, "Project", metadata{Name: p.Name, Namespace: g.k.Workspace(p.Workspace).Namespace}, spec{
 		"workspaceRef": name(p.Workspace), "namespaceName": p.Namespace, "placement": placement,
-	}}
+	})
 }
 
 // projectContent are the roles, bindings, sources and applications of a project.
 func (g *generator) projectContent(p v1alpha1.KommanderProject) map[string][]any {
 	files := map[string][]any{}
 	in := func(n string) metadata { return metadata{Name: n, Namespace: p.Namespace} }
-	for _, r := range byName(p.Roles, func(r v1alpha1.KommanderRole) string { return r.Name }) {
-		files["roles.yaml"] = append(files["roles.yaml"], object{workspaces, "ProjectRole", in(r.Name), spec{"rules": r.Rules}})
+	for _, r := range emit.ByName(p.Roles, func(r v1alpha1.KommanderRole) string { return r.Name }) {
+		files["roles.yaml"] = append(files["roles.yaml"], newObject(workspaces, "ProjectRole", in(r.Name), spec{"rules": r.Rules}))
 	}
-	for _, b := range byName(p.Bindings, func(b v1alpha1.KommanderBinding) string { return b.Name }) {
+	for _, b := range emit.ByName(p.Bindings, func(b v1alpha1.KommanderBinding) string { return b.Name }) {
 		s := spec{"virtualGroupRef": name(b.Group)}
 		if b.ProjectRole != "" {
 			s["projectRoleRef"] = name(b.ProjectRole)
 		} else {
 			s["workspaceRoleRef"] = name(b.WorkspaceRole)
 		}
-		files["bindings.yaml"] = append(files["bindings.yaml"], object{workspaces, "VirtualGroupProjectRoleBinding", in(b.Name), s})
+		files["bindings.yaml"] = append(files["bindings.yaml"], newObject(workspaces, "VirtualGroupProjectRoleBinding", in(b.Name), s))
 	}
 	for _, source := range p.Sources {
 		template := spec{"ref": spec{"branch": source.Branch}}
@@ -159,7 +159,7 @@ func (g *generator) projectContent(p v1alpha1.KommanderProject) map[string][]any
 		if source.SecretRef != nil {
 			s["secret"] = source.SecretRef.Name
 		}
-		files["sources/"+source.Name+".yaml"] = []any{object{dispatch, "GitopsRepository", in(source.Name), s}}
+		files["sources/"+source.Name+".yaml"] = []any{newObject(dispatch, "GitopsRepository", in(source.Name), s)}
 	}
 	for _, a := range p.Applications {
 		files["applications/"+a.Name+".yaml"] = g.deployment(p.Namespace, a)
