@@ -19,6 +19,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/helm"
 	"github.com/fleetwright/fleetwright/validators/ignore"
 	"github.com/fleetwright/fleetwright/validators/k0rdent"
+	"github.com/fleetwright/fleetwright/validators/kommander"
 	"github.com/fleetwright/fleetwright/validators/ownership"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
@@ -84,6 +85,16 @@ var rules = []rule.Rule{
 	k0rdent.TemplateEdited,
 	k0rdent.TemplateMissing,
 	k0rdent.UpgradeUnsupported,
+	kommander.AppMissing,
+	kommander.BindingRole,
+	kommander.GroupMissing,
+	kommander.NameTaken,
+	kommander.NamespaceChanged,
+	kommander.OverrideMissing,
+	kommander.OverrideValues,
+	kommander.PlacementEmpty,
+	kommander.RoleMissing,
+	kommander.WorkspaceMissing,
 	ownership.Duplicate,
 	ownership.OrphanFile,
 	schema.Invalid,

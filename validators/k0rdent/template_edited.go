@@ -8,6 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -33,34 +34,10 @@ and a rule of the AccessManagement that names the new chain.`,
 		Files:  base + edited("aws-standalone-cp-1-0-44", "1.0.44"),
 	}},
 	Run: func(p *rule.Pass) {
-		if p.Before() == nil {
-			return
-		}
-		old := map[place]*reconcile.Object{}
-		for _, o := range p.AppliedBefore() {
-			if o.Group == group {
-				old[placeOf(o)] = o
-			}
-		}
-		for _, o := range p.Applied() {
-			if was := old[placeOf(o)]; was != nil {
-				edit(p, was, o)
-			}
+		for change := range platform.Changes(p, group) {
+			edit(p, change.Was, change.Is)
 		}
 	},
-}
-
-// place is where an object is applied.
-type place struct {
-	cluster string
-	reconcile.Identity
-}
-
-func placeOf(o *reconcile.Object) place {
-	if o.Kustomization == nil {
-		return place{"", o.Identity}
-	}
-	return place{o.Kustomization.Cluster.Name, o.Identity}
 }
 
 // edit reports what may not be changed in an object.

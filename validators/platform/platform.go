@@ -29,7 +29,10 @@ type World struct {
 	held  map[[2]string]bool
 	kinds map[string][]*reconcile.Object
 	names map[[2]string][]string
-	hints Hints
+	// Hints bounds those about this cluster.
+	Hints Hints
+	// compared counts the names that slips were sought among.
+	compared int
 }
 
 // Worlds are the management clusters of a repository: those that get any object of
@@ -38,6 +41,9 @@ type World struct {
 func Worlds(p *rule.Pass, groups ...string) []*World {
 	var out []*World
 	add := func(c *reconcile.Cluster, objects []*reconcile.Object, partial string) {
+		if !slices.ContainsFunc(objects, func(o *reconcile.Object) bool { return slices.Contains(groups, o.Group) }) {
+			return
+		}
 		w := &World{
 			Cluster: c, Objects: objects, Partial: partial, All: map[reconcile.Identity]*reconcile.Object{},
 			held: map[[2]string]bool{}, kinds: map[string][]*reconcile.Object{}, names: map[[2]string][]string{},
@@ -50,9 +56,7 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 				w.kinds[o.Kind] = append(w.kinds[o.Kind], o)
 			}
 		}
-		if len(w.Own) > 0 {
-			out = append(out, w)
-		}
+		out = append(out, w)
 	}
 	if len(p.Fleet().Clusters) == 0 {
 		add(nil, p.Applied(), "no cluster of the repository says what is applied together")
@@ -161,7 +165,7 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 			continue
 		}
 		f := finding.Finding{Message: fmt.Sprintf("%s names %s, which is not there: %s", r.From, r, d.Consequence)}
-		if near := w.hints.Nearest(r.Name, w.Names(r.Kind, r.Namespace)); near != "" {
+		if near := w.Hints.Nearest(r.Name, w.Names(r.Kind, r.Namespace)); near != "" {
 			f.Hint = fmt.Sprintf("did you mean %q?", near)
 		} else if d.Hint != nil {
 			f.Hint = d.Hint(r)
@@ -183,6 +187,19 @@ func (h *Hints) Nearest(name string, names []string) string {
 		return ""
 	}
 	near, _ := schemas.Nearest(name, names)
+	return near
+}
+
+// mostCompared bounds the names of a cluster that slips are sought among.
+const mostCompared = 1_000_000
+
+// Slip is the one of some names that another one is a slip of the pen for, "" where
+// there is none, or too many were compared already.
+func (w *World) Slip(name string, names []string) string {
+	if w.compared += len(names); w.compared > mostCompared {
+		return ""
+	}
+	near, _ := schemas.Misspelt(name, names)
 	return near
 }
 

@@ -1,0 +1,153 @@
+package kommander
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// AppMissing is kommander-app-missing.
+var AppMissing = rule.Rule{
+	ID:       "kommander-app-missing",
+	Title:    "an application, or a version of it, that is not there",
+	Severity: finding.Error,
+	Why: `An AppDeployment names an App or a ClusterApp, <application>-<version>. Kommander makes those out of the definitions in
+its own repository and in catalogs. Of an application whose definitions stand in this repository, under services/ or
+applications/, all versions are known: one that isn't among them is never installed, and what was installed before stays as
+it is. So it is where Git holds objects of the application.
+
+All other applications come from catalogs that Git only points at: they are unresolved.`,
+	Fix: `Name a version that there is, or add its definition.`,
+	Bad: []rule.Example{
+		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.6 # <-- here", "")},
+		{Files: base + definitions + deploy("ClusterApps # <-- here", "reloader-1.0.5", "")},
+	},
+	Good: []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			w.addApps(p)
+			for _, o := range w.Of(deployment) {
+				w.kindOfApp(p, o)
+			}
+			platform.Dangling{There: w.hasApp, Consequence: "nothing is installed", Hint: w.versionsOf}.Report(p, w.World, appReferences(w))
+		}
+	},
+}
+
+// kindOfApp reports an AppDeployment of what is no application.
+func (w *world) kindOfApp(p *rule.Pass, o *reconcile.Object) {
+	kind := o.Text("spec", "appRef", "kind")
+	if kind == "" || kind == app || kind == clusterApp || platform.Unknown(kind) {
+		return
+	}
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s names the kind %q, which is none of applications", o, kind),
+		Hint:    "write ClusterApp, or App for one of a catalog of the workspace or project",
+	}, "spec", "appRef", "kind")
+}
+
+// appReferences are the applications that AppDeployments name: that of all clusters,
+// and those of some.
+func appReferences(w *world) []platform.Reference {
+	var out []platform.Reference
+	for _, o := range w.Of(deployment) {
+		kind := o.Text("spec", "appRef", "kind")
+		namespace := o.Namespace
+		if kind == clusterApp {
+			namespace = ""
+		} else if kind != app {
+			continue
+		}
+		r := platform.Of(o, appsGroup, kind, namespace, "spec", "appRef", "name")
+		out = append(out, r)
+		name, _ := splitApp(r.Name)
+		for i := range o.List("spec", "clusterConfigOverrides") {
+			one := platform.Of(o, appsGroup, kind, namespace, "spec", "clusterConfigOverrides", i, "appVersion")
+			if one.Name == "" || name == "" {
+				continue
+			}
+			one.Name = name + "-" + one.Name
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// versions are those of an application that Git holds.
+type versions map[string]bool
+
+// version is the end of an application's name: its first digit follows a dash.
+var version = regexp.MustCompile(`^(.+?)-(v?\d+(\..*)?)$`)
+
+// splitApp splits the name of an application from its version, "" where there is none.
+func splitApp(name string) (app, of string) {
+	if m := version.FindStringSubmatch(name); m != nil {
+		return m[1], m[2]
+	}
+	return name, ""
+}
+
+// definitionFolders are where Kommander's repository has its definitions: up to 2.15,
+// and since then.
+var definitionFolders = []string{"services", "applications"}
+
+// addApps gathers the applications whose definitions, or objects, Git holds.
+func (w *world) addApps(p *rule.Pass) {
+	w.apps = map[string]versions{}
+	add := func(name, version string) {
+		if w.apps[name] == nil {
+			w.apps[name] = versions{}
+		}
+		w.apps[name][version] = true
+	}
+	for _, folder := range definitionFolders {
+		names, _ := p.Repo.ReadDir(folder)
+		for _, name := range names {
+			found, _ := p.Repo.ReadDir(path.Join(folder, name))
+			for _, version := range found {
+				if _, built := p.Repo.KustomizeAt(path.Join(folder, name, version)); built {
+					add(name, version)
+				}
+			}
+		}
+	}
+	for _, kind := range []string{app, clusterApp} {
+		for _, o := range w.Of(kind) {
+			add(splitApp(o.Name))
+		}
+	}
+}
+
+// hasApp says whether the definition of an application is there.
+func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
+	if doubt := w.Doubt(r); doubt != "" {
+		return false, doubt
+	}
+	name, version := splitApp(r.Name)
+	switch known := w.apps[name]; {
+	case known[version]:
+		return true, ""
+	case known == nil || r.Kind == app && !w.Holds(appsGroup, app):
+		return false, "it comes from a catalog, or from Kommander itself"
+	}
+	return false, ""
+}
+
+// versionsOf hints at the versions of an application that there are.
+func (w *world) versionsOf(r platform.Reference) string {
+	name, _ := splitApp(r.Name)
+	known := slices.Sorted(maps.Keys(w.apps[name]))
+	const most = 10
+	if len(known) > most {
+		return fmt.Sprintf("versions there are %s and %d more", strings.Join(known[:most], ", "), len(known)-most)
+	}
+	return "versions there are " + strings.Join(known, ", ")
+}

@@ -1,0 +1,183 @@
+package kommander
+
+import (
+	"strings"
+
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// base is a management cluster with a workspace.
+var base = rule.FluxSync + inCluster("workspace", `apiVersion: workspaces.kommander.mesosphere.io/v1alpha1
+kind: Workspace
+metadata:
+  name: retail
+spec:
+  namespaceName: retail
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: retail
+`)
+
+// inCluster is a file of the cluster.
+func inCluster(name, text string) string { return "-- clusters/prod/" + name + ".yaml --\n" + text }
+
+// renamed is the base with another workspace.
+func renamed(name, namespace string) string {
+	return strings.Replace(base, "  name: retail\nspec:\n  namespaceName: retail\n", "  name: "+name+"\nspec:\n  namespaceName: "+namespace+"\n", 1)
+}
+
+// definitions are two versions of an application, as Kommander's repository has them.
+const definitions = `-- services/reloader/0.0.121/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: []
+-- services/reloader/1.0.5/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: []
+`
+
+// deploy is an AppDeployment of an application.
+func deploy(kind, name, more string) string { return deployAt("", kind, name, more) }
+
+func deployAt(marker, kind, name, more string) string {
+	text := `apiVersion: apps.kommander.d2iq.io/v1alpha3
+kind: AppDeployment
+metadata:
+  ` + strings.TrimSpace("name: reloader "+marker) + `
+  namespace: retail
+spec:
+  appRef:
+    kind: ` + kind + `
+    name: ` + name + "\n"
+	if more != "" {
+		text += "  " + more + "\n"
+	}
+	return inCluster("app", text)
+}
+
+// selecting selects a cluster by its name.
+func selecting(name string) string {
+	return `clusterSelector:
+    matchExpressions:
+    - key: kommander.d2iq.io/cluster-name
+      operator: In
+      values:
+      - ` + name
+}
+
+// attached is an attached cluster.
+var attached = inCluster("cluster", `apiVersion: kommander.mesosphere.io/v1beta1
+kind: KommanderCluster
+metadata:
+  name: retail-production
+  namespace: retail
+spec:
+  kubeconfigRef:
+    name: retail-production-kubeconfig
+`)
+
+// override is an override ConfigMap.
+func override(name, namespace, data string) string {
+	file, _, _ := strings.Cut(name, " ")
+	return inCluster(file+"-of-"+namespace, `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: `+name+`
+  namespace: `+namespace+`
+data:
+  `+data+"\n")
+}
+
+// taken is a Kustomization in the workspace's namespace.
+func taken(name string) string {
+	return inCluster("taken", `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: `+name+`
+  namespace: retail
+spec:
+  interval: 1h
+  retryInterval: 1m
+  path: ./services/reloader/1.0.5
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+    namespace: flux-system
+`)
+}
+
+// projectIn is a project of a workspace in a namespace, with a role, and a group.
+func projectIn(workspace, namespace string) string {
+	return inCluster("project", `apiVersion: workspaces.kommander.mesosphere.io/v1alpha1
+kind: Project
+metadata:
+  name: checkout
+  namespace: `+namespace+`
+spec:
+  workspaceRef:
+    name: `+workspace+`
+  namespaceName: checkout
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: checkout
+---
+apiVersion: workspaces.kommander.mesosphere.io/v1alpha1
+kind: ProjectRole
+metadata:
+  name: deployer
+  namespace: checkout
+spec:
+  rules:
+  - apiGroups: [apps]
+    resources: [deployments]
+    verbs: [get, patch]
+---
+apiVersion: kommander.mesosphere.io/v1beta1
+kind: VirtualGroup
+metadata:
+  name: checkout-team
+spec:
+  subjects:
+  - apiGroup: rbac.authorization.k8s.io
+    kind: Group
+    name: oidc:checkout
+`)
+}
+
+// placed is a binding of a workspace's role on some clusters.
+func placed(placement string) string {
+	return inCluster("placed", `apiVersion: workspaces.kommander.mesosphere.io/v1alpha1
+kind: VirtualGroupWorkspaceRoleBinding
+metadata:
+  name: checkout-viewers
+  namespace: retail
+spec:
+  placement:
+    `+placement+`
+  virtualGroupRef:
+    name: checkout-team
+  workspaceRoleRef:
+    name: workspace-view
+`)
+}
+
+// binding gives a role to a group in the project.
+func binding(role, group string) string { return bindingAt("", role, group) }
+
+func bindingAt(marker, role, group string) string {
+	return inCluster("binding", `apiVersion: workspaces.kommander.mesosphere.io/v1alpha1
+kind: VirtualGroupProjectRoleBinding
+metadata:
+  name: checkout-deployers
+  namespace: checkout
+`+strings.TrimSpace("spec: "+marker)+`
+  `+role+`
+  virtualGroupRef:
+    name: `+group+"\n")
+}

@@ -1,0 +1,111 @@
+// Package kommander holds the rules about management repositories of Kommander (DKP,
+// NKP): what its controllers would refuse, or pass over in silence. The platform makes
+// applications, roles and namespaces of its own, which no repository holds: what may be
+// one of those is unresolved.
+package kommander
+
+import (
+	"cmp"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+const (
+	appsGroup       = schemas.KommanderAppsGroup
+	workspacesGroup = schemas.KommanderWorkspacesGroup
+	coreGroup       = schemas.KommanderGroup
+
+	deployment      = "AppDeployment"
+	app             = "App"
+	clusterApp      = "ClusterApp"
+	workspace       = "Workspace"
+	project         = "Project"
+	group           = "VirtualGroup"
+	attachedCluster = "KommanderCluster"
+)
+
+// The bindings of groups to roles.
+const (
+	projectBinding            = "VirtualGroupProjectRoleBinding"
+	workspaceBinding          = "VirtualGroupWorkspaceRoleBinding"
+	kommanderProjectBinding   = "VirtualGroupKommanderProjectRoleBinding"
+	kommanderWorkspaceBinding = "VirtualGroupKommanderWorkspaceRoleBinding"
+	kommanderClusterBinding   = "VirtualGroupKommanderClusterRoleBinding"
+	clusterBinding            = "VirtualGroupClusterRoleBinding"
+)
+
+// builtIn are the workspaces that Kommander makes itself, with their namespaces.
+var builtIn = map[string]string{"kommander-workspace": "kommander", "default-workspace": "kommander-default-workspace"}
+
+// hostCluster is the name of the management cluster among the attached ones.
+const hostCluster = "host-cluster"
+
+// world is what is applied to one management cluster.
+type world struct {
+	*platform.World
+	// apps are the versions of applications that Git holds.
+	apps map[string]versions
+	// projects by their namespaces.
+	projects map[string]*reconcile.Object
+	// overrides are the namespaces in which Git holds an override ConfigMap.
+	overrides map[string]bool
+	// attached are the names of the clusters in Git, nil until they are asked for.
+	attached []string
+}
+
+// worlds are the management clusters of a repository.
+func worlds(p *rule.Pass) []*world {
+	var out []*world
+	for _, of := range platform.Worlds(p, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {
+		w := &world{World: of, projects: map[string]*reconcile.Object{}, overrides: map[string]bool{}}
+		for _, o := range of.Of(project) {
+			w.projects[cmp.Or(o.Text("spec", "namespaceName"), o.Name)] = o
+		}
+		for _, r := range overrideReferences(w) {
+			w.overrides[r.Namespace] = w.overrides[r.Namespace] || w.Has(r)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// ofGit says of a kind whose objects people make, in Git or in Kommander's interface,
+// that Git holds none, or that not all that it holds is known.
+func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
+	if doubt = w.Doubt(r); doubt == "" && !w.Holds(r.Group, r.Kind) {
+		doubt = "Git holds no " + r.Kind + " at all"
+	}
+	return false, doubt
+}
+
+// ofPlatform says of a kind of which Kommander makes objects, too, that a name is one of
+// those unless it is a slip of the pen for one in Git.
+func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
+	if doubt = w.Doubt(r); doubt != "" {
+		return false, doubt
+	}
+	if w.Slip(r.Name, w.Names(r.Kind, r.Namespace)) != "" {
+		return false, ""
+	}
+	return false, "Kommander makes objects of this kind itself"
+}
+
+// namespaceOf is a workspace's, "" where it isn't known.
+func (w *world) namespaceOf(name string) string {
+	if o := w.All[reconcile.Identity{Group: workspacesGroup, Kind: workspace, Name: name}]; o != nil {
+		return o.Text("spec", "namespaceName")
+	}
+	return builtIn[name]
+}
+
+// bindings are the objects of all kinds of bindings.
+func (w *world) bindings() []*reconcile.Object {
+	var out []*reconcile.Object
+	for _, kind := range []string{projectBinding, workspaceBinding, kommanderProjectBinding, kommanderWorkspaceBinding, kommanderClusterBinding, clusterBinding} {
+		out = append(out, w.Of(kind)...)
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package kommander
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+var all = []rule.Rule{AppMissing, BindingRole, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, RoleMissing, WorkspaceMissing}
+
+func TestExamples(t *testing.T) {
+	for _, r := range all {
+		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all) })
+	}
+}
+
+// says holds what a rule says of files against a text: a line for what it finds, with
+// its hint in a line below, and after "?" what it leaves open.
+func says(t *testing.T, r rule.Rule, name, files, want string) {
+	t.Helper()
+	found, open := ruletest.Run(t, r, files)
+	var b strings.Builder
+	for _, f := range found {
+		b.WriteString(f.Message + "\n")
+		if f.Hint != "" {
+			b.WriteString("  " + f.Hint + "\n")
+		}
+	}
+	for _, u := range open {
+		b.WriteString("? " + u.Reason + "\n")
+	}
+	if got := b.String(); got != want {
+		t.Errorf("%s: got\n%swant\n%s", name, got, want)
+	}
+}
+
+// Applications of catalogs are unresolved, versions of those that Git holds are known.
+func TestApplications(t *testing.T) {
+	catalog := ": it comes from a catalog, or from Kommander itself\n"
+	object := inCluster("object", "apiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: ClusterApp\nmetadata:\n  name: dex-2.11.1\nspec:\n  appId: dex\n  version: 2.11.1\n")
+	cases := map[string][2]string{
+		"another version":       {definitions + deploy("ClusterApp", "reloader-2.0.0", ""), "AppDeployment retail/reloader names ClusterApp reloader-2.0.0, which is not there: nothing is installed\n  versions there are 0.0.121, 1.0.5\n"},
+		"no version":            {definitions + deploy("ClusterApp", "reloader", ""), "AppDeployment retail/reloader names ClusterApp reloader, which is not there: nothing is installed\n  versions there are 0.0.121, 1.0.5\n"},
+		"of another":            {definitions + deploy("ClusterApp", "dex-2.11.1", ""), "? whether there is ClusterApp dex-2.11.1, which AppDeployment retail/reloader names" + catalog},
+		"a catalog's":           {definitions + deploy("App", "reloader-2.0.0", ""), "? whether there is App retail/reloader-2.0.0, which AppDeployment retail/reloader names" + catalog},
+		"an object":             {object + deploy("ClusterApp", "dex-2.11.1", ""), ""},
+		"an object's":           {object + deploy("ClusterApp", "dex-2.11.2", ""), "AppDeployment retail/reloader names ClusterApp dex-2.11.2, which is not there: nothing is installed\n  did you mean \"dex-2.11.1\"?\n"},
+		"a variable":            {definitions + deploy("ClusterApp", "reloader-${V}", ""), "? whether there is ClusterApp reloader-${V}, which AppDeployment retail/reloader names: its name holds a variable whose value is not known\n"},
+		"nothing but overrides": {definitions + inCluster("app", "apiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: AppDeployment\nmetadata:\n  name: dex\n  namespace: kommander\nspec:\n  configOverrides:\n    name: dex\n"), ""},
+		"on some clusters":      {definitions + deploy("ClusterApp", "reloader-1.0.5", "clusterConfigOverrides:\n  - appVersion: 0.0.121\n  - appVersion: 0.0.122"), "AppDeployment retail/reloader names ClusterApp reloader-0.0.122, which is not there: nothing is installed\n  versions there are 0.0.121, 1.0.5\n"},
+		"no definition":         {deploy("ClusterApp", "reloader-1.0.5", ""), "? whether there is ClusterApp reloader-1.0.5, which AppDeployment retail/reloader names" + catalog},
+	}
+	for name, c := range cases {
+		says(t, AppMissing, name, base+c[0], c[1])
+	}
+}
+
+// Workspaces are Git's, or one of the two that Kommander makes.
+func TestWorkspaces(t *testing.T) {
+	says(t, WorkspaceMissing, "a slip", base+projectIn("retial", "retail"), "Project retail/checkout names Workspace retial, which is not there: nothing is made for the project\n  did you mean \"retail\"?\n")
+	says(t, WorkspaceMissing, "elsewhere", base+projectIn("default-workspace", "retail"), "Project retail/checkout is a project of workspace default-workspace, whose namespace is \"kommander-default-workspace\"\n  move it to namespace kommander-default-workspace\n")
+	says(t, WorkspaceMissing, "made by hand", rule.FluxSync+projectIn("retail", "retail"), "? whether there is Workspace retail, which Project retail/checkout names: Git holds no Workspace at all\n")
+	says(t, WorkspaceMissing, "no reference", base+strings.Replace(projectIn("retail", "shop"), "  workspaceRef:\n    name: retail\n", "", 1), "")
+}
+
+// Of roles Kommander has its own, so that only slips are certain.
+func TestRoles(t *testing.T) {
+	files := base + projectIn("retail", "retail")
+	role := inCluster("role", "apiVersion: workspaces.kommander.mesosphere.io/v1alpha1\nkind: WorkspaceRole\nmetadata:\n  name: dashboards\n  namespace: retail\nspec:\n  rules: []\n")
+	says(t, RoleMissing, "Kommander's", files+binding("projectRoleRef: {name: project-admin}", "checkout-team"), "? whether there is ProjectRole checkout/project-admin, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Kommander makes objects of this kind itself\n")
+	says(t, RoleMissing, "of the workspace", files+role+binding("workspaceRoleRef: {name: dashboards}", "checkout-team"), "")
+	says(t, RoleMissing, "a slip of the workspace's", files+role+binding("workspaceRoleRef: {name: dashbaords}", "checkout-team"), "VirtualGroupProjectRoleBinding checkout/checkout-deployers names WorkspaceRole retail/dashbaords, which is not there: the group may do nothing\n  did you mean \"dashboards\"?\n")
+	says(t, RoleMissing, "a workspace's", files+role+strings.Replace(placed("clusterSelector: {}"), "workspace-view", "dashboard", 1), "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names WorkspaceRole retail/dashboard, which is not there: the group may do nothing\n  did you mean \"dashboards\"?\n")
+	says(t, GroupMissing, "made by hand", rule.FluxSync+binding("projectRoleRef: {name: deployer}", "checkout-team"), "? whether there is VirtualGroup checkout-team, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git holds no VirtualGroup at all\n")
+	says(t, BindingRole, "none", files+strings.Replace(binding("x", "checkout-team"), "  x\n", "", 1), "VirtualGroupProjectRoleBinding checkout/checkout-deployers gives no role\n  set projectRoleRef or workspaceRoleRef, one of them\n")
+}
+
+// Overrides may be made in Kommander where Git has none of the namespace.
+func TestOverrides(t *testing.T) {
+	files := base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides")
+	missing := "AppDeployment retail/reloader names ConfigMap retail/reloader-overrides, which is not there: the application runs with its default values\n"
+	says(t, OverrideMissing, "none in Git", files, "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git holds no override in the namespace, and they may be made in Kommander\n")
+	says(t, OverrideMissing, "a slip", files+override("reloader-overides", "retail", "values.yaml: '{}'"), missing+"  did you mean \"reloader-overides\"?\n")
+	says(t, OverrideMissing, "generated", files+override("reloader-overrides-bck8g4h7t2", "retail", "values.yaml: '{}'"), missing+"  reloader-overrides-bck8g4h7t2 is a generator's: give it disableNameSuffixHash: true\n")
+	says(t, OverrideMissing, "another ConfigMap", files+override("dashboards", "retail", "a: b"), "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git holds no override in the namespace, and they may be made in Kommander\n")
+	others := strings.Replace(files, "    name: reloader-overrides\n", "    name: reloader-overrides\n  clusterConfigOverrides:\n  - configMapName: \"\"\n  - configMapName: dev\n", 1)
+	says(t, OverrideMissing, "another's", others+override("dev", "retail", "values.yaml: '{}'"), missing)
+	says(t, OverrideValues, "of some clusters", others+override("dev", "retail", "values: '{}'"), "ConfigMap retail/dev overrides values of AppDeployment retail/reloader, and has no key \"values.yaml\"\n  put the values under values.yaml\n")
+}
+
+// Placement is decided by the lists, the selectors themselves, and the clusters in Git.
+func TestPlacement(t *testing.T) {
+	files := base + projectIn("retail", "retail")
+	nowhere := "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers is for no cluster here: "
+	hint := "\n  name clusters, or select them by labels\n"
+	for placement, want := range map[string]string{
+		"clusters: [{name: retail-production}]":                         "",
+		"clusters: [{name: host-cluster}]":                              "",
+		"clusters: [{name: retail-staging}]":                            "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names KommanderCluster retail-staging, which is not there: nothing goes there\n  did you mean \"retail-production\"?\n",
+		"{}":                                                            nowhere + "its placement is empty" + hint,
+		"clusterSelector: {}":                                           "",
+		"clusterSelector: {matchLabels: {a: b}}":                        "",
+		"clusters: []\n    clusterSelector: {matchLabels: {a: b}}":      nowhere + "its list of clusters is empty" + hint,
+		"clusterSelector: {matchExpressions: [{key: a, operator: In}]}": nowhere + "In of \"a\" has no values" + hint,
+	} {
+		says(t, PlacementEmpty, placement, files+attached+placed(placement), want)
+	}
+	app := base + definitions
+	says(t, PlacementEmpty, "by hand", app+deploy("ClusterApp", "reloader-1.0.5", selecting("one")), "? whether there is KommanderCluster one, which AppDeployment retail/reloader names: Git holds no KommanderCluster at all\n")
+	says(t, PlacementEmpty, "by label", app+attached+deploy("ClusterApp", "reloader-1.0.5", "clusterSelector:\n    matchLabels:\n      kommander.d2iq.io/cluster-name: retail-production\n      kommander.d2iq.io/host: 'true'"), "")
+	disjoint := selecting("host-cluster") + "\n  clusterConfigOverrides:\n  - configMapName: ''\n    " + strings.ReplaceAll(selecting("retail-production"), "\n", "\n    ")
+	says(t, PlacementEmpty, "an override for others", app+attached+deploy("ClusterApp", "reloader-1.0.5", disjoint), "AppDeployment retail/reloader is for no cluster here: the application is not for the clusters that this override is for"+hint)
+}
+
+// A namespace that is set for the first time is no change.
+func TestNamespaceSetFirst(t *testing.T) {
+	before := strings.Replace(base, "spec:\n  namespaceName: retail\n", "spec: {}\n", 1)
+	if found := ruletest.Since(t, NamespaceChanged, before, base); len(found) > 0 {
+		t.Error(found)
+	}
+	if found := ruletest.Since(t, NamespaceChanged, base+projectIn("retail", "retail"), base+strings.Replace(projectIn("retail", "retail"), "namespaceName: checkout", "namespaceName: shop", 1)); len(found) != 1 {
+		t.Error(found)
+	}
+}

@@ -1,0 +1,35 @@
+package kommander
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// NameTaken is kommander-name-taken.
+var NameTaken = rule.Rule{
+	ID:       "kommander-name-taken",
+	Title:    "an AppDeployment with the name of a Kustomization",
+	Severity: finding.Error,
+	Why: `For an AppDeployment Kommander makes a Kustomization of the same name in the same namespace. Where Git has one of that
+name there, both write it: Flux and Kommander set it back and forth, and what either applied the other prunes.`,
+	Fix:  `Give one of them another name, in Git's case <name>-config or the like.`,
+	Bad:  []rule.Example{{Files: base + definitions + deployAt("# <-- here", "ClusterApp", "reloader-1.0.5", "") + taken("reloader")}},
+	Good: []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "") + taken("reloader-config")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			for _, o := range w.Of(deployment) {
+				k := w.All[reconcile.Identity{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: o.Namespace, Name: o.Name}]
+				if k == nil || o.Namespace == "" {
+					continue
+				}
+				p.ReportBuilt(o, finding.Finding{
+					Message: fmt.Sprintf("%s has the name of %s at %s:%d: Kommander makes a Kustomization of that name for it", o, k, k.File, k.Line),
+					Hint:    "give one of them another name",
+				}, "metadata", "name")
+			}
+		}
+	},
+}

@@ -1,0 +1,35 @@
+package kommander
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// NamespaceChanged is kommander-namespace-changed.
+var NamespaceChanged = rule.Rule{
+	ID:       "kommander-namespace-changed",
+	Title:    "another namespace for a workspace or project that is there",
+	Severity: finding.Error,
+	Why: `The namespaceName of a Workspace or Project can only be set when that is made. A change is refused, and with it the
+whole Kustomization.
+
+Judged is a change since a revision: validate --changed-since REV.`,
+	Fix:  `Take the change back, or make a workspace or project under a new name.`,
+	Bad:  []rule.Example{{Before: base, Files: renamed("retail", "retail-eu # <-- here")}},
+	Good: []rule.Example{{Before: base, Files: renamed("retail-eu", "retail-eu")}},
+	Run: func(p *rule.Pass) {
+		for change := range platform.Changes(p, workspacesGroup) {
+			was, is := change.Was.Text("spec", "namespaceName"), change.Is.Text("spec", "namespaceName")
+			if kind := change.Is.Kind; kind != workspace && kind != project || was == "" || is == "" || was == is || platform.Unknown(was+is) {
+				continue
+			}
+			p.ReportBuilt(change.Is, finding.Finding{
+				Message: fmt.Sprintf("%s has the namespace %q, and it can't be changed to %q", change.Is, was, is),
+				Hint:    "take the change back, or give the object a new name, too",
+			}, "spec", "namespaceName")
+		}
+	},
+}

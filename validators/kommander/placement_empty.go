@@ -1,0 +1,178 @@
+package kommander
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// PlacementEmpty is kommander-placement-empty.
+var PlacementEmpty = rule.Rule{
+	ID:       "kommander-placement-empty",
+	Title:    "a placement that selects no cluster",
+	Severity: finding.Warning,
+	Why: `The placement of a project or binding selects clusters by clusters, or else by clusterSelector. With an empty list, or
+with neither, it is for none; an empty clusterSelector is for all. An AppDeployment's clusterSelector, and those of its
+overrides for some clusters, select by labels, of which kommander.d2iq.io/cluster-name is the cluster's name. A selector
+that excludes itself, an override for clusters that the application isn't for, or the name of a cluster that isn't attached:
+nothing happens then, and nobody is told.
+
+Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. Where Git holds
+none, they are attached by hand, and the question is unresolved.`,
+	Fix: `Name clusters that are attached, or select them by labels that they have.`,
+	Bad: []rule.Example{
+		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-productoin # <-- here")) + attached},
+		{Files: base + projectIn("retail", "retail") + placed("clusters: [] # <-- here")},
+	},
+	Good: []rule.Example{
+		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-production")) + attached},
+		{Files: base + projectIn("retail", "retail") + placed("clusterSelector: {}")},
+	},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			w.placements(p)
+			for _, o := range w.Of(deployment) {
+				w.deployed(p, o)
+			}
+		}
+	},
+}
+
+// clusterName is the label with the name of a cluster.
+const clusterName = "kommander.d2iq.io/cluster-name"
+
+// placements judges those of projects and bindings.
+func (w *world) placements(p *rule.Pass) {
+	for _, kind := range []string{project, workspaceBinding, clusterBinding} {
+		for _, o := range w.Of(kind) {
+			at := []any{"spec", "placement"}
+			placement, given := o.Field(at...).(map[string]any)
+			if !given {
+				continue
+			}
+			names, listed := placement["clusters"].([]any)
+			selector, selected := placement["clusterSelector"]
+			switch {
+			case listed && len(names) == 0:
+				nowhere(p, o, "its list of clusters is empty", append(at, "clusters"))
+			case listed:
+				for i := range names {
+					w.named(p, o, append(slices.Clone(at), "clusters", i, "name"))
+				}
+			case !selected && len(placement) == 0:
+				nowhere(p, o, "its placement is empty", at)
+			case selected:
+				w.selecting(p, o, selector, append(at, "clusterSelector"))
+			}
+		}
+	}
+}
+
+// nowhere reports what is for no cluster.
+func nowhere(p *rule.Pass, o *reconcile.Object, why string, at []any) {
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s is for no cluster here: %s", o, why),
+		Hint:    "name clusters, or select them by labels",
+	}, at...)
+}
+
+// selecting judges a selector: whether it excludes itself, and whether the clusters that
+// it names are attached.
+func (w *world) selecting(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
+	if why := platform.Nothing(selector); why != "" {
+		nowhere(p, o, why, at)
+		return
+	}
+	list := o.List(append(slices.Clone(at), "matchExpressions")...)
+	for i := range list {
+		one := append(slices.Clone(at), "matchExpressions", i)
+		if o.Text(append(slices.Clone(one), "key")...) != clusterName || o.Text(append(slices.Clone(one), "operator")...) != "In" {
+			continue
+		}
+		for j := range o.List(append(slices.Clone(one), "values")...) {
+			w.named(p, o, append(slices.Clone(one), "values", j))
+		}
+	}
+	if at = append(slices.Clone(at), "matchLabels", clusterName); o.Field(at...) != nil {
+		w.named(p, o, at)
+	}
+}
+
+// named reports the name of a cluster that isn't attached.
+func (w *world) named(p *rule.Pass, o *reconcile.Object, at []any) {
+	r := platform.Of(o, coreGroup, attachedCluster, "", at...)
+	platform.Dangling{Consequence: "nothing goes there", There: func(r platform.Reference) (bool, string) {
+		names := w.attachedNames()
+		_, there := slices.BinarySearch(names, r.Name)
+		switch doubt := w.Doubt(r); {
+		case r.Name == hostCluster || there:
+			return true, ""
+		case doubt != "":
+			return false, doubt
+		case len(names) == 0:
+			return false, "Git holds no " + attachedCluster + " at all"
+		}
+		return false, ""
+	}, Hint: func(r platform.Reference) string {
+		if near := w.Hints.Nearest(r.Name, w.attachedNames()); near != "" {
+			return fmt.Sprintf("did you mean %q?", near)
+		}
+		return ""
+	}}.Report(p, w.World, []platform.Reference{r})
+}
+
+// attachedNames are those of the clusters in Git, sorted.
+func (w *world) attachedNames() []string {
+	if w.attached == nil {
+		w.attached = []string{}
+		for _, o := range w.Objects {
+			if o.Group == coreGroup && o.Kind == attachedCluster || o.Group == "cluster.x-k8s.io" && o.Kind == "Cluster" {
+				w.attached = append(w.attached, o.Name)
+			}
+		}
+		slices.Sort(w.attached)
+	}
+	return w.attached
+}
+
+// deployed judges the selectors of an AppDeployment.
+func (w *world) deployed(p *rule.Pass, o *reconcile.Object) {
+	at := []any{"spec", "clusterSelector"}
+	w.selecting(p, o, o.Field(at...), at)
+	names, isFor := clusterNames(o.Field(at...))
+	of := map[any]bool{}
+	for _, name := range names {
+		of[name] = true
+	}
+	for i := range o.List("spec", "clusterConfigOverrides") {
+		at := []any{"spec", "clusterConfigOverrides", i, "clusterSelector"}
+		w.selecting(p, o, o.Field(at...), at)
+		names, some := clusterNames(o.Field(at...))
+		if isFor && some && !slices.ContainsFunc(names, func(name any) bool { return of[name] }) {
+			nowhere(p, o, "the application is not for the clusters that this override is for", at)
+		}
+	}
+}
+
+// clusterNames are the names of clusters that a selector asks for, and whether it asks
+// for names alone.
+func clusterNames(selector any) (names []any, alone bool) {
+	s, _ := selector.(map[string]any)
+	match, _ := s["matchLabels"].(map[string]any)
+	expressions, _ := s["matchExpressions"].([]any)
+	if len(match) != 0 || len(expressions) != 1 {
+		return nil, false
+	}
+	e, _ := expressions[0].(map[string]any)
+	names, _ = e["values"].([]any)
+	texts := slices.DeleteFunc(slices.Clone(names), func(name any) bool {
+		text, isText := name.(string)
+		return !isText || strings.Contains(text, "${")
+	})
+	return texts, e["key"] == clusterName && e["operator"] == "In" && len(names) > 0 && len(texts) == len(names)
+}

@@ -1,0 +1,149 @@
+package kommander
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// WorkspaceMissing is kommander-workspace-missing.
+var WorkspaceMissing = rule.Rule{
+	ID:       "kommander-workspace-missing",
+	Title:    "a project of a workspace that is not there, or in another's namespace",
+	Severity: finding.Error,
+	Why: `A Project belongs to the Workspace that it names, and stands in that one's namespace. Where the workspace isn't
+there, or the project stands elsewhere, Kommander makes neither the project's namespace nor its roles on any cluster.
+
+Known are the Workspaces in Git, and the two that Kommander makes: kommander-workspace with the namespace kommander, and
+default-workspace with kommander-default-workspace. Where Git holds no Workspace, they are made by hand, and the question is
+unresolved.`,
+	Fix:  `Name the workspace that there is, or move the project to its namespace.`,
+	Bad:  []rule.Example{{Files: base + projectIn("retails # <-- here", "retail")}, {Files: base + projectIn("retail", "shop # <-- here")}},
+	Good: []rule.Example{{Files: base + projectIn("retail", "retail")}, {Files: base + projectIn("default-workspace", "kommander-default-workspace")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			var references []platform.Reference
+			for _, o := range w.Of(project) {
+				r := platform.Of(o, workspacesGroup, workspace, "", "spec", "workspaceRef", "name")
+				if references = append(references, r); r.Name != "" {
+					w.standsIn(p, o, r.Name)
+				}
+			}
+			there := func(r platform.Reference) (bool, string) {
+				if builtIn[r.Name] != "" {
+					return true, ""
+				}
+				return w.ofGit(r)
+			}
+			platform.Dangling{There: there, Consequence: "nothing is made for the project"}.Report(p, w.World, references)
+		}
+	},
+}
+
+// standsIn reports a project that doesn't stand in its workspace's namespace.
+func (w *world) standsIn(p *rule.Pass, o *reconcile.Object, name string) {
+	want := w.namespaceOf(name)
+	if want == "" || o.Namespace == "" || want == o.Namespace || platform.Unknown(want+o.Namespace) {
+		return
+	}
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s is a project of workspace %s, whose namespace is %q", o, name, want),
+		Hint:    fmt.Sprintf("move it to namespace %s", want),
+	}, "metadata", "namespace")
+}
+
+// GroupMissing is kommander-group-missing.
+var GroupMissing = rule.Rule{
+	ID:       "kommander-group-missing",
+	Title:    "a role that is bound to a group which is not there",
+	Severity: finding.Error,
+	Why: `A binding gives a role to a VirtualGroup, which says who of the identity provider's people are in it. Of a group that
+isn't there nobody has the role. Where Git holds no VirtualGroup at all, they are made by hand, and the question is
+unresolved.`,
+	Fix:  `Correct the name, or add the VirtualGroup.`,
+	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout # <-- here")}},
+	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			var references []platform.Reference
+			for _, o := range w.bindings() {
+				references = append(references, platform.Of(o, coreGroup, group, "", "spec", "virtualGroupRef", "name"))
+			}
+			platform.Dangling{There: w.ofGit, Consequence: "nobody has the role"}.Report(p, w.World, references)
+		}
+	},
+}
+
+// RoleMissing is kommander-role-missing.
+var RoleMissing = rule.Rule{
+	ID:       "kommander-role-missing",
+	Title:    "a binding of a role that is not there",
+	Severity: finding.Error,
+	Why: `A binding names a role: of its project or workspace, or a ClusterRole. Bound to one that isn't there the group may do
+nothing. A WorkspaceRole that a project's binding names stands in the workspace's namespace.
+
+Kommander makes roles itself in every workspace and project, which Git doesn't hold. So a name is reported where it is a
+slip of the pen for a role in Git, and otherwise unresolved.`,
+	Fix:  `Correct the name, or add the role.`,
+	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployr} # <-- here", "checkout-team")}},
+	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			platform.Dangling{There: w.ofPlatform, Consequence: "the group may do nothing"}.Report(p, w.World, roleReferences(w))
+		}
+	},
+}
+
+// roleReferences are the roles that bindings name.
+func roleReferences(w *world) []platform.Reference {
+	var out []platform.Reference
+	add := func(o *reconcile.Object, kind, namespace, field string) {
+		out = append(out, platform.Of(o, workspacesGroup, kind, namespace, "spec", field, "name"))
+	}
+	for _, o := range w.bindings() {
+		switch o.Kind {
+		case projectBinding:
+			add(o, "ProjectRole", o.Namespace, "projectRoleRef")
+			if of := w.projects[o.Namespace]; of != nil { // otherwise the namespace isn't known
+				add(o, "WorkspaceRole", of.Namespace, "workspaceRoleRef")
+			}
+		case workspaceBinding:
+			add(o, "WorkspaceRole", o.Namespace, "workspaceRoleRef")
+		case kommanderProjectBinding:
+			add(o, "KommanderProjectRole", o.Namespace, "kommanderProjectRoleRef")
+		case kommanderWorkspaceBinding:
+			add(o, "KommanderWorkspaceRole", o.Namespace, "kommanderWorkspaceRoleRef")
+		}
+	}
+	return out
+}
+
+// BindingRole is kommander-binding-role.
+var BindingRole = rule.Rule{
+	ID:       "kommander-binding-role",
+	Title:    "a project's binding with both kinds of roles, or with none",
+	Severity: finding.Error,
+	Why: `A VirtualGroupProjectRoleBinding gives one role: that of the project (projectRoleRef) or that of the workspace
+(workspaceRoleRef). With both it isn't said which one the group has, and with none it has nothing.`,
+	Fix:  `Leave one of them, and write a second binding for the other.`,
+	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + bindingAt("# <-- here", "projectRoleRef: {name: deployer}\n  workspaceRoleRef: {name: viewer}", "checkout-team")}},
+	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			for _, o := range w.Of(projectBinding) {
+				ofProject, ofWorkspace := o.Field("spec", "projectRoleRef") != nil, o.Field("spec", "workspaceRoleRef") != nil
+				if ofProject != ofWorkspace || o.Field("spec") == nil {
+					continue
+				}
+				message := fmt.Sprintf("%s gives no role", o)
+				if ofProject {
+					message = fmt.Sprintf("%s gives two roles", o)
+				}
+				p.ReportBuilt(o, finding.Finding{Message: message, Hint: "set projectRoleRef or workspaceRoleRef, one of them"}, "spec")
+			}
+		}
+	},
+}

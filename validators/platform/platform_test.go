@@ -1,0 +1,82 @@
+package platform
+
+import (
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+func TestSelects(t *testing.T) {
+	labels := map[string]any{"env": "dev", "tier": "web", "odd": map[string]any{"a": "b"}}
+	for text, want := range map[string]bool{
+		"{}":                           true,
+		"{matchLabels: {env: dev}}":    true,
+		"{matchLabels: {env: prod}}":   false,
+		"{matchLabels: {odd: {a: b}}}": false,
+		"{matchExpressions: [{key: env, operator: In, values: [dev, prod]}]}":          true,
+		"{matchExpressions: [{key: env, operator: NotIn, values: [dev]}]}":             false,
+		"{matchExpressions: [{key: zone, operator: NotIn, values: [a]}]}":              true,
+		"{matchExpressions: [{key: tier, operator: Exists}]}":                          true,
+		"{matchExpressions: [{key: tier, operator: DoesNotExist}]}":                    false,
+		"{matchExpressions: [{key: odd, operator: In, values: [{a: b}]}]}":             false,
+		"{matchLabels: {env: dev}, matchExpressions: [{key: zone, operator: Exists}]}": false,
+	} {
+		if got := Selects(selectorOf(t, text), labels); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func selectorOf(t *testing.T, text string) any {
+	t.Helper()
+	var v any
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// What a selector that excludes itself asks for can't be, whatever the labels.
+func TestNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"{}":                    "",
+		"{matchLabels: {a: b}}": "",
+		"{matchLabels: {a: 1}}": "", // told by the schema
+		"{matchLabels: {a: \"${B}\"}, matchExpressions: [{key: a, operator: NotIn, values: [b]}]}":                "",
+		"{matchExpressions: [{key: a, operator: In, values: [b, c]}, {key: a, operator: In, values: [c, d]}]}":    "",
+		"{matchExpressions: [{key: a, operator: In, values: [b, c]}, {key: a, operator: NotIn, values: [c]}]}":    "",
+		"{matchExpressions: [{key: a, operator: In, values: [b, c]}, {key: a, operator: NotIn, values: [c, b]}]}": "what it asks of \"a\" excludes itself",
+		"{matchExpressions: [{key: a, operator: Exists}, {key: a, operator: DoesNotExist}]}":                      "what it asks of \"a\" excludes itself",
+		"{matchExpressions: [{key: a, operator: NotIn, values: [b]}, {key: a, operator: DoesNotExist}]}":          "",
+		"{matchExpressions: [{key: a, operator: \"${OP}\", values: [b]}]}":                                        "",
+		"{matchExpressions: [{key: a, operator: In}]}":                                                            "In of \"a\" has no values",
+	} {
+		if got := Nothing(selectorOf(t, text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A repository that names many things wrongly gets no hints after a while.
+func TestHintsEnd(t *testing.T) {
+	var h Hints
+	w := &World{}
+	many := make([]string, mostCompared/10)
+	many[0] = "reloader"
+	for range mostHints {
+		if h.Nearest("reloadr", many[:1]) == "" {
+			t.Fatal("no hint")
+		}
+	}
+	if near := h.Nearest("reloadr", many[:1]); near != "" {
+		t.Errorf("still %q", near)
+	}
+	for range 10 {
+		if w.Slip("reloadr", many) == "" {
+			t.Fatal("no slip")
+		}
+	}
+	if near := w.Slip("reloadr", many); near != "" {
+		t.Errorf("still %q", near)
+	}
+}
