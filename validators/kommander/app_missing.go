@@ -67,15 +67,15 @@ func appReferences(w *world) []platform.Reference {
 			continue
 		}
 		r := platform.Of(o, appsGroup, kind, namespace, "spec", "appRef", "name")
-		out = append(out, r)
+		if out = append(out, r); r.Name == "" {
+			continue // the one that is on the cluster
+		}
 		name, _ := splitApp(r.Name)
 		for i := range o.List("spec", "clusterConfigOverrides") {
 			one := platform.Of(o, appsGroup, kind, namespace, "spec", "clusterConfigOverrides", i, "appVersion")
-			if one.Name == "" || name == "" {
-				continue
+			if one.Name = name + "-" + one.Name; one.Name != r.Name && one.Name != name+"-" {
+				out = append(out, one)
 			}
-			one.Name = name + "-" + one.Name
-			out = append(out, one)
 		}
 	}
 	return out
@@ -128,13 +128,13 @@ func (w *world) addApps(p *rule.Pass) {
 
 // hasApp says whether the definition of an application is there.
 func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
-	if doubt := w.Doubt(r); doubt != "" {
-		return false, doubt
-	}
 	name, version := splitApp(r.Name)
-	switch known := w.apps[name]; {
+	known, doubt := w.apps[name], w.Doubt(r)
+	switch {
 	case known[version]:
 		return true, ""
+	case doubt != "":
+		return false, doubt
 	case known == nil || r.Kind == app && !w.Holds(appsGroup, app):
 		return false, "it comes from a catalog, or from Kommander itself"
 	}

@@ -13,6 +13,8 @@ metadata:
   name: retail
 spec:
   namespaceName: retail
+  clusterLabels:
+    team: retail
 ---
 apiVersion: v1
 kind: Namespace
@@ -74,6 +76,8 @@ kind: KommanderCluster
 metadata:
   name: retail-production
   namespace: retail
+  labels:
+    environment: production
 spec:
   kubeconfigRef:
     name: retail-production-kubeconfig

@@ -54,6 +54,10 @@ type world struct {
 	overrides map[string]bool
 	// attached are the names of the clusters in Git, nil until they are asked for.
 	attached []string
+	// labels are those of the clusters in Git, nil until they are asked for; steps
+	// bound the work with them.
+	labels []map[string]any
+	steps  int
 }
 
 // worlds are the management clusters of a repository.

@@ -96,14 +96,18 @@ func TestPlacement(t *testing.T) {
 	nowhere := "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers is for no cluster here: "
 	hint := "\n  name clusters, or select them by labels\n"
 	for placement, want := range map[string]string{
-		"clusters: [{name: retail-production}]":                         "",
-		"clusters: [{name: host-cluster}]":                              "",
-		"clusters: [{name: retail-staging}]":                            "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names KommanderCluster retail-staging, which is not there: nothing goes there\n  did you mean \"retail-production\"?\n",
-		"{}":                                                            nowhere + "its placement is empty" + hint,
-		"clusterSelector: {}":                                           "",
-		"clusterSelector: {matchLabels: {a: b}}":                        "",
-		"clusters: []\n    clusterSelector: {matchLabels: {a: b}}":      nowhere + "its list of clusters is empty" + hint,
-		"clusterSelector: {matchExpressions: [{key: a, operator: In}]}": nowhere + "In of \"a\" has no values" + hint,
+		"clusters: [{name: retail-production}]": "",
+		"clusters: [{name: host-cluster}]":      "",
+		"clusters: [{name: retail-staging}]":    "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names KommanderCluster retail-staging, which is not there: nothing goes there\n  did you mean \"retail-production\"?\n",
+		"{}":                                    nowhere + "its placement is empty" + hint,
+		"clusterSelector: {}":                   "",
+		"clusterSelector: {matchLabels: {environment: production}}":        "",
+		"clusterSelector: {matchLabels: {team: retail}}":                   "",
+		"clusterSelector: {matchLabels: {cluster.x-k8s.io/provider: aws}}": "",
+		"clusterSelector: {matchLabels: {environment: staging}}":           nowhere + "no attached cluster has the labels" + hint,
+		"clusterSelector: {matchLabels: {a: b}}":                           "? which clusters VirtualGroupWorkspaceRoleBinding retail/checkout-viewers is for: no cluster in Git has the label a, which it may get in Kommander\n",
+		"clusters: []\n    clusterSelector: {matchLabels: {a: b}}":         nowhere + "its list of clusters is empty" + hint,
+		"clusterSelector: {matchExpressions: [{key: a, operator: In}]}":    nowhere + "In of \"a\" has no values" + hint,
 	} {
 		says(t, PlacementEmpty, placement, files+attached+placed(placement), want)
 	}
@@ -116,7 +120,7 @@ func TestPlacement(t *testing.T) {
 
 // A namespace that is set for the first time is no change.
 func TestNamespaceSetFirst(t *testing.T) {
-	before := strings.Replace(base, "spec:\n  namespaceName: retail\n", "spec: {}\n", 1)
+	before := strings.Replace(base, "  namespaceName: retail\n", "", 1)
 	if found := ruletest.Since(t, NamespaceChanged, before, base); len(found) > 0 {
 		t.Error(found)
 	}

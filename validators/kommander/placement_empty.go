@@ -2,6 +2,7 @@ package kommander
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,11 +20,12 @@ var PlacementEmpty = rule.Rule{
 	Why: `The placement of a project or binding selects clusters by clusters, or else by clusterSelector. With an empty list, or
 with neither, it is for none; an empty clusterSelector is for all. An AppDeployment's clusterSelector, and those of its
 overrides for some clusters, select by labels, of which kommander.d2iq.io/cluster-name is the cluster's name. A selector
-that excludes itself, an override for clusters that the application isn't for, or the name of a cluster that isn't attached:
-nothing happens then, and nobody is told.
+that excludes itself or asks for labels that no cluster has, an override for clusters that the application isn't for, or the
+name of a cluster that isn't attached: nothing happens then, and nobody is told.
 
-Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. Where Git holds
-none, they are attached by hand, and the question is unresolved.`,
+Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. They have the
+labels that they and their workspace have in Git, and those that Kommander gives. Where Git holds none of them, or a label
+that none has, the question is unresolved.`,
 	Fix: `Name clusters that are attached, or select them by labels that they have.`,
 	Bad: []rule.Example{
 		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-productoin # <-- here")) + attached},
@@ -98,9 +100,88 @@ func (w *world) selecting(p *rule.Pass, o *reconcile.Object, selector any, at []
 			w.named(p, o, append(slices.Clone(one), "values", j))
 		}
 	}
-	if at = append(slices.Clone(at), "matchLabels", clusterName); o.Field(at...) != nil {
-		w.named(p, o, at)
+	if name := append(slices.Clone(at), "matchLabels", clusterName); o.Field(name...) != nil {
+		w.named(p, o, name)
 	}
+	w.labelled(p, o, selector, at)
+}
+
+// labelled judges a selector by labels that people give to clusters.
+func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []any) {
+	keys := platform.Keys(selector)
+	if len(keys) == 0 || slices.ContainsFunc(keys, isOwn) {
+		return // Kommander gives these
+	}
+	clusters := w.clusters()
+	if w.steps += len(clusters); w.steps > mostSteps {
+		return
+	}
+	known := map[string]bool{}
+	for _, labels := range clusters {
+		if platform.Selects(selector, labels) {
+			return
+		}
+		for key := range labels {
+			known[key] = true
+		}
+	}
+	doubt := w.Partial
+	switch unknown := slices.IndexFunc(keys, func(key string) bool { return !known[key] }); {
+	case platform.Unknown(fmt.Sprint(selector)):
+		doubt = "its selector holds a variable whose value is not known"
+	case doubt != "":
+	case len(clusters) == 0:
+		doubt = "Git holds no " + attachedCluster + " at all"
+	case unknown >= 0:
+		doubt = "no cluster in Git has the label " + keys[unknown] + ", which it may get in Kommander"
+	}
+	if doubt != "" {
+		file, line, _ := o.Position(at...)
+		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s is for", o), doubt)
+		return
+	}
+	nowhere(p, o, "no attached cluster has the labels", at)
+}
+
+// mostSteps bounds how many clusters the selectors of a world are held against.
+const mostSteps = 1_000_000
+
+// isOwn says whether a label is one that Kommander gives to clusters.
+func isOwn(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return slices.ContainsFunc([]string{"d2iq.io", "mesosphere.io", "nutanix.com", "nutanix.io", "x-k8s.io", "kubernetes.io"}, func(own string) bool {
+		return domain == own || strings.HasSuffix(domain, "."+own)
+	})
+}
+
+// clusters are the labels of the clusters in Git: their own, and those that the workspace
+// gives them.
+func (w *world) clusters() []map[string]any {
+	if w.labels != nil {
+		return w.labels
+	}
+	given := map[string]map[string]any{}
+	for _, o := range w.Of(workspace) {
+		given[o.Text("spec", "namespaceName")], _ = o.Field("spec", "clusterLabels").(map[string]any)
+	}
+	w.labels = []map[string]any{}
+	for _, o := range w.Objects {
+		if isAttached(o) {
+			own, _ := o.Field("metadata", "labels").(map[string]any)
+			labels := maps.Clone(own)
+			if labels == nil {
+				labels = map[string]any{}
+			}
+			maps.Copy(labels, given[o.Namespace])
+			w.labels = append(w.labels, labels)
+		}
+	}
+	return w.labels
+}
+
+// isAttached says whether an object is a cluster.
+func isAttached(o *reconcile.Object) bool {
+	return o.Group == coreGroup && o.Kind == attachedCluster || o.Group == "cluster.x-k8s.io" && o.Kind == "Cluster"
 }
 
 // named reports the name of a cluster that isn't attached.
@@ -131,7 +212,7 @@ func (w *world) attachedNames() []string {
 	if w.attached == nil {
 		w.attached = []string{}
 		for _, o := range w.Objects {
-			if o.Group == coreGroup && o.Kind == attachedCluster || o.Group == "cluster.x-k8s.io" && o.Kind == "Cluster" {
+			if isAttached(o) {
 				w.attached = append(w.attached, o.Name)
 			}
 		}

@@ -53,6 +53,18 @@ func IsEmpty(selector any) bool {
 	return len(match) == 0 && len(expressionsOf(s)) == 0
 }
 
+// Keys are the labels that a selector asks for, sorted.
+func Keys(selector any) []string {
+	s, _ := selector.(map[string]any)
+	match, _ := s["matchLabels"].(map[string]any)
+	keys := slices.Collect(maps.Keys(match))
+	for _, e := range expressionsOf(s) {
+		keys = append(keys, e.key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
 // Nothing is why no labels at all can fulfil a selector, or controllers can't read it
 // (apimachinery, labels.NewRequirement); "" where they can. Values that hold variables
 // tell nothing.
