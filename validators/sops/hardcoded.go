@@ -22,7 +22,7 @@ in Git in clear, in etcd without the protection that Secrets have, and in the ou
 "kubectl get" that somebody may run.
 
 Reported are credentials of a known form wherever they stand (an error), and values that look random under names such as
-password, token or apiKey. Names of existing Secrets, references (${VAR}, {{ … }}, op://…), placeholders and words are
+password, token or apiKey; so are those in the values that a ConfigMap holds under values.yaml. Names of existing Secrets, references (${VAR}, {{ … }}, op://…), placeholders and words are
 not.`,
 	Fix: `Put the value into an encrypted Secret: spec.valuesFrom of a HelmRelease, postBuild.substituteFrom of a
 Kustomization, or the chart's own field for an existing Secret. What was pushed once is known: make a new value.`,
@@ -76,6 +76,7 @@ spec:
     tag: 10.0.0
 `}},
 	Run: func(p *rule.Pass) {
+		lines := p.Repo.Lines()
 		for _, f := range p.Repo.Files() {
 			if p.Repo.Use(f.Path) == repository.Chart {
 				continue
@@ -85,7 +86,7 @@ spec:
 					continue
 				}
 				for _, o := range d.Objects {
-					settings(p, o)
+					settings(p, lines, o)
 				}
 			}
 		}
@@ -93,8 +94,8 @@ spec:
 }
 
 // settings looks through those fields of an object that hold settings.
-func settings(p *rule.Pass, o *repository.Object) {
-	s := scanner{pass: p, object: o}
+func settings(p *rule.Pass, lines *repository.Lines, o *repository.Object) {
+	s := scanner{pass: p, object: o, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
 	switch {
 	case o.Group() == helmGroup && o.Kind == "HelmRelease":
 		s.scan("", o.Lookup("spec", "values"), 0)
@@ -102,13 +103,39 @@ func settings(p *rule.Pass, o *repository.Object) {
 		s.scan("", o.Lookup("spec", "postBuild", "substitute"), 0)
 	case o.APIVersion == "v1" && o.Kind == "ConfigMap":
 		s.scan("", o.Lookup("data"), 0)
+		s.values(lines, o.Lookup("data", valuesKey))
 	}
+}
+
+// valuesKey is the key under which a ConfigMap holds the values of a HelmRelease, unless
+// that one names another.
+const valuesKey = "values.yaml"
+
+// values looks through the values that a ConfigMap holds as a text.
+func (s scanner) values(lines *repository.Lines, n *yaml.Node) {
+	if n == nil || n.Kind != yaml.ScalarNode || s.pass.Repo.Check(n.Value) != nil {
+		return
+	}
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(n.Value), &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return
+	}
+	s.place = func(*yaml.Node) (line, column int) { return n.Line, n.Column }
+	if n.Style == yaml.LiteralStyle {
+		s.place = func(inner *yaml.Node) (line, column int) {
+			first, _ := lines.Line(s.object.File(), n.Line+1)
+			return n.Line + inner.Line, len(first) - len(strings.TrimLeft(first, " ")) + inner.Column
+		}
+	}
+	s.scan("", doc.Content[0], 0)
 }
 
 // scanner looks for secrets in an object's fields.
 type scanner struct {
 	pass   *rule.Pass
 	object *repository.Object
+	// place says where a value stands in the file.
+	place func(n *yaml.Node) (line, column int)
 }
 
 // mostScanned is how deep settings are looked through.
@@ -156,7 +183,8 @@ func (s scanner) value(field string, n *yaml.Node) {
 	if !real(s.pass, s.object.File()) {
 		return
 	}
-	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column, Secret: true,
+	line, column := s.place(n)
+	f := finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: line, Column: column, Secret: true,
 		Message: fmt.Sprintf("%s of %s looks like a secret in clear", field, s.object),
 		Hint:    "put it into an encrypted Secret, and make a new one: this one is known"}
 	if token != "" {
@@ -174,7 +202,8 @@ func (s scanner) manifest(n *yaml.Node) bool {
 		if len(held.clear) == 0 || !real(s.pass, s.object.File()) {
 			continue
 		}
-		s.pass.Report(finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: n.Line, Column: n.Column, Secret: true,
+		line, column := s.place(n)
+		s.pass.Report(finding.Finding{Object: rule.ObjectOf(s.object), File: s.object.File(), Line: line, Column: column, Secret: true,
 			Message: fmt.Sprintf("a text in %s is the manifest of %s, which holds %s in clear", s.object, held.object, listed(held.clear)),
 			Hint:    "let it be an encrypted Secret of its own, and make a new value: this one is known"})
 		return true

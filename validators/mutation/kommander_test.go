@@ -1,0 +1,142 @@
+package mutation_test
+
+// kommanderMutants break what a management repository of Kommander refers to, and
+// where its applications and projects go.
+var kommanderMutants = []mutant{
+	// Applications.
+	{
+		name: "version-without-a-definition", example: "kommander", rule: "kommander-app-missing",
+		edits: []edit{replace("workspaces/retail/content/applications/reloader.yaml", "name: reloader-0.0.121", "name: «»reloader-0.0.122")},
+	},
+	{
+		name: "definition-removed", example: "kommander", rule: "kommander-app-missing",
+		edits: []edit{
+			remove("services/reloader/1.0.5/kustomization.yaml"),
+			remove("services/reloader/1.0.5/reloader.yaml"),
+			remove("services/reloader/1.0.5/defaults/cm.yaml"),
+			remove("services/reloader/1.0.5/defaults/kustomization.yaml"),
+			mark("projects/checkout/content/applications/reloader-checkout.yaml", "name: «»reloader-1.0.5"),
+		},
+	},
+	{
+		name: "kind-of-an-application", example: "kommander", rule: "kommander-app-missing",
+		edits: []edit{replace("workspaces/retail/content/applications/traefik-internal.yaml", "kind: ClusterApp", "kind: «»ClusterApps")},
+	},
+	{
+		name: "version-for-one-cluster", example: "kommander", rule: "kommander-app-missing",
+		edits: []edit{replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "  - clusterSelector:\n", "  - appVersion: «»41.0.0\n    clusterSelector:\n")},
+	},
+	{
+		name: "application-named-as-a-step", example: "kommander", rule: "kommander-name-taken",
+		edits: []edit{
+			replace("clusters/kommander_host-cluster/apps/kommander.yaml", "  name: apps-kommander\n", "  name: traefik\n"),
+			replace("clusters/management/kommander.yaml", "    name: apps-kommander\n", "    name: traefik\n"),
+			mark("kommander/applications/traefik.yaml", "  name: «»traefik\n"),
+		},
+	},
+
+	// Overrides.
+	{
+		name: "typo-in-an-override", example: "kommander", rule: "kommander-override-missing",
+		edits: []edit{replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "  configOverrides:\n    name: kube-prometheus-stack-overrides", "  configOverrides:\n    name: «»kube-prometheus-stack-override")},
+	},
+	{
+		name: "override-for-a-cluster-in-another-namespace", example: "kommander", rule: "kommander-override-missing",
+		edits: []edit{
+			replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "  name: kube-prometheus-stack-staging-overrides\n  namespace: retail\n", "  name: kube-prometheus-stack-staging-overrides\n  namespace: kommander\n"),
+			mark("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "    configMapName: «»kube-prometheus-stack-staging-overrides"),
+		},
+	},
+	{
+		name: "key-of-an-override", example: "kommander", rule: "kommander-override-values",
+		edits: []edit{
+			replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "  values.yaml: |\n    grafana:", "  values.yml: |\n    grafana:"),
+			mark("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "  name: «»kube-prometheus-stack-overrides\n  namespace"),
+		},
+	},
+	{
+		name: "password-in-an-override", example: "kommander", rule: "secret-hardcoded",
+		edits: []edit{replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "    grafana:\n", "    grafana:\n      adminPassword: «»fd2cX9xqLr4tVbN7\n")},
+	},
+	{
+		name: "credentials-of-gitea-in-clear", example: "kommander", rule: "sops-plaintext-secret",
+		edits: []edit{
+			add("workspaces/retail/content/git.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: retail-applications\n  namespace: retail\nstringData:\n  username: retail\n  «»password: fd2cX9xqLr4tVbN7\n"),
+			replace("workspaces/retail/content/kustomization.yaml", "resources:\n", "resources:\n- git.yaml\n"),
+		},
+	},
+
+	// Placement.
+	{
+		name: "cluster-that-is-not-attached", example: "kommander", rule: "kommander-placement-empty",
+		edits: []edit{replace("workspaces/retail/content/applications/traefik-internal.yaml", "- retail-production", "- «»retail-prod")},
+	},
+	{
+		name: "project-for-a-cluster-that-is-not-attached", example: "kommander", rule: "kommander-placement-empty",
+		edits: []edit{replace("projects/search/project.yaml", "name: retail-staging", "name: «»retail-stage")},
+	},
+	{
+		name: "project-for-no-cluster", example: "kommander", rule: "kommander-placement-empty",
+		edits: []edit{replace("projects/search/project.yaml", "    clusters:\n    - name: retail-production\n    - name: retail-staging\n", "    «»clusters: []\n")},
+	},
+	{
+		name: "label-that-no-cluster-has", example: "kommander", rule: "kommander-placement-empty",
+		edits: []edit{replace("projects/checkout/project.yaml", "environment: production", "environment: prod"), mark("projects/checkout/project.yaml", "    «»clusterSelector:")},
+	},
+
+	// Workspaces, roles and groups.
+	{
+		name: "workspace-of-a-project", example: "kommander", rule: "kommander-workspace-missing",
+		edits: []edit{replace("projects/checkout/project.yaml", "    name: retail\n", "    name: «»retial\n")},
+	},
+	{
+		name: "project-in-another-namespace", example: "kommander", rule: "kommander-workspace-missing",
+		edits: []edit{replace("projects/checkout/project.yaml", "namespace: retail\n", "namespace: «»kommander\n")},
+	},
+	{
+		name: "typo-in-a-role", example: "kommander", rule: "kommander-role-missing",
+		edits: []edit{replace("projects/checkout/content/bindings.yaml", "    name: deployer\n", "    name: «»deploier\n")},
+	},
+	{
+		name: "two-roles", example: "kommander", rule: "kommander-binding-role",
+		edits: []edit{
+			replace("projects/checkout/content/bindings.yaml", "  projectRoleRef:\n    name: deployer\n", "  projectRoleRef:\n    name: deployer\n  workspaceRoleRef:\n    name: project-edit\n"),
+			mark("projects/checkout/content/bindings.yaml", "«»spec:\n  projectRoleRef"),
+		},
+	},
+	{
+		name: "no-role", example: "kommander", rule: "kommander-binding-role",
+		edits: []edit{
+			replace("projects/checkout/content/bindings.yaml", "  projectRoleRef:\n    name: deployer\n", ""),
+			mark("projects/checkout/content/bindings.yaml", "«»spec:\n  virtualGroupRef:\n    name: checkout-team"),
+		},
+	},
+	{
+		name: "group-that-is-not-there", example: "kommander", rule: "kommander-group-missing",
+		edits: []edit{
+			add("workspaces/retail/content/groups.yaml", "apiVersion: kommander.mesosphere.io/v1beta1\nkind: VirtualGroup\nmetadata:\n  name: checkout-team\nspec:\n  subjects:\n  - apiGroup: rbac.authorization.k8s.io\n    kind: Group\n    name: oidc:checkout\n"),
+			replace("workspaces/retail/content/kustomization.yaml", "resources:\n", "resources:\n- groups.yaml\n"),
+			mark("projects/checkout/content/bindings.yaml", "    name: «»retail-team"),
+		},
+	},
+
+	// Schemas.
+	{
+		name: "typo-in-an-AppDeployment", example: "kommander", rule: "schema-unknown-field",
+		edits: []edit{replace("workspaces/retail/content/applications/traefik-internal.yaml", "  clusterSelector:\n", "  «»clusterSelectors:\n")},
+	},
+	{
+		name: "subject-of-a-role", example: "kommander", rule: "schema-invalid",
+		edits: []edit{replace("projects/checkout/content/roles.yaml", "    verbs:\n    - get\n    - list\n    - watch\n    - patch\n", "    verbs: «»get\n")},
+	},
+	{
+		name: "field-of-a-certificate", example: "kommander", rule: "schema-unknown-field",
+		edits: []edit{replace("kommander/gitea/certificate.yaml", "  secretName:", "  «»secretname:")},
+	},
+
+	// Changes.
+	{
+		name: "namespace-of-a-project", example: "kommander", rule: "kommander-namespace-changed", since: true,
+		edits: []edit{replace("projects/search/project.yaml", "namespaceName: search", "namespaceName: «»search-eu")},
+	},
+}
