@@ -176,6 +176,11 @@ func unlisted(repo *repository.Repository) []*repository.Object {
 	})
 }
 
+// isTemplate says whether variables stand in the root's name: it is what another
+// repository's Kustomization applies with its own, as in a catalog of applications, and
+// starts no cluster.
+func (r Root) isTemplate() bool { return strings.Contains(r.namespace+r.name, "${") }
+
 // rootOf takes a Kustomization in a file as a root.
 func rootOf(o *repository.Object) (Root, bool) {
 	value, err := o.Value()
@@ -227,6 +232,9 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 	}
 	folders := map[string]bool{}
 	for _, r := range firsts(repo, all) {
+		if r.isTemplate() {
+			continue
+		}
 		folders[topFolder(repo, path.Dir(r.File))] = true
 	}
 	var roots []Root

@@ -22,26 +22,49 @@ func TestSyncThatNothingLists(t *testing.T) {
 		{"one of two", a.Replace(sync+without) + b.Replace(sync), "clusters/b"},
 		{"another's name", strings.ReplaceAll(a.Replace(sync+without), "name: flux-system,", "name: other,"), ""},
 	} {
-		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
-			for _, f := range txtar.Parse([]byte(c.files)).Files {
-				if !yield(f.Name, f.Data) {
-					return
-				}
-			}
-		}, repository.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fleet, err := Reconcile(t.Context(), repo, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, cluster := range fleet.Clusters {
-			got = append(got, cluster.Root.Path)
-		}
-		if strings.Join(got, " ") != c.want {
+		if got := rootsIn(t, c.files); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// rootsIn are the paths of the clusters in a repository.
+func rootsIn(t *testing.T, files string) string {
+	t.Helper()
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
+		for _, f := range txtar.Parse([]byte(files)).Files {
+			if !yield(f.Name, f.Data) {
+				return
+			}
+		}
+	}, repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet, err := Reconcile(t.Context(), repo, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, cluster := range fleet.Clusters {
+		got = append(got, cluster.Root.Path)
+	}
+	return strings.Join(got, " ")
+}
+
+// A catalog of applications starts no cluster: its Kustomizations have the names that
+// whoever installs an application gives them.
+func TestCatalogStartsNoCluster(t *testing.T) {
+	const catalog = "-- services/a/1.0.0/release.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: NAME, namespace: NAMESPACE}\n" +
+		"spec: {path: ./services/a/1.0.0/release, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: management, namespace: flux}}\n" +
+		"-- services/a/1.0.0/release/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: NAMESPACE}\n"
+	for _, c := range []struct{ name, namespace, want string }{
+		{"a", "apps", "services/a/1.0.0"},
+		{"a", "${releaseNamespace}", ""},
+		{"${releaseName}", "apps", ""},
+	} {
+		if got := rootsIn(t, strings.NewReplacer("NAMESPACE", c.namespace, "NAME", c.name).Replace(catalog)); got != c.want {
+			t.Errorf("%s/%s: got %q, want %q", c.namespace, c.name, got, c.want)
 		}
 	}
 }
