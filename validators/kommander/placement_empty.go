@@ -28,7 +28,7 @@ labels that they and their workspace have in Git, and those that Kommander gives
 that none has, the question is unresolved.`,
 	Fix: `Name clusters that are attached, or select them by labels that they have.`,
 	Bad: []rule.Example{
-		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-productoin # <-- here")) + attached},
+		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-prod # <-- here")) + attached},
 		{Files: base + projectIn("retail", "retail") + placed("clusters: [] # <-- here")},
 	},
 	Good: []rule.Example{
