@@ -55,6 +55,9 @@ type Finding struct {
 	// ObjectAt is where the object stands, if that isn't around Line: its
 	// annotation counts.
 	ObjectAt Place `json:"-"`
+	// Cause is what findings of one rule have in common that one change mends, "" for none: people
+	// are told of many of them once.
+	Cause string `json:"-"`
 	// Several says that Object is one of several that the finding is about: annotations of one
 	// don't count.
 	Several bool `json:"-"`

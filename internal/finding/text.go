@@ -75,6 +75,9 @@ const mostAtPlace = 3
 // findings prints findings. Many of one rule at one place, such as the keys that a values file lacks,
 // stand below its line, the first of them.
 func (t text) findings(all []Finding) {
+	if !t.opts.Verbose {
+		all = causes(all)
+	}
 	for len(all) > 0 {
 		n := 1
 		for n < len(all) && atOnePlace(all[0], all[n]) {
@@ -89,6 +92,42 @@ func (t text) findings(all []Finding) {
 		}
 		all = all[n:]
 	}
+}
+
+// causes makes one finding of many that have one cause, at the place of the first.
+func causes(all []Finding) []Finding {
+	type cause struct {
+		rule, text string
+		severity   Severity
+	}
+	of := func(f Finding) cause { return cause{f.Rule, f.Cause, f.Severity} }
+	same := map[cause][]Finding{}
+	for _, f := range all {
+		if f.Cause != "" && f.Line > 0 {
+			same[of(f)] = append(same[of(f)], f)
+		}
+	}
+	var rest []Finding
+	for _, f := range all {
+		places := same[of(f)]
+		switch {
+		case len(places) <= mostAtPlace || f.Line == 0:
+			rest = append(rest, f)
+		case f == places[0]:
+			rest = append(rest, f.at(places[1:]))
+		}
+	}
+	return rest
+}
+
+// at is a finding that holds at more places, which its message names.
+func (f Finding) at(more []Finding) Finding {
+	var names []string
+	for _, other := range more[:mostAtPlace-1] {
+		names = append(names, fmt.Sprintf("%s:%d", other.File, other.Line))
+	}
+	f.Message += fmt.Sprintf("; also at %s and %s, which --verbose lists", strings.Join(names, ", "), Count(len(more)-len(names), "other place"))
+	return f
 }
 
 func atOnePlace(a, b Finding) bool {

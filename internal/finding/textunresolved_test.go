@@ -98,3 +98,26 @@ func TestTextFoldsWhatIsAtOnePlace(t *testing.T) {
 		t.Errorf("not all are in the JSON report: %v\n%s", err, b.String())
 	}
 }
+
+// TestTextTellsACauseOnce, with the first places; machines are told of each.
+func TestTextTellsACauseOnce(t *testing.T) {
+	var all []Finding
+	for i := range 5 {
+		all = append(all, Finding{Rule: "r", Severity: Error, File: "a", Line: i + 1, Column: 2, Message: "no X", Cause: "X"})
+	}
+	for i := range 3 {
+		all = append(all, Finding{Rule: "r", Severity: Error, File: "b", Line: i + 1, Column: 2, Message: "no Y", Cause: "Y"})
+	}
+	report := NewReport(all, nil, Summary{})
+	want := "a:1:2: error: no X; also at a:2, a:3 and 2 other places, which --verbose lists [r]\nb:1:2: error: no Y [r]\nb:2:2: error: no Y [r]\nb:3:2: error: no Y [r]\n"
+	if got := textOf(t, report, TextOptions{}); !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := textOf(t, report, TextOptions{Verbose: true}); strings.Count(got, "no X [r]") != 5 {
+		t.Errorf("not all are listed:\n%s", got)
+	}
+	var b strings.Builder
+	if err := WriteJSON(&b, report); err != nil || strings.Count(b.String(), `"no X"`) != 5 {
+		t.Errorf("not all are in the JSON report: %v\n%s", err, b.String())
+	}
+}

@@ -104,7 +104,7 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 			open.add(at, fmt.Sprintf("whether ${%s} is defined", name), missing)
 			continue
 		}
-		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("nothing defines ${%s}", name),
+		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("nothing defines ${%s}", name), Cause: name,
 			Hint: fmt.Sprintf("define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
 		if near, ok := w.budget.nearest(name, defined); ok && !isSibling(name, near) {
 			f.Hint = fmt.Sprintf("did you mean ${%s}?", near)
