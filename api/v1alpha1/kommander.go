@@ -53,7 +53,9 @@ type KommanderSpec struct {
 	Applications []KommanderApplication `json:"applications,omitempty"`
 	// Catalogs are Git repositories with applications of others.
 	Catalogs []KommanderCatalog `json:"catalogs,omitempty"`
-	// Workspaces are groups of clusters.
+	// Groups of people, which projects bind to roles.
+	Groups []KommanderGroup `json:"groups,omitempty"`
+	// Workspaces hold clusters and projects.
 	Workspaces []KommanderWorkspace `json:"workspaces,omitempty"`
 	// Projects are namespaces on clusters of a workspace.
 	Projects []KommanderProject `json:"projects,omitempty"`
@@ -224,6 +226,23 @@ type KommanderCatalog struct {
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 }
 
+// KommanderGroup is a VirtualGroup.
+type KommanderGroup struct {
+	// Name of the group.
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// Members are users and groups of the identity provider, as Kubernetes knows
+	// them.
+	Members []KommanderMember `json:"members" jsonschema:"required,minItems=1"`
+}
+
+// KommanderMember is a subject of a VirtualGroup.
+type KommanderMember struct {
+	// Kind of the member.
+	Kind string `json:"kind,omitempty" jsonschema:"enum=Group,enum=User,default=Group"`
+	// Name of the member.
+	Name string `json:"name" jsonschema:"required,minLength=1,example=oidc:retail"`
+}
+
 // KommanderWorkspace is a Workspace and what stands in its namespace.
 type KommanderWorkspace struct {
 	// Name of the Workspace.
@@ -286,7 +305,8 @@ type KommanderRole struct {
 type KommanderBinding struct {
 	// Name of the binding.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	// Group names a VirtualGroup of Kommander's.
+	// Group names one of the groups; where the specification has none, one that is
+	// made otherwise.
 	Group string `json:"group" jsonschema:"required,minLength=1"`
 	// ProjectRole is one of the project's roles.
 	ProjectRole string `json:"projectRole,omitempty"`

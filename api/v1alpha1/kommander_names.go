@@ -58,6 +58,7 @@ const (
 	KommanderStepApplications     = "applications"
 	KommanderStepCluster          = "cluster"
 	KommanderStepCatalogs         = "catalogs"
+	KommanderStepGroups           = "groups"
 	KommanderStepWorkspaces       = "workspaces"
 	KommanderStepWorkspaceContent = "workspace-content"
 	KommanderStepProjects         = "projects"
@@ -69,7 +70,7 @@ var kommanderSteps = []string{
 	KommanderStepBase, KommanderStepRootCA, KommanderStepChartMuseum, KommanderStepHelmRepositories, KommanderStepIngress,
 	KommanderStepGitea, KommanderStepRepository, KommanderStepFlux, KommanderStepGatekeeper, KommanderStepTemplates,
 	KommanderStepConstraints, KommanderStepAppManagement, KommanderStepCore, KommanderStepApplications, KommanderStepCluster,
-	KommanderStepCatalogs, KommanderStepWorkspaces, KommanderStepWorkspaceContent, KommanderStepProjects, KommanderStepProjectContent,
+	KommanderStepCatalogs, KommanderStepGroups, KommanderStepWorkspaces, KommanderStepWorkspaceContent, KommanderStepProjects, KommanderStepProjectContent,
 }
 
 // AppsKommander is the Kustomization of the applications that Kommander's controllers
@@ -146,6 +147,11 @@ func defaultKommander(s *KommanderSpec, f FleetSpec) {
 		set(&c.Type, "catalog")
 		if c.Tag == "" {
 			set(&c.Branch, defaultBranch)
+		}
+	}
+	for _, g := range s.Groups {
+		for i := range g.Members {
+			set(&g.Members[i].Kind, "Group")
 		}
 	}
 	for i := range s.Workspaces {

@@ -32,6 +32,7 @@ func (c *checker) kommander() {
 	kc.core()
 	kc.applications(at("spec", "applications"), k.Spec.Applications, []string{KommanderHost})
 	kc.catalogs()
+	kc.unique(at("spec", "groups"), "group", kc.groups())
 	kc.workspaces()
 	kc.projects()
 }

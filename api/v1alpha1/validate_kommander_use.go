@@ -119,7 +119,12 @@ func (c *kommanderChecker) placement(p *fieldPath, project KommanderProject, w *
 	}
 }
 
-// bindings checks that each binds a group to exactly one role, which is there.
+// groups are the names of the groups.
+func (c *kommanderChecker) groups() []string {
+	return gather(c.of.Spec.Groups, func(g KommanderGroup) string { return g.Name })
+}
+
+// bindings checks that each binds a group that is there to exactly one role that is.
 func (c *kommanderChecker) bindings(p *fieldPath, project KommanderProject) {
 	roles := gather(project.Roles, func(r KommanderRole) string { return r.Name })
 	c.unique(p.child("roles"), "role", roles)
@@ -128,6 +133,9 @@ func (c *kommanderChecker) bindings(p *fieldPath, project KommanderProject) {
 		p := p.child("bindings").item(i)
 		if (b.ProjectRole == "") == (b.WorkspaceRole == "") && c.whole(c.of) {
 			c.fail(c.of, p, "keep exactly one of projectRole and workspaceRole: Kommander's webhook refuses anything else", "binding %s has to name one role", quote(b.Name))
+		}
+		if groups := c.groups(); len(groups) > 0 && !slices.Contains(groups, b.Group) && b.Group != "" {
+			c.fail(c.of, p.child("group"), c.report.suggest(b.Group, "group", groups), "there is no group %s", quote(b.Group))
 		}
 		if b.ProjectRole != "" && !slices.Contains(roles, b.ProjectRole) {
 			c.fail(c.of, p.child("projectRole"), c.report.suggest(b.ProjectRole, "role", roles), "there is no role %s in the project", quote(b.ProjectRole))

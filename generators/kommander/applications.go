@@ -65,6 +65,9 @@ func (g *generator) definitionsThere() layout.Unit {
 	if g.k.Ingress != nil || g.attaches() {
 		names = append(names, "kommanderclusters.kommander.mesosphere.io")
 	}
+	if len(g.k.Groups) > 0 {
+		names = append(names, "virtualgroups.kommander.mesosphere.io")
+	}
 	if len(g.k.Workspaces) > 0 {
 		names = append(names, "workspaces.workspaces.kommander.mesosphere.io")
 	}

@@ -43,6 +43,7 @@ func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets [
 	g.applications()
 	g.cluster()
 	g.catalogs()
+	g.groups()
 	g.workspaces()
 	g.projects()
 	g.Write("The steps of Kommander's installation, in its order. Each waits until what it needs is healthy.",

@@ -3,6 +3,7 @@ package kommander_test
 import (
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,14 @@ func partsLeftOut(t *testing.T) []string {
 		cut("  ingress:\n", "  variables:\n"), "",
 		cut("  chartMuseum:\n", "  gatekeeper:\n"), "",
 		cut("  # Beside those of the definitions' charts", ""), "",
+	}
+}
+
+// An application of a catalog is an App, which no definition of this repository says.
+func TestApplicationOfACatalog(t *testing.T) {
+	r := render(t, example(t, "        #- name: kafka-operator\n        #  kind: App\n        #  version: 0.20.0\n", "        - name: kafka-operator\n          kind: App\n          version: 0.20.0\n"))
+	if got := r.must(t, "workspace-content", "AppDeployment", "kafka-operator").Get("spec", "appRef"); !reflect.DeepEqual(got, any(map[string]any{"kind": "App", "name": "kafka-operator-0.20.0"})) {
+		t.Errorf("appRef: %v", got)
 	}
 }
 

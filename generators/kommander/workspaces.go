@@ -26,6 +26,22 @@ func (g *generator) cluster() {
 	})
 }
 
+// groups are Kommander's groups of people.
+func (g *generator) groups() {
+	var list []any
+	for _, group := range emit.ByName(g.k.Groups, func(x v1alpha1.KommanderGroup) string { return x.Name }) {
+		var subjects []any
+		for _, m := range group.Members {
+			subjects = append(subjects, spec{"apiGroup": "rbac.authorization.k8s.io", "kind": m.Kind, "name": m.Name})
+		}
+		list = append(list, newObject(clusters, "VirtualGroup", metadata{Name: group.Name}, spec{"subjects": subjects}))
+	}
+	g.Add(step.Step{
+		Name: v1alpha1.KommanderStepGroups, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications},
+		Files: map[string][]any{"groups.yaml": list},
+	})
+}
+
 // namespaceThere says that Kommander has made the namespace of a Workspace or Project
 // (status.namespaceRef of both).
 func namespaceThere(kind string) []kustomize.CustomHealthCheck {
@@ -114,7 +130,7 @@ func (g *generator) projects() {
 		Name: v1alpha1.KommanderStepProjects, After: []string{v1alpha1.KommanderStepWorkspaces, v1alpha1.KommanderStepWorkspaceContent}, Lists: own,
 		Unit: layout.Unit{Wait: true, HealthCheckExprs: namespaceThere("Project")},
 	})
-	g.Add(step.Step{Name: v1alpha1.KommanderStepProjectContent, After: []string{v1alpha1.KommanderStepProjects}, Lists: content})
+	g.Add(step.Step{Name: v1alpha1.KommanderStepProjectContent, After: []string{v1alpha1.KommanderStepProjects, v1alpha1.KommanderStepGroups}, Lists: content})
 }
 
 // project is a Project, which stands in its workspace's namespace.
