@@ -427,7 +427,7 @@ func checkProjects(t *testing.T, r *rendered) {
 		{"projects", "Project", "search", "retail", "{namespaceName: search, placement: {clusters: [{name: retail-production}, {name: retail-staging}]}, workspaceRef: {name: retail}}"},
 		{"project-content", "ProjectRole", "deployer", "checkout", "{rules: [{apiGroups: [apps], resources: [deployments], verbs: [get, list, watch, patch]}]}"},
 		{"project-content", "VirtualGroupProjectRoleBinding", "checkout-deployers", "checkout", "{projectRoleRef: {name: deployer}, virtualGroupRef: {name: checkout-team}}"},
-		{"project-content", "VirtualGroupProjectRoleBinding", "checkout-viewers", "checkout", "{workspaceRoleRef: {name: project-view}, virtualGroupRef: {name: retail-team}}"},
+		{"project-content", "VirtualGroupProjectRoleBinding", "checkout-viewers", "checkout", "{projectRoleRef: {name: viewer}, virtualGroupRef: {name: retail-team}}"},
 		{"project-content", "GitopsRepository", "checkout", "checkout", "{cloneUrl: https://git.nimbus.example/retail/checkout.git, secret: checkout-git, template: {path: deploy, ref: {branch: main}}}"},
 		{"project-content", "GitopsRepository", "search", "search", "{cloneUrl: https://git.nimbus.example/retail/search.git, template: {ref: {branch: main}}}"},
 		{"project-content", "AppDeployment", "reloader-checkout", "checkout", "{appRef: {kind: ClusterApp, name: reloader-1.0.5}}"},

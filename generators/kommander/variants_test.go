@@ -154,6 +154,15 @@ func TestApplicationOfACatalog(t *testing.T) {
 	}
 }
 
+// A binding names exactly one role: of the project, or of its workspace.
+func TestBindingToARoleOfTheWorkspace(t *testing.T) {
+	r := render(t, example(t, "projectRole: viewer # or workspaceRole: one that Kommander makes", "workspaceRole: project-view"))
+	spec := r.must(t, "project-content", "VirtualGroupProjectRoleBinding", "checkout-viewers")
+	if spec.Text("spec", "workspaceRoleRef", "name") != "project-view" || spec.Get("spec", "projectRoleRef") != nil {
+		t.Errorf("%v", spec)
+	}
+}
+
 // ChartMuseum without the bootstrap has a definition as any other.
 func TestChartMuseumWithoutBootstrap(t *testing.T) {
 	r := render(t, example(t, "    bootstrap: true\n", ""))
