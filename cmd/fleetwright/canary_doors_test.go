@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -83,9 +84,10 @@ func (c *canaries) sync() {
 	c.look("synced")
 	there := c.contents([]string{"infrastructure/secrets/base/flux-system/made.sops.yaml"})
 	declared("        - {name: e, from: {env: MORE}}\n")
-	more := append(env, "MORE="+c.word("another-variable"))
+	more := slices.Concat(env, []string{"MORE=" + c.word("another-variable")})
 	for when, failing := range map[string][]string{
-		"no key opens it": append(more, "HOME="+c.t.TempDir()), "a corrupt key": append(more, "HOME="+c.t.TempDir(), "SOPS_AGE_KEY=AGE-SECRET-KEY-1"+c.word("corrupt")),
+		"no key opens it": slices.Concat(more, []string{"HOME=" + c.t.TempDir()}),
+		"a corrupt key":   slices.Concat(more, []string{"HOME=" + c.t.TempDir(), "SOPS_AGE_KEY=AGE-SECRET-KEY-1" + c.word("corrupt")}),
 	} {
 		c.fails(failing, "fleetwright", "secrets", "sync")
 		c.unchanged(when, there)
