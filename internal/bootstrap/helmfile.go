@@ -1,7 +1,6 @@
 package bootstrap
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"path"
@@ -260,6 +259,15 @@ func (h *helmfile) breaks(err error, offset int) {
 	}
 }
 
+// leavesOpen notes why a part is not evaluated; one whose template certainly fails is refused.
+func (h *helmfile) leavesOpen(err error, offset int) {
+	if h.broken == nil {
+		reason := templateReason(err)
+		reason = reason[max(strings.Index(reason, errUndecided.Error()), 0):]
+		h.broken = &brokenPart{line: offset + lineOfTemplateError(err), reason: "the file is not evaluated: " + reason}
+	}
+}
+
 // documents reads a part, which is a template in a *.gotmpl file, and in a file
 // that is no YAML without being rendered (helmfile before v1 rendered all).
 func (r *reader) documents(h *helmfile, part string, offset int, env *environment) []*yaml.Node {
@@ -277,19 +285,13 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 		r.checkFields(h, part, offset, func(line int) int { return line + offset })
 	}
 	var reads []readAt
-	rendered, err := r.render(h.dir, part, data)
-	var undecided *brokenPart
-	if err != nil {
-		at := offset + lineOfTemplateError(err)
-		if isUndecided(err) {
-			reason := templateReason(err)
-			reason = reason[max(strings.Index(reason, errUndecided.Error()), 0):]
-			undecided = &brokenPart{line: at, reason: "the file is not evaluated: " + reason}
-		} else {
-			h.refuseIf(r.certain && !env.open(), place{file, at}, templateReason(err))
+	rendered, failed := r.render(h.dir, part, data)
+	if failed != nil {
+		if !isUndecided(failed) {
+			h.refuseIf(r.certain && !env.open(), place{file, offset + lineOfTemplateError(failed)}, templateReason(failed))
 		}
 		h.guessed = true
-		rendered = r.salvage(h.dir, part, data, err)
+		rendered = r.salvage(h.dir, part, data, failed)
 	} else {
 		reads = r.rendering.log
 	}
@@ -298,8 +300,11 @@ func (r *reader) documents(h *helmfile, part string, offset int, env *environmen
 	nodes, err := parseText(file, rendered)
 	if err != nil {
 		h.guessed = h.guessed || strings.Contains(rendered, markOpen)
-		h.broken = cmp.Or(h.broken, undecided)
-		h.breaks(err, offset)
+		if failed == nil {
+			h.breaks(err, offset)
+		} else if isUndecided(failed) {
+			h.leavesOpen(failed, offset)
+		}
 		nodes, _ = parseText(file, r.salvage(h.dir, part, data, err))
 		original = originalLines(part, part, offset)
 	}
