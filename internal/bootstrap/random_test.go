@@ -68,8 +68,16 @@ func (o *oracle) compareRendered(t *testing.T, repo *repository.Repository, file
 		return
 	}
 	theirs, err := o.rendered(t, file)
-	if err != nil {
-		if !strings.Contains(err.Error(), "an undefined release") && !strings.Contains(err.Error(), "no releases found") {
+	installs := func(r *release) bool { return r.installed && r.skipped == nil && !r.undecided }
+	switch {
+	case err == nil:
+	case strings.Contains(err.Error(), "no releases found"):
+		if i := slices.IndexFunc(releases, installs); i >= 0 {
+			t.Errorf("helmfile template finds no releases, we install %s", releases[i].id())
+		}
+		return
+	default:
+		if !strings.Contains(err.Error(), "an undefined release") {
 			t.Errorf("helmfile template: %v", err)
 		}
 		return

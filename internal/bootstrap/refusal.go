@@ -171,7 +171,26 @@ func (r *reader) checkFields(h *helmfile, source string, offset int, original fu
 			line = original(n)
 		}
 	}
+	if strings.HasPrefix(reason, "yaml: invalid map key") {
+		nodes, _ := parseText(h.file, source)
+		line = original(max(lineOfMapKey(nodes), 1))
+	}
 	h.refuse(place{h.file, line}, reason)
+}
+
+// lineOfMapKey is the line of the first key that is a map or a list, 0 where there is none.
+func lineOfMapKey(nodes []*yaml.Node) int {
+	for _, n := range nodes {
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Kind == yaml.MappingNode || n.Content[i].Kind == yaml.SequenceNode {
+				return n.Content[i].Line
+			}
+		}
+		if line := lineOfMapKey(n.Content); line > 0 {
+			return line
+		}
+	}
+	return 0
 }
 
 var yamlLine = regexp.MustCompile(`line (\d+):`)
