@@ -20,8 +20,8 @@ type Limits struct {
 	// Depth is how deep a document may nest, aliases followed, and folders.
 	Depth int
 	// Levels bounds the nodes of one document, each counted as often as it is deep:
-	// libraries copy what is in a map for each map around it. TotalLevels bounds
-	// those of all documents that are deep.
+	// libraries copy what is in a map for each map around it, and what an alias stands
+	// for at each alias. TotalLevels bounds those of all documents that are deep.
 	Levels, TotalLevels int64
 	// KeyPairs bounds the pairs of keys in the maps of one document: libraries
 	// compare each key of a map with each other. TotalKeyPairs bounds those of all
@@ -49,7 +49,7 @@ func defaultLimits() Limits {
 		Depth:      200,
 
 		Levels:        3_000_000,
-		TotalLevels:   10_000_000,
+		TotalLevels:   8_000_000,  // three times the largest repository known
 		KeyPairs:      10_000_000, // a map of 4,500 keys
 		TotalKeyPairs: 30_000_000,
 

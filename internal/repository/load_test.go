@@ -234,6 +234,7 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 		{"alias of itself", "a: &a\n  b: *a\n", Limits{}, TooManyAliases, ":2:6"},
 		{"deep", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), Limits{}, TooDeep, ":1:202"},
 		{"deeper than the parser goes", strings.Repeat("[", 200000), Limits{}, TooDeep, ":1:1"},
+		{"many aliases of what is deep", "a: &a " + strings.Repeat("{a: ", 150) + "[" + strings.Repeat("x, ", 1000) + "]" + strings.Repeat("}", 150) + "\nb: [" + strings.Repeat("*a, ", 100) + "]\n", Limits{}, TooDeep, ":1:1"},
 		{"deep through aliases", "a: &a " + strings.Repeat("[", 150) + strings.Repeat("]", 150) + "\nb: " + strings.Repeat("[", 100) + "*a" + strings.Repeat("]", 100), Limits{}, TooDeep, ":2:104"},
 		{"many documents", strings.Repeat("---\na: 1\n", 50), Limits{Documents: 20}, TooLarge, ":41:1"},
 		{"many values", "[" + strings.Repeat("a,", 5000) + "]", Limits{FileNodes: 1000}, TooLarge, ""},

@@ -244,28 +244,27 @@ func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
 	if c.own.levels < fewLevels {
 		c.own.levels = 0
 	}
-	if err == nil && c.own.levels > limits.Levels {
-		err = &Error{Reason: TooDeep, Line: root.Line, Column: root.Column,
-			Message: fmt.Sprintf("the document is nested too deep for its size: its values have more than %d levels in all", limits.Levels)}
+	own := expanded{levels: c.own.levels, pairs: c.own.pairs}
+	if err != nil {
+		return own, err
 	}
-	if err == nil && c.own.pairs > limits.KeyPairs {
-		err = &Error{Reason: TooLarge, Line: root.Line, Column: root.Column,
-			Message: fmt.Sprintf("the document has maps of too many keys: more than %d pairs of them", limits.KeyPairs)}
+	wrong := func(reason Reason, format string, args ...any) *Error {
+		return &Error{Reason: reason, Line: root.Line, Column: root.Column, Message: "the document" + fmt.Sprintf(format, args...)}
 	}
-	if err != nil || len(c.size) == 0 {
-		return expanded{levels: c.own.levels, pairs: c.own.pairs}, err
+	const grown = "'s aliases expand to more than %d %s"
+	switch follows := len(c.size) > 0; {
+	case follows && size.nodes > limits.AliasNodes:
+		return expanded{}, wrong(TooManyAliases, grown, limits.AliasNodes, "values")
+	case follows && size.bytes > limits.AliasBytes:
+		return expanded{}, wrong(TooManyAliases, grown, limits.AliasBytes, "bytes")
+	case c.own.levels > limits.Levels:
+		return own, wrong(TooDeep, " is nested too deep for its size: its values have more than %d levels in all", limits.Levels)
+	case c.own.pairs > limits.KeyPairs:
+		return own, wrong(TooLarge, " has maps of too many keys: more than %d pairs of them", limits.KeyPairs)
+	case follows:
+		own.nodes, own.bytes = size.nodes-c.own.nodes, size.bytes-c.own.bytes
 	}
-	grown := func(most int64, what string) *Error {
-		return &Error{Reason: TooManyAliases, Line: root.Line, Column: root.Column,
-			Message: fmt.Sprintf("the document's aliases expand to more than %d %s", most, what)}
-	}
-	switch {
-	case size.nodes > limits.AliasNodes:
-		return expanded{}, grown(limits.AliasNodes, "values")
-	case size.bytes > limits.AliasBytes:
-		return expanded{}, grown(limits.AliasBytes, "bytes")
-	}
-	return expanded{nodes: size.nodes - c.own.nodes, bytes: size.bytes - c.own.bytes, levels: c.own.levels, pairs: c.own.pairs}, nil
+	return own, nil
 }
 
 // expanded is what a node comes to once its aliases are followed.
@@ -309,7 +308,9 @@ type checker struct {
 	limits Limits
 	size   map[*yaml.Node]expanded
 	active map[*yaml.Node]bool
-	// own is what there is without following aliases.
+	// own is what there is without following aliases, but for the levels of what they stand for:
+	// kustomize puts that in place level by level, for each alias.
+	// Source: sigs.k8s.io/kustomize/kyaml/yaml v0.21, rnode.go, deAnchor and mergeAll.
 	own expanded
 }
 
@@ -335,6 +336,7 @@ func (c *checker) walk(n *yaml.Node, depth int) (expanded, *Error) {
 		}
 		total.nodes = min(total.nodes+size.nodes, mostExpanded)
 		total.bytes = min(total.bytes+size.bytes, mostExpanded)
+		total.levels = min(total.levels+size.levels+size.nodes, mostExpanded)
 		total.depth = max(total.depth, size.depth+1)
 	}
 	return total, nil
@@ -361,6 +363,7 @@ func (c *checker) alias(n *yaml.Node, depth int) (expanded, *Error) {
 	if depth+size.depth > c.limits.Depth {
 		return size, c.tooDeep(n)
 	}
+	c.own.levels = min(c.own.levels+size.levels, mostExpanded)
 	return size, nil
 }
 
