@@ -44,6 +44,21 @@ func (g *generator) ownedByFlux(name string) bool {
 	return name == layout.FluxNamespace && g.spec.Fleet.Spec.Flux.Install == v1alpha1.InstallBootstrap
 }
 
+// Namespaces are those that are made with the add-ons of a cluster, and with tenants.
+func Namespaces(spec *v1alpha1.Spec, c *v1alpha1.Cluster) map[string]bool {
+	made := map[string]bool{}
+	for _, t := range spec.Tenants {
+		for _, name := range t.Spec.Namespaces {
+			made[name] = true
+		}
+		made[t.Spec.SyncNamespace] = true
+	}
+	for _, a := range On(spec, c) {
+		made[a.Spec.Namespace] = true
+	}
+	return made
+}
+
 // Namespace is a namespace of the platform. Flux never deletes it: that would
 // take everything in it along.
 func Namespace(name string, level v1alpha1.PodSecurity) *corev1.Namespace {

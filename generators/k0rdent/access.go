@@ -9,7 +9,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/addon"
-	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
 )
@@ -108,16 +107,8 @@ func (g *generator) handedOn(clusterNames, serviceNames map[string]string) []met
 // namespaces are those that the specification names, but for those that others
 // make: tenants and add-ons.
 func (g *generator) namespaces() []any {
-	others := map[string]bool{v1alpha1.K0rdentNamespaceName: true}
-	for _, t := range g.spec.Tenants {
-		for _, name := range t.Spec.Namespaces {
-			others[name] = true
-		}
-		others[t.Spec.SyncNamespace] = true
-	}
-	for _, a := range addon.On(g.spec, g.cluster) {
-		others[a.Spec.Namespace] = true
-	}
+	others := addon.Namespaces(g.spec, g.cluster)
+	others[v1alpha1.K0rdentNamespaceName] = true
 	var out []any
 	labels := g.k.K0rdentNamespaceLabels()
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
@@ -131,6 +122,5 @@ func (g *generator) namespaces() []any {
 func namespace(name string, labels map[string]string) *corev1.Namespace {
 	ns := addon.Namespace(name, "")
 	ns.Labels = labels
-	ns.Annotations = map[string]string{emit.AnnotationPrune: emit.Disabled}
 	return ns
 }

@@ -28,22 +28,19 @@ const (
 
 // installation is what stands before Flux's configuration.
 func (g *generator) installation() {
-	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepBase, Unit: layout.Unit{Wait: true},
-		Files: map[string][]any{"namespaces.yaml": {ownNamespace(namespace), ownNamespace(fluxNamespace)}},
-	})
+	var namespaces []any
+	made := addon.Namespaces(g.spec, g.on)
+	for _, name := range []string{namespace, fluxNamespace} {
+		if !made[name] {
+			namespaces = append(namespaces, addon.Namespace(name, ""))
+		}
+	}
+	g.Add(step.Step{Name: v1alpha1.KommanderStepBase, Unit: layout.Unit{Wait: true}, Files: map[string][]any{"namespaces.yaml": namespaces}})
 	g.rootCA()
 	g.chartMuseum()
 	g.helm()
 	g.ingress()
 	g.gitea()
-}
-
-// ownNamespace is a namespace that is never deleted.
-func ownNamespace(name string) any {
-	ns := addon.Namespace(name, "")
-	ns.Annotations = map[string]string{emit.AnnotationPrune: emit.Disabled}
-	return ns
 }
 
 // rootCA is the certificate authority of the management cluster. Its Secret stands

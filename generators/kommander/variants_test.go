@@ -186,6 +186,17 @@ func TestIngressWithoutACME(t *testing.T) {
 	}
 }
 
+// A namespace that an add-on has is made with the add-on alone.
+func TestNamespaceOfAnAddon(t *testing.T) {
+	r := render(t, example(t, "spec:\n  namespace: cert-manager\n", "spec:\n  namespace: kommander\n", "  rootCA:\n    namespace: cert-manager\n", "  rootCA:\n    namespace: kommander\n"))
+	if r.applied("base", "Namespace", "kommander") != nil || r.applied("base", "Namespace", "kommander-flux") == nil {
+		t.Errorf("base applies %v", r.steps["flux-system/kommander-base"])
+	}
+	if n := len(slices.DeleteFunc(r.Names("Namespace"), func(n string) bool { return n != "kommander" })); n != 1 {
+		t.Errorf("the namespace kommander is made %d times", n)
+	}
+}
+
 // In layout apps the steps stand elsewhere; Kommander's own folders stay where it looks for
 // them.
 func TestLayoutApps(t *testing.T) {
