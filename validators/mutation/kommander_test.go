@@ -101,7 +101,7 @@ var kommanderMutants = []mutant{
 		name: "two-roles", example: "kommander", rule: "kommander-binding-role",
 		edits: []edit{
 			replace("projects/checkout/content/bindings.yaml", "  projectRoleRef:\n    name: deployer\n", "  projectRoleRef:\n    name: deployer\n  workspaceRoleRef:\n    name: project-edit\n"),
-			mark("projects/checkout/content/bindings.yaml", "«»spec:\n  projectRoleRef"),
+			mark("projects/checkout/content/bindings.yaml", "«»spec:\n  projectRoleRef:\n    name: deployer\n"),
 		},
 	},
 	{
@@ -113,11 +113,7 @@ var kommanderMutants = []mutant{
 	},
 	{
 		name: "group-that-is-not-there", example: "kommander", rule: "kommander-group-missing",
-		edits: []edit{
-			add("workspaces/retail/content/groups.yaml", "apiVersion: kommander.mesosphere.io/v1beta1\nkind: VirtualGroup\nmetadata:\n  name: checkout-team\nspec:\n  subjects:\n  - apiGroup: rbac.authorization.k8s.io\n    kind: Group\n    name: oidc:checkout\n"),
-			replace("workspaces/retail/content/kustomization.yaml", "resources:\n", "resources:\n- groups.yaml\n"),
-			mark("projects/checkout/content/bindings.yaml", "    name: «»retail-team"),
-		},
+		edits: []edit{replace("projects/checkout/content/bindings.yaml", "    name: checkout-team", "    name: «»checkout-teams")},
 	},
 
 	// Schemas.
