@@ -121,10 +121,17 @@ func (h *helmRelease) likelyIn(namespace string) bool {
 	return slices.Contains(folders[:len(folders)-1], namespace) || k != nil && k.Namespace == namespace
 }
 
-// chartName is the last element of a chart's reference, without a tag.
+// packaged is the file name of a packaged chart, with its name and version.
+var packaged = regexp.MustCompile(`^(.+?)-(v?[0-9]+\.[0-9]+\.[0-9]+.*)\.tgz$`)
+
+// chartName is the last element of a chart's reference, without a tag; of an archive, the name in
+// its file name.
 func chartName(ref string) string {
 	ref = strings.TrimSuffix(ref, "/")
 	name := ref[strings.LastIndex(ref, "/")+1:]
+	if m := packaged.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
 	name, _, _ = strings.Cut(name, "@")
 	name, _, _ = strings.Cut(name, ":")
 	return name
@@ -147,8 +154,10 @@ func (c *comparison) chart(r *release, git chart) {
 func (c *comparison) version(r *release, git chart) {
 	v := r.version
 	if v.value == "" && v.unknown == nil {
-		// An OCI reference may carry the version itself.
-		if _, tag, ok := strings.Cut(lastElement(r.chart.value), ":"); ok {
+		// An OCI reference may carry the version itself, and so may an archive's name.
+		if m := packaged.FindStringSubmatch(lastElement(r.chart.value)); m != nil {
+			v.value, v.place = m[2], r.chart.place
+		} else if _, tag, ok := strings.Cut(lastElement(r.chart.value), ":"); ok {
 			v.value, v.place = tag, r.chart.place
 		} else {
 			v.place = r.place
