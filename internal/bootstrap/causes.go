@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // Rules that a difference of values falls under, where its cause is known.
@@ -119,6 +121,12 @@ func wayOut(d Difference, definition string) string {
 	case RuleIdentityDrift:
 		return "use the same release name and namespace"
 	case RuleChartDrift:
+		theirs, _ := d.Git.Value.(string)
+		if own, _ := d.Bootstrap.Value.(string); own != "" && theirs != "" {
+			if near, slip := schemas.Misspelt(path.Base(own), []string{path.Base(theirs)}); slip {
+				return fmt.Sprintf("did you mean %q?", near)
+			}
+		}
 		return "name the same chart in both"
 	case RuleSubstitution:
 		return "write the value itself"

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // release is a release of a bootstrap, evaluated: of a helmfile, of the
@@ -167,6 +168,9 @@ func (r *reader) inOneWorld(h *helmfile, raw *rawRelease) *release {
 	out.crdsOnly = h.crdsOnly(out.name.value, whole)
 	out.source = h.source(out.chart.value)
 	e.choose(out)
+	if out.skipped == nil {
+		e.checkRepository(out.chart)
+	}
 	out.values = e.values(out)
 	out.values.value.walk("", func(_ string, v *value) {
 		if t, ok := v.scalar.(string); ok {
@@ -196,6 +200,30 @@ func (h *helmfile) source(chart string) text {
 		}
 	}
 	return text{}
+}
+
+// checkRepository notes a chart's prefix that is a slip of the pen for a repository: Helm knows none
+// of that name, unless somebody has added one by hand where the bootstrap is run, or it is a folder.
+func (e *evaluation) checkRepository(chart text) {
+	prefix, name, ok := strings.Cut(chart.value, "/")
+	if !ok || chart.unknown != nil || strings.Contains(name, "/") || e.hasFolder(prefix) || e.files.Exists(path.Join(e.h.dir, prefix)) {
+		return
+	}
+	var names []string
+	for _, repo := range e.h.repositories {
+		if repo.name.value == prefix || repo.name.unknown != nil || strings.Contains(repo.name.value, markOpen) {
+			return
+		}
+		names = append(names, repo.name.value)
+	}
+	near, slip := schemas.Misspelt(prefix, names)
+	if !slip {
+		return
+	}
+	before := e.h.phase
+	e.h.phase = installing
+	e.h.refuse(chart.place, fmt.Sprintf("repo %s not found; did you mean %q?", prefix, near))
+	e.h.phase = before
 }
 
 // crdsOnly recognises the stage that installs custom resource definitions: its

@@ -1,6 +1,7 @@
 package bootstrap_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -126,6 +127,16 @@ func TestRefused(t *testing.T) {
 	if found, unresolved = ruletest.Run(t, bootstrap.Refused, empty); len(found) != 1 || len(unresolved) != 0 || found[0].Line != 3 {
 		t.Errorf("a file that is no YAML is told as %+v, %+v", found, unresolved)
 	}
+	const repositories = "-- helmfile.yaml --\nrepositories:\n  - {name: coredns, url: https://example.com/charts}\nreleases:\n  - name: a\n    namespace: a\n    chart: %s/a\n"
+	for prefix, want := range map[string]string{"coredns": "", "other": "", "cordns": `helmfile stops: repo cordns not found; did you mean "coredns"?`, "oci://cordns": "", "./cordns": ""} {
+		found, unresolved = ruletest.Run(t, bootstrap.Refused, fmt.Sprintf(repositories, prefix))
+		if len(unresolved) != 0 || len(found) > 1 || len(found) == 0 && want != "" || len(found) == 1 && (found[0].Message != want || found[0].Line != 6) {
+			t.Errorf("a repository %s is told as %+v, %+v", prefix, found, unresolved)
+		}
+	}
+	if found, _ = ruletest.Run(t, bootstrap.Refused, fmt.Sprintf(repositories, "cordns")+"-- cordns/a/Chart.yaml --\nname: a\n"); len(found) != 0 {
+		t.Errorf("a folder is told as %+v", found)
+	}
 	const gone = "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, version: '{{ readFile \"gone\" }}'}\n"
 	if found, unresolved = ruletest.Run(t, bootstrap.Refused, gone+"-- app.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"+
 		"metadata: {name: app, namespace: a}\nspec: {chart: {spec: {chart: app}}}\n"); len(found)+len(unresolved) != 0 {
@@ -170,5 +181,15 @@ func TestASharedTemplateIsToldOnce(t *testing.T) {
 	found, unresolved := ruletest.Run(t, bootstrap.Refused, broken)
 	if len(found) != 1 || found[0].File != "bootstrap/release.gotmpl" || found[0].Line != 3 || len(unresolved) != 0 {
 		t.Errorf("a field is told as %+v, %+v", found, unresolved)
+	}
+}
+
+// TestAMisspeltChart is told with the one that was meant.
+func TestAMisspeltChart(t *testing.T) {
+	const files = "-- helmfile.yaml --\nreleases:\n  - {name: a, namespace: x, chart: oci://ghcr.io/charts/cordns, version: 1.0.0}\n-- a.yaml --\n" +
+		"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: x}\nspec: {chart: {spec: {chart: coredns, version: 1.0.0}}}\n"
+	found := ruletest.Find(t, bootstrap.ChartDrift, files)
+	if want := `the bootstrap installs another chart than Flux: did you mean "coredns"?`; len(found) != 1 || found[0].Hint != want {
+		t.Errorf("got %+v, want the hint %s", found, want)
 	}
 }

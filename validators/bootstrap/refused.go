@@ -15,7 +15,7 @@ var Refused = rule.Rule{
 	Severity: finding.Error,
 	Why: `helmfile installs nothing of a file that it refuses, so that no new cluster can be built: it decodes its fields
 strictly, takes a key that a map doesn't have for an error in a template, and wants each release once. The reason is told in
-its words, as version 1.8 has them.
+its words, as version 1.8 has them. So is a chart whose repository is a slip of the pen for one that the file names.
 
 What depends on a variable of the environment, on a command or on an encrypted file may well be in order where the bootstrap
 is run: it is unresolved. A file that a template reads and that isn't there falls under bootstrap-template-path where the
