@@ -268,7 +268,7 @@ func Run(ctx context.Context, repo *repository.Repository, opts Options) (findin
 		return finding.Report{}, err
 	}
 	checked := count(repo, out.Checked)
-	checked.RulesOff = countOff(all, rules)
+	checked.RulesOff, checked.NotJudged = countOff(all, rules), len(out.NotJudged)
 	checked.Clusters, checked.Builds, checked.Objects = out.Clusters, out.Builds, out.Objects
 	return finding.NewReport(out.Findings, out.Unresolved, checked).WithIgnored(out.Ignored), nil
 }

@@ -122,6 +122,9 @@ type Summary struct {
 	// Ignored counts what is not reported, RulesOff the rules that did not run.
 	Ignored  int `json:"ignored"`
 	RulesOff int `json:"rulesOff"`
+	// NotJudged counts the files of examples and tests whose objects are not held against schemas,
+	// since no cluster applies them.
+	NotJudged int `json:"notJudged"`
 }
 
 // Report is the result of a validation; its JSON form is stable.

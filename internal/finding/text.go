@@ -247,6 +247,9 @@ func summary(r Report) string {
 	if s.RulesOff > 0 {
 		found = append(found, Count(s.RulesOff, "rule")+" off")
 	}
+	if s.NotJudged > 0 {
+		found = append(found, Count(s.NotJudged, "file")+" of examples and tests not held against schemas (--root FOLDER does)")
+	}
 	return checked + ": " + strings.Join(found, ", ")
 }
 

@@ -26,3 +26,20 @@ func IsSetAside(file string) bool {
 		return IsExampleFolder(name) || slices.Contains(putAway, strings.ToLower(name))
 	})
 }
+
+// IsExample says whether a file's path names it an example, a test's or a template, or one that is
+// set aside. Nothing but the path is looked at.
+func IsExample(file string) bool {
+	dir := "/" + strings.ToLower(path.Dir(file))
+	return IsSetAside(file) || strings.Contains(dir, "/test") || strings.Contains(dir, "testdata") ||
+		isNamed(file, "example", "sample", "_test.") || IsTemplate(file)
+}
+
+// IsTemplate says whether a file's name names it a template.
+func IsTemplate(file string) bool { return isNamed(file, "template", ".tmpl", ".tpl", ".j2", ".tftpl") }
+
+// isNamed says whether a file's name holds one of some words.
+func isNamed(file string, words ...string) bool {
+	base := strings.ToLower(path.Base(file))
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(base, word) })
+}

@@ -73,6 +73,7 @@ type Pass struct {
 	mu     sync.Mutex
 	report finding.Report
 	read   []string
+	spared []string
 	built  map[builtKey]builtFinding
 }
 
@@ -119,6 +120,14 @@ func (p *Pass) Checked(file string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.read = append(p.read, file)
+}
+
+// NotJudged tells that the rule leaves files alone which no cluster applies: the summary counts
+// them.
+func (p *Pass) NotJudged(files ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spared = append(p.spared, files...)
 }
 
 // Results are what was reported so far, and the files told to Checked, in no

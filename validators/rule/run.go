@@ -56,6 +56,8 @@ type Outcome struct {
 	Ignored    []finding.Ignored
 	// Checked are the files told to Pass.Checked.
 	Checked []string
+	// NotJudged are the files told to Pass.NotJudged, sorted.
+	NotJudged []string
 	// Clusters counts those of the repository, 0 where no rule has looked at them.
 	Clusters int
 	// Builds counts the Kustomizations that were built for the clusters that are validated, and
@@ -125,6 +127,11 @@ func (out *Outcome) gather(p *Pass, severities map[string]finding.Severity) {
 	}
 	out.Unresolved = append(out.Unresolved, unresolved...)
 	out.Checked = append(out.Checked, checked...)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out.NotJudged = append(out.NotJudged, p.spared...)
+	slices.Sort(out.NotJudged)
+	out.NotJudged = slices.Compact(out.NotJudged)
 }
 
 // ignore takes out what is ignored and adds what the rules say about the

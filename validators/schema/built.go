@@ -23,8 +23,10 @@ import (
 // Kustomization that could not be built are validated as they stand, and what
 // nothing reads is not validated.
 type reach struct {
-	// all is set where no cluster is known: every file counts.
+	// all is set where no cluster is known: every file counts, but for those that are spared.
 	all bool
+	// spared are the examples and what tests read.
+	spared map[string]bool
 	// built and failed are the files of Kustomizations that could be built, and
 	// of those that couldn't; failedDirs are the folders of the latter.
 	built, failed map[string]bool
@@ -67,13 +69,30 @@ func reached(fleet *reconcile.Fleet) reach {
 	return r
 }
 
+// spare leaves out the files of examples and tests where no cluster tells what is applied.
+func (r *reach) spare(repo *repository.Repository) {
+	r.spared = map[string]bool{}
+	for _, f := range repo.Files() {
+		use := repo.Use(f.Path)
+		kustomization := repository.IsKustomization(f.Path)
+		if !r.all || f.Excluded || use != repository.Plain && use != repository.Resource && !kustomization || !repository.IsExample(f.Path) {
+			continue
+		}
+		if kustomization || f.Err != nil || slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return len(d.Objects) > 0 }) {
+			r.spared[f.Path] = true
+		}
+	}
+}
+
 // asItStands says whether the objects in a file are validated as they stand.
 func (r reach) asItStands(file string) bool {
-	return r.all || !r.built[file] && r.mayFail(file)
+	return r.all && !r.spared[file] || !r.built[file] && r.mayFail(file)
 }
 
 // reads says whether a file is read by a build, or would be.
-func (r reach) reads(file string) bool { return r.all || r.built[file] || r.mayFail(file) }
+func (r reach) reads(file string) bool {
+	return r.all && !r.spared[file] || r.built[file] || r.mayFail(file)
+}
 
 func (r reach) mayFail(file string) bool {
 	if r.failed[file] {

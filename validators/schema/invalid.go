@@ -17,6 +17,8 @@ The same goes for a file that Flux reads and that is no YAML, or has a key twice
 
 A Deployment, StatefulSet, DaemonSet or ReplicaSet must select its own pods: each label of spec.selector stands in the template's labels, too. Jobs and CronJobs need a restartPolicy of OnFailure or Never, and leave the selector to the API server.
 
+In a repository without clusters, the files of examples and tests are left alone (docs, examples, testdata and the like): the summary counts them, and --root FOLDER judges a folder.
+
 A range of versions that is none (spec.ref.semver of GitRepositories and OCIRepositories, a chart's version) the API server takes; source-controller refuses it, and fetches nothing new. Nor does a schema say which roles and subjects a binding can have, and that an expression in spec.healthCheckExprs is one: Flux stalls at one that it cannot parse.`,
 	Fix: `Change the value to what the message allows. Text that looks like a number or like true needs quotes: annotations, labels, a ConfigMap's data and environment variables are text.
 

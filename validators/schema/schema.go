@@ -151,7 +151,9 @@ func (l *lack) String() string {
 func check(p *rule.Pass) []checked {
 	repo := p.Repo
 	r := reached(p.Fleet())
-	all := unreadable(repo, r.malformed)
+	r.spare(repo)
+	p.NotJudged(slices.Collect(maps.Keys(r.spared))...)
+	all := slices.DeleteFunc(unreadable(repo, r.malformed), func(c checked) bool { return r.spared[c.file] })
 	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
 	w.patches.any = w.patches.any || r.lacking
 	var jobs []func() checked

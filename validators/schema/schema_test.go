@@ -100,6 +100,31 @@ func TestWhatIsValidated(t *testing.T) {
 	}
 }
 
+// TestExamplesAreNotJudged: without a cluster, what an example or a test holds is no mistake.
+func TestExamplesAreNotJudged(t *testing.T) {
+	for _, c := range []struct {
+		name, files, found string
+		notJudged          int
+	}{
+		{"without a cluster", "-- docs/a.yaml --\n" + badMap + "-- pkg/testdata/in/a.yaml --\n" + badMap + "-- pkg/_testdata/a.yaml --\na: b: c\n-- e2e/kustomization.yaml --\nresource: []\n-- deploy/a.yaml --\n" + badMap, "deploy/a.yaml", 4},
+		{"nothing else", "-- test/a.yaml --\n" + badMap, "", 1},
+		{"a cluster applies it", rule.FluxSync + "-- clusters/prod/test/a.yaml --\n" + badMap, "clusters/prod/test/a.yaml", 0},
+		{"a cluster doesn't apply it", rule.FluxSync + "-- test/a.yaml --\n" + badMap, "", 0},
+	} {
+		out, err := rule.Run(t.Context(), ruletest.Load(t, c.files), []rule.Rule{Invalid, UnknownField}, rule.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, f := range out.Findings {
+			found = append(found, f.File)
+		}
+		if got := strings.Join(found, " "); got != c.found || len(out.NotJudged) != c.notJudged {
+			t.Errorf("%s: found in %q, want %q; not judged are %q", c.name, got, c.found, out.NotJudged)
+		}
+	}
+}
+
 func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
 	files := "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: HelmRelease}}]\n-- a.yaml --\n" +
 		chart + "---\n" + strings.Replace(chart, "name: a}", "name: b}", 1)

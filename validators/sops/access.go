@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -76,7 +77,7 @@ func accessOf(p *rule.Pass) Access {
 // Add adds a file that is not in YAML, by its path in the repository and its metadata. What is an
 // example, by its path, is left out.
 func (a *Access) Add(file string, m *secrets.Metadata) {
-	if !isExample(file) {
+	if !repository.IsExample(file) {
 		a.add(file, m, nil)
 	}
 }

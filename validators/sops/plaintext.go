@@ -123,7 +123,7 @@ func stray(p *rule.Pass, file string) {
 		if !real(p, file) {
 			keys = slices.DeleteFunc(slices.Clone(keys), func(k clearKey) bool { return !k.likely })
 		}
-		if len(keys) == 0 || !real(p, file) && (repository.IsSetAside(file) || !isTemplate(file)) {
+		if len(keys) == 0 || !real(p, file) && (repository.IsSetAside(file) || !repository.IsTemplate(file)) {
 			continue
 		}
 		p.Report(finding.Finding{Object: rule.ObjectOf(held.object), File: file, Line: keys[0].line, Column: keys[0].column, Secret: true,

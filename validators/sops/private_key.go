@@ -51,7 +51,7 @@ metadata:
 				return
 			}
 			report(p, file, data, func(key secrets.PrivateKey, line int) bool {
-				return !inSecret(p.Repo, file, line) && (!isExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
+				return !inSecret(p.Repo, file, line) && (!repository.IsExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
 			})
 		}
 		if found.beyond != "" {

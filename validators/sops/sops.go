@@ -4,8 +4,6 @@ package sops
 
 import (
 	"context"
-	"path"
-	"strings"
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -72,32 +70,7 @@ var reached = rule.Analysis[map[string]bool]{
 // real says whether what a file holds is meant: what a cluster reads is, and what is neither
 // an example nor for a test. What clusters read is computed for the first example that is
 // asked for: rules ask when they have something to tell.
-func real(p *rule.Pass, file string) bool { return !isExample(file) || reached.Of(p)[file] }
-
-// isExample says whether a file's path names it an example.
-func isExample(file string) bool {
-	if repository.IsSetAside(file) || strings.Contains("/"+strings.ToLower(path.Dir(file)), "/test") {
-		return true
-	}
-	base := strings.ToLower(path.Base(file))
-	for _, word := range []string{"example", "sample", "_test."} {
-		if strings.Contains(base, word) {
-			return true
-		}
-	}
-	return isTemplate(file)
-}
-
-// isTemplate says whether a file's name names it a template.
-func isTemplate(file string) bool {
-	base := strings.ToLower(path.Base(file))
-	for _, word := range []string{"template", ".tmpl", ".tpl", ".j2", ".tftpl"} {
-		if strings.Contains(base, word) {
-			return true
-		}
-	}
-	return false
-}
+func real(p *rule.Pass, file string) bool { return !repository.IsExample(file) || reached.Of(p)[file] }
 
 // inputs are the files that were looked at whether SOPS encrypted them.
 type inputs struct {
