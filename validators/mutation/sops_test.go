@@ -39,6 +39,14 @@ var sopsMutants = []mutant{
 		edits: listed("secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: jellyfin\n  namespace: media\ndata:\n  user: YWRtaW4=\n  «»token: cThaciMyTHdYOWJONHZUazE=\n"),
 	},
 	{
+		name: "variables-in-clear", example: "homelab", rule: "sops-plaintext-secret",
+		edits: []edit{add(jellyfin+"app/jellyfin.sops.env", "MODE=fast\n«»TOKEN=q8Zr2LwX9bN4vTk1\n")},
+	},
+	{
+		name: "values-in-clear-that-the-rule-does-not-choose", example: "homelab", rule: "sops-plaintext-secret",
+		edits: []edit{add(jellyfin+"app/values.sops.yaml", "db:\n  «»password: hunter2\n")},
+	},
+	{
 		name: "value-added-by-hand", example: "homelab", rule: "sops-partial",
 		edits: listed("secret.sops.yaml", strings.Replace(sealed("", homelabCluster, homelabPlatform), "stringData:\n", "stringData:\n  «»password: hunter2\n", 1)),
 	},

@@ -39,6 +39,10 @@ stringData:
 `}, {Files: sopsConfigAll + `-- apps/values.sops.yaml --
 db:
   password: hunter2 # <-- here
+`}, {Files: sopsConfig + `-- apps/values.sops.yaml --
+db:
+  name: app
+  password: hunter2 # <-- here
 `}, {Files: sopsConfigAll + `-- apps/db.sops.env --
 PASSWORD=hunter2 # <-- here
 `}, {Files: `-- apps/secrets.yaml --
@@ -169,19 +173,24 @@ func wanted(p *rule.Pass, file string) {
 	if err != nil || secrets.IsEncrypted(file, data) {
 		return
 	}
-	message, selection := "its name says that it is encrypted", secrets.Selection{}
-	config := secrets.ConfigFor(configs.Of(p), file)
 	var r *secrets.CreationRule
+	config := secrets.ConfigFor(configs.Of(p), file)
 	if config != nil {
 		r = config.For(file)
 	}
-	switch {
-	case r != nil && r.Wants(file, data):
-		message, selection = fmt.Sprintf("line %d of %s says who can decrypt it", r.Line, config.File), r.Selection
-	case r != nil || !secrets.IsNamedEncrypted(file) || secrets.SettingIn(string(data)) == "" && secrets.TokenIn(string(data)) == "":
-		return
+	var values []secrets.ClearValue
+	message, hint := "its name says that it is encrypted", fixHint(p, file)
+	if r != nil && r.Wants(file, data) {
+		values, _ = secrets.ClearIn(file, data, r.Selection)
+		message = fmt.Sprintf("line %d of %s says who can decrypt it", r.Line, config.File)
 	}
-	values, _ := secrets.ClearIn(file, data, selection)
+	if len(values) == 0 && secrets.IsNamedEncrypted(file) {
+		values = likely(file, data)
+		if r != nil {
+			message = fmt.Sprintf("line %d of %s chooses nothing of it", r.Line, config.File)
+			hint = fmt.Sprintf("sops would leave it in clear: mend encrypted_regex or its like, then fleetwright secrets encrypt %s, and make a new value: this one is known", file)
+		}
+	}
 	if len(values) == 0 || !real(p, file) {
 		return
 	}
@@ -189,7 +198,7 @@ func wanted(p *rule.Pass, file string) {
 	if i := slices.IndexFunc(values, ofData); i >= 0 {
 		value = values[i]
 	}
-	f := finding.Finding{File: file, Secret: true, Message: fmt.Sprintf("the file stands in clear, and %s", message), Hint: fixHint(p, file)}
+	f := finding.Finding{File: file, Secret: true, Message: fmt.Sprintf("the file stands in clear, and %s", message), Hint: hint}
 	if name := value.Name; name != "" {
 		f.Message = fmt.Sprintf("the file holds %q in clear, and %s", name, message)
 	}
@@ -197,6 +206,21 @@ func wanted(p *rule.Pass, file string) {
 		f.Line, f.Column = value.Line, value.Column
 	}
 	p.Report(f)
+}
+
+// likely are the values in clear of a file that nothing chooses, where one of them most likely is a
+// secret: that one first.
+func likely(file string, data []byte) []secrets.ClearValue {
+	setting := secrets.SettingIn(string(data))
+	if setting == "" && secrets.TokenIn(string(data)) == "" {
+		return nil
+	}
+	all, _ := secrets.ClearIn(file, data, secrets.Selection{})
+	i := slices.IndexFunc(all, func(v secrets.ClearValue) bool { return v.Name == setting || strings.HasSuffix(v.Name, "."+setting) })
+	if i >= 0 {
+		return all[i:]
+	}
+	return all
 }
 
 // ofData says whether a value is of the data of an object, and not of what it is called.
