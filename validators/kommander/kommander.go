@@ -6,6 +6,7 @@ package kommander
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -50,6 +51,8 @@ type world struct {
 	apps map[string]versions
 	// projects by their namespaces.
 	projects map[string]*reconcile.Object
+	// stands is a namespace in which an object of a kind and name stands.
+	stands map[[2]string]string
 	// overrides are the namespaces in which Git holds an override ConfigMap.
 	overrides map[string]bool
 	// attached are the names of the clusters in Git, nil until they are asked for.
@@ -64,7 +67,10 @@ type world struct {
 func worlds(p *rule.Pass) []*world {
 	var out []*world
 	for _, of := range platform.Worlds(p, appsGroup, workspacesGroup, coreGroup, schemas.KommanderDispatchGroup) {
-		w := &world{World: of, projects: map[string]*reconcile.Object{}, overrides: map[string]bool{}}
+		w := &world{World: of, projects: map[string]*reconcile.Object{}, overrides: map[string]bool{}, stands: map[[2]string]string{}}
+		for _, o := range of.Own {
+			w.stands[[2]string{o.Kind, o.Name}] = o.Namespace
+		}
 		for _, o := range of.Of(project) {
 			w.projects[cmp.Or(o.Text("spec", "namespaceName"), o.Name)] = o
 		}
@@ -86,15 +92,23 @@ func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
 }
 
 // ofPlatform says of a kind of which Kommander makes objects, too, that a name is one of
-// those unless it is a slip of the pen for one in Git.
+// those unless it is a slip of the pen for one in Git, or one's in another namespace.
 func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
 	if doubt = w.Doubt(r); doubt != "" {
 		return false, doubt
 	}
-	if w.Slip(r.Name, w.Names(r.Kind, r.Namespace)) != "" {
+	if w.Slip(r.Name, w.Names(r.Kind, r.Namespace)) != "" || w.elsewhere(r) != "" {
 		return false, ""
 	}
 	return false, "Kommander makes objects of this kind itself"
+}
+
+// elsewhere says in which namespace an object stands that isn't where it is looked for.
+func (w *world) elsewhere(r platform.Reference) string {
+	if at := w.stands[[2]string{r.Kind, r.Name}]; at != "" {
+		return fmt.Sprintf("it stands in namespace %s", at)
+	}
+	return ""
 }
 
 // namespaceOf is a workspace's, "" where it isn't known.

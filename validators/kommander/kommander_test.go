@@ -62,6 +62,10 @@ func TestWorkspaces(t *testing.T) {
 	says(t, WorkspaceMissing, "a slip", base+projectIn("retial", "retail"), "Project retail/checkout names Workspace retial, which is not there: nothing is made for the project\n  did you mean \"retail\"?\n")
 	says(t, WorkspaceMissing, "elsewhere", base+projectIn("default-workspace", "retail"), "Project retail/checkout is a project of workspace default-workspace, whose namespace is \"kommander-default-workspace\"\n  move it to namespace kommander-default-workspace\n")
 	says(t, WorkspaceMissing, "made by hand", rule.FluxSync+projectIn("retail", "retail"), "? whether there is Workspace retail, which Project retail/checkout names: Git holds no Workspace at all\n")
+	app := strings.Replace(deploy("App", "dex-2.11.1", ""), "namespace: retail", "namespace: retial", 1)
+	says(t, WorkspaceMissing, "a slip of a namespace", base+app, "AppDeployment retial/reloader stands in namespace \"retial\", which is no workspace's and no project's\n  did you mean \"retail\"?\n")
+	says(t, WorkspaceMissing, "a namespace that is there", base+app+inCluster("retial", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: retial\n"), "")
+	says(t, WorkspaceMissing, "a namespace of its own", base+strings.Replace(app, "retial", "retail-2", 1), "")
 	says(t, WorkspaceMissing, "no reference", base+strings.Replace(projectIn("retail", "shop"), "  workspaceRef:\n    name: retail\n", "", 1), "")
 }
 
@@ -72,6 +76,7 @@ func TestRoles(t *testing.T) {
 	says(t, RoleMissing, "Kommander's", files+binding("projectRoleRef: {name: project-admin}", "checkout-team"), "? whether there is ProjectRole checkout/project-admin, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Kommander makes objects of this kind itself\n")
 	says(t, RoleMissing, "of the workspace", files+role+binding("workspaceRoleRef: {name: dashboards}", "checkout-team"), "")
 	says(t, RoleMissing, "a slip of the workspace's", files+role+binding("workspaceRoleRef: {name: dashbaords}", "checkout-team"), "VirtualGroupProjectRoleBinding checkout/checkout-deployers names WorkspaceRole retail/dashbaords, which is not there: the group may do nothing\n  did you mean \"dashboards\"?\n")
+	says(t, RoleMissing, "in another namespace", files+strings.Replace(binding("projectRoleRef: {name: deployer}", "checkout-team"), "namespace: checkout", "namespace: shop", 1), "VirtualGroupProjectRoleBinding shop/checkout-deployers names ProjectRole shop/deployer, which is not there: the group may do nothing\n  it stands in namespace checkout\n")
 	says(t, RoleMissing, "a workspace's", files+role+strings.Replace(placed("clusterSelector: {}"), "workspace-view", "dashboard", 1), "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names WorkspaceRole retail/dashboard, which is not there: the group may do nothing\n  did you mean \"dashboards\"?\n")
 	says(t, GroupMissing, "made by hand", rule.FluxSync+binding("projectRoleRef: {name: deployer}", "checkout-team"), "? whether there is VirtualGroup checkout-team, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git holds no VirtualGroup at all\n")
 	says(t, BindingRole, "none", files+strings.Replace(binding("x", "checkout-team"), "  x\n", "", 1), "VirtualGroupProjectRoleBinding checkout/checkout-deployers gives no role\n  set projectRoleRef or workspaceRoleRef, one of them\n")

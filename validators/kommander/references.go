@@ -2,6 +2,8 @@ package kommander
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -12,10 +14,13 @@ import (
 // WorkspaceMissing is kommander-workspace-missing.
 var WorkspaceMissing = rule.Rule{
 	ID:       "kommander-workspace-missing",
-	Title:    "a project of a workspace that is not there, or in another's namespace",
+	Title:    "a workspace or its namespace that is not there",
 	Severity: finding.Error,
 	Why: `A Project belongs to the Workspace that it names, and stands in that one's namespace. Where the workspace isn't
 there, or the project stands elsewhere, Kommander makes neither the project's namespace nor its roles on any cluster.
+
+Applications, roles and bindings stand in the namespace of a workspace or project. One that is a slip of the pen for such a
+namespace is nobody's.
 
 Known are the Workspaces in Git, and the two that Kommander makes: kommander-workspace with the namespace kommander, and
 default-workspace with kommander-default-workspace. Where Git holds no Workspace, they are made by hand, and the question is
@@ -39,8 +44,40 @@ unresolved.`,
 				return w.ofGit(r)
 			}
 			platform.Dangling{There: there, Consequence: "nothing is made for the project"}.Report(p, w.World, references)
+			w.namespaces(p)
 		}
 	},
+}
+
+// namespaces reports what stands in a namespace whose name is a slip of the pen for that
+// of a workspace or project.
+func (w *world) namespaces(p *rule.Pass) {
+	known := map[string]bool{}
+	for _, o := range w.Of(workspace) {
+		known[o.Text("spec", "namespaceName")] = true
+	}
+	for namespace := range w.projects {
+		known[namespace] = true
+	}
+	for _, namespace := range builtIn {
+		known[namespace] = true
+	}
+	names := slices.Sorted(maps.Keys(known))
+	meant := map[string]string{}
+	for _, o := range w.Own {
+		if o.Namespace == "" || known[o.Namespace] || platform.Unknown(o.Namespace) || w.All[reconcile.Identity{Kind: "Namespace", Name: o.Namespace}] != nil {
+			continue
+		}
+		if _, sought := meant[o.Namespace]; !sought {
+			meant[o.Namespace] = w.Slip(o.Namespace, names)
+		}
+		if near := meant[o.Namespace]; near != "" {
+			p.ReportBuilt(o, finding.Finding{
+				Message: fmt.Sprintf("%s stands in namespace %q, which is no workspace's and no project's", o, o.Namespace),
+				Hint:    fmt.Sprintf("did you mean %q?", near),
+			}, "metadata", "namespace")
+		}
+	}
 }
 
 // standsIn reports a project that doesn't stand in its workspace's namespace.
@@ -86,13 +123,13 @@ var RoleMissing = rule.Rule{
 nothing. A WorkspaceRole that a project's binding names stands in the workspace's namespace.
 
 Kommander makes roles itself in every workspace and project, which Git doesn't hold. So a name is reported where it is a
-slip of the pen for a role in Git, and otherwise unresolved.`,
+slip of the pen for a role in Git, or that of a role which stands in another namespace, and otherwise unresolved.`,
 	Fix:  `Correct the name, or add the role.`,
 	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployr} # <-- here", "checkout-team")}},
 	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
-			platform.Dangling{There: w.ofPlatform, Consequence: "the group may do nothing"}.Report(p, w.World, roleReferences(w))
+			platform.Dangling{There: w.ofPlatform, Consequence: "the group may do nothing", Hint: w.elsewhere}.Report(p, w.World, roleReferences(w))
 		}
 	},
 }

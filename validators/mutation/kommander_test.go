@@ -94,6 +94,10 @@ var kommanderMutants = []mutant{
 		edits: []edit{replace("projects/checkout/project.yaml", "namespace: retail\n", "namespace: «»kommander\n")},
 	},
 	{
+		name: "typo-in-a-namespace", example: "kommander", rule: "kommander-workspace-missing",
+		edits: []edit{replace("workspaces/retail/content/applications/reloader.yaml", "namespace: retail", "namespace: «»retial")},
+	},
+	{
 		name: "typo-in-a-role", example: "kommander", rule: "kommander-role-missing",
 		edits: []edit{replace("projects/checkout/content/bindings.yaml", "    name: deployer\n", "    name: «»deploier\n")},
 	},
