@@ -46,6 +46,8 @@ func TestRender(t *testing.T) {
 		{"isFile", `{{ isFile "../a/hr.yaml" }} {{ isFile "no" }} {{ isDir "../a" }}`, "true false true"},
 		{"map in itself", `{{ $d := dict "k" 1 }}{{ $_ := set $d "a" $d }}{{ $d }}`, "map[a:map[k:1] k:1]"},
 		{"maps in each other", `{{ $d := dict }}{{ $e := dict "d" $d }}{{ $_ := set $d "e" $e }}{{ toJson $d }}`, `{"e":{"d":{}}}`},
+		{"printf of a script", `{{ printf "if [[ -f %q ]]; then n=${#a[@]}; fi; printf '%%s %%s %%s %%s %%s %%s' x" "f" }}`,
+			`if [[ -f "f" ]]; then n=${#a[@]}; fi; printf '%s %s %s %s %s %s' x`},
 		{"readDir", `{{ range readDir "../a" }}{{ . }} {{ end }}`, "../a/hr.yaml "},
 	} {
 		got, err := newEngine(t.Context(), repo).render("b", test.text, nil)
@@ -69,6 +71,10 @@ func TestRenderMarks(t *testing.T) {
 		{`{{ getHostByName "example.com" }}`, "calls getHostByName", ""},
 		{`{{ list "a" (env "X") | join "," }}`, `env "X"`, ""},
 		{`{{ not (env "X") }}`, `env "X"`, ""},
+		{`{{ fetchSecretValue "ref+vault://x" }}`, "calls fetchSecretValue", ""},
+		{`{{ "ref+vault://x" | expandSecretRefs }}`, "calls expandSecretRefs", ""},
+		{`{{ envExec (dict "A" "b") "sh" (list "-c" "rm x") }}`, "calls envExec", ""},
+		{`{{ readDirEntries "." }}`, "calls readDirEntries", ""},
 		{`{{ eq "a" (env "X") }}`, `env "X"`, ""},
 	} {
 		e := newEngine(t.Context(), memory{})
