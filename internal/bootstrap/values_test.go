@@ -84,6 +84,9 @@ func randomRelease(random *rand.Rand) string {
 		if random.IntN(2) == 0 {
 			targets := []string{"a", "a.b", "b.c.a", "c[0]", "a.b[1].c", `a\.b.c`}
 			fmt.Fprintf(&b, ", valuesKey: other, targetPath: '%s'", targets[random.IntN(len(targets))])
+			if random.IntN(3) == 0 {
+				b.WriteString(", literal: true")
+			}
 		}
 		if random.IntN(4) == 0 {
 			b.WriteString(", optional: true")
