@@ -23,8 +23,8 @@ type Fleet struct {
 
 // Cluster is all that follows from one root.
 type Cluster struct {
-	// Name is the last element of the root's path where no other root's is the same, else the last
-	// one that no other has, else the path.
+	// Name is the last element of the root's path where no other root's is the same, and not
+	// one that any cluster may have; else the last one that no other has, else the path.
 	Name string
 	// Root says what the cluster starts from.
 	Root Root

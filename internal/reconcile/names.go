@@ -10,8 +10,12 @@ import (
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
+// parts are names of folders that hold a part of any cluster.
+var parts = []string{"apps", "base", "config", "flux", "flux-system", "gitops", "infrastructure", "sync"}
+
 // name gives each cluster a name that no other has, and sorts them by it: the last element of its
-// root's path, else the last one that tells it from the others of that name, else the path.
+// root's path, unless others end in the same, or any cluster may; else the last one that tells it
+// from the others; else the path.
 func (f *Fleet) name() {
 	count := map[string]int{}
 	for _, c := range f.Clusters {
@@ -25,14 +29,19 @@ func (f *Fleet) name() {
 	}
 	for _, c := range f.Clusters {
 		c.Name = path.Base(c.Root.Path)
-		if last[c.Name] == 1 && c.Name != "." {
+		alone := last[c.Name] == 1 && c.Name != "."
+		if alone && !slices.Contains(parts, c.Name) {
 			continue
 		}
-		c.Name = c.Root.Path
 		elements := strings.Split(c.Root.Path, "/")
 		slices.Reverse(elements)
-		if i := slices.IndexFunc(elements, func(element string) bool { return count[element] == 1 && element != "." }); i >= 0 {
+		tells := func(element string) bool { return count[element] == 1 && element != "." }
+		if i := slices.IndexFunc(elements, func(element string) bool { return tells(element) && !slices.Contains(parts, element) }); i >= 0 {
 			c.Name = elements[i]
+		} else if i = slices.IndexFunc(elements, tells); i >= 0 {
+			c.Name = elements[i]
+		} else if !alone {
+			c.Name = c.Root.Path
 		}
 	}
 	slices.SortFunc(f.Clusters, func(a, b *Cluster) int { return cmp.Compare(a.Name, b.Name) })

@@ -11,7 +11,11 @@ func TestClusterNames(t *testing.T) {
 	for _, c := range []struct{ roots, names, asked, found string }{
 		{"clusters/eu clusters/us", "eu us", "eu clusters/eu clusters flux", "eu eu - -"},
 		{"kubernetes/main/flux kubernetes/test/flux", "main test", "main flux kubernetes/test/flux", "main - test"},
-		{"kubernetes/main/flux", "flux", "main kubernetes flux", "flux flux flux"},
+		{"kubernetes/main/flux", "main", "main kubernetes flux", "main main main"},
+		{"cluster/flux", "cluster", "cluster flux cluster/flux", "cluster cluster cluster"},
+		{"apps", "apps", "apps", "apps"},
+		{"apps infrastructure", "apps infrastructure", "apps", "apps"},
+		{"fleet/apps fleet/prod", "apps prod", "apps fleet", "apps -"},
 		{"a/main b/main", "a b", "a main", "a -"},
 		{"a/b b/a", "a b", "a b", "a b"},
 		{"x/y y/x z/y", "x x/y z", "x z y/x", "x z x"},
