@@ -204,7 +204,7 @@ func isDescribed(o map[string]any) bool {
 	group, _, _ := strings.Cut(api, "/")
 	return slices.Contains([]string{
 		schemas.K0rdentGroup, schemas.KommanderGroup, schemas.KommanderAppsGroup, schemas.KommanderDispatchGroup, schemas.KommanderWorkspacesGroup,
-		schemas.ConstraintsGroup,
+		schemas.ConstraintsGroup, "templates.gatekeeper.sh",
 	}, group)
 }
 
