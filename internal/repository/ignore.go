@@ -79,6 +79,15 @@ func (i *ignore) match(name string, isDir bool) bool {
 	return sourceignore.NewMatcher(i.patterns).Match(elements, isDir)
 }
 
+// within says whether one of the patterns that were added leaves out a path, or whether that would
+// take too long to say.
+func (i *ignore) within(elements []string, isDir bool) bool {
+	if i.spent += i.cost * len(elements); i.spent > mostSpent {
+		return true
+	}
+	return sourceignore.NewMatcher(i.patterns).Match(elements, isDir)
+}
+
 // allPlain says whether no default pattern can match a path: each is about a single name,
 // be it a file's or a folder's.
 func (i *ignore) allPlain(elements []string) bool {

@@ -54,12 +54,12 @@ func Load(root string, opts Options) (*Repository, error) {
 		return nil, err
 	}
 	defer func() { _ = dir.Close() }()
-	found, err := walk(dir, limits)
+	found, odd, err := walk(dir, limits)
 	if err != nil {
 		return nil, err
 	}
 	r := load(found, folder{root}, folderAt{dir}, limits)
-	r.name = opts.Name
+	r.name, r.odd = opts.Name, odd
 	return r, nil
 }
 
@@ -95,12 +95,12 @@ type entry struct {
 	err  error
 }
 
-// walk lists the regular files of a folder, sorted. It doesn't follow symlinks,
-// since source-controller leaves them out of an artifact.
-func walk(dir *os.Root, limits Limits) ([]entry, error) {
-	var found []entry
+// walk lists the regular files of a folder, sorted, and what is neither file nor folder. It doesn't
+// follow symlinks, since source-controller leaves them out of an artifact.
+func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err error) {
+	odd = map[string]bool{}
 	seen := 0
-	err := fs.WalkDir(dir.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(dir.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if seen++; seen > limits.Files {
 			return fmt.Errorf("%s: more than %d files and folders", dir.Name(), limits.Files)
 		}
@@ -119,7 +119,10 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 			// Each file in it costs as many steps as it is deep.
 			found = append(found, entry{path: p, err: fmt.Errorf("folders nest deeper than %d", limits.Depth)})
 			return fs.SkipDir
+		case d.IsDir():
+			return nil
 		case !d.Type().IsRegular():
+			odd[p] = true
 			return nil
 		}
 		info, err := d.Info()
@@ -130,13 +133,14 @@ func walk(dir *os.Root, limits Limits) ([]entry, error) {
 		found = append(found, entry{path: p, size: info.Size()})
 		return nil
 	})
-	return found, err
+	return found, odd, err
 }
 
 // load parses the documents among the files found. Keep is what ReadFile will
 // read from, src what the load reads from.
 func load(found []entry, keep, src source, limits Limits) *Repository {
 	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
+	r.untracked = sync.OnceValue(r.findUntracked)
 	ignores := map[string][]byte{}
 	for _, e := range found {
 		if e.err != nil {

@@ -45,6 +45,9 @@ type Repository struct {
 	bare     map[string]bool
 	listOnce sync.Once
 	folders  map[string][]string
+	// odd are the paths of what is neither file nor folder, such as symlinks.
+	odd       map[string]bool
+	untracked func() untracked
 }
 
 type groupKind struct{ group, kind string }

@@ -18,6 +18,10 @@ var BuildFailed = rule.Rule{
 postBuild. Where one of them refuses, nothing of the Kustomization is applied: not the change that broke it, and no
 other change either, until it is mended. What depends on it waits.
 
+In a repository without a cluster, such as a tenant's, each kustomization is looked at for files and folders that it
+lists and that are nowhere: neither ignored by Git, nor in a submodule or behind a symlink. Examples and tests are left
+alone.
+
 The build is Flux's own, with kustomize's code: a folder without a kustomization.yaml gets one of all its manifests,
 and patches, components and images of the Flux Kustomization are added. The finding is at the file that is to be
 mended where kustomize tells it; a base that several Kustomizations share is reported once. What would take too much
@@ -30,12 +34,32 @@ kind: Kustomization
 resources:
   - namespace.yaml
   - podinfo.yaml # <-- here
+`}, {Files: podinfoNamespace + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - namespace.yaml
+  - podinfo.yaml # <-- here
+components:
+  - ../components/limits # <-- here
 `}},
 	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
   - namespace.yaml
+`}, {Files: podinfoNamespace + `-- apps/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - namespace.yaml
+  - generated.yaml
+  - ${CLUSTER}.yaml
+-- apps/tests/kustomization.yaml --
+resources:
+  - podinfo.yaml
+-- .gitignore --
+generated.yaml
 `}},
 	Run: func(p *rule.Pass) {
 		var open questions
@@ -63,7 +87,25 @@ resources:
 			}
 		})
 		open.report(p)
+		unbuilt(p)
 	},
+}
+
+// unbuilt reports what the kustomizations of a repository without a cluster list and that isn't
+// there: those of another repository build them, or people. Examples and tests are left alone, and
+// what stands in charts.
+func unbuilt(p *rule.Pass) {
+	if len(p.Fleet().Clusters) > 0 {
+		return
+	}
+	for _, k := range p.Repo.Kustomizes() {
+		if k.File.Excluded || repository.IsExample(k.File.Path) || p.Repo.Use(k.File.Path) == repository.Chart {
+			continue
+		}
+		for _, f := range reconcile.AbsentParts(p.Repo, k) {
+			p.ReportIn("", place{f.File, f.Line, f.Column}.in(finding.Finding{Message: f.Message}))
+		}
+	}
 }
 
 // isUnreadable says whether a file of the repository is no YAML; an artifact may hold it, too.

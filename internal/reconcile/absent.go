@@ -1,0 +1,34 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// AbsentParts are the failures that a kustomization has for certain wherever it is built: the
+// resources and components that it lists and that are nowhere. They are for kustomizations that no
+// cluster builds; where the repository may not be all that there is, it returns none.
+func AbsentParts(repo *repository.Repository, k *repository.Kustomize) []Failure {
+	if k.Spec == nil || k.Document == nil {
+		return nil
+	}
+	var absent []Failure
+	for _, list := range []struct {
+		field string
+		refs  []string
+	}{{"resources", k.Spec.Resources}, {"components", k.Spec.Components}} {
+		written := k.Document.Lookup(list.field)
+		for i, ref := range list.refs {
+			at, inside := repository.Join(k.Dir, ref)
+			if written == nil || i >= len(written.Content) || !inside || isRemote(ref) || strings.ContainsAny(ref, "${}<>*?:\n") || !repo.Lacks(at) {
+				continue
+			}
+			f := Failure{Reason: BuildFailed, File: repo.Named(k.File.Path), Message: fmt.Sprintf("%s: %q doesn't exist", list.field, ref)}
+			f.Line, f.Column = k.Document.Position(list.field, i)
+			absent = append(absent, f)
+		}
+	}
+	return absent
+}

@@ -1,0 +1,54 @@
+package repository
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// untracked is what Git leaves out of a repository's commits.
+type untracked struct {
+	folders map[string]bool // with files, whether Flux sees them or not
+	ignored *ignore
+}
+
+// Lacks says that there is neither a file nor a folder at a path, Flux sees it or not, and that
+// nothing tells that there is one elsewhere: no symlink leads there, no .gitignore leaves it out, no
+// submodule brings it, and the repository is whole.
+func (r *Repository) Lacks(at string) bool {
+	if r.partial || at == "." || r.Exists(at) || r.Exists(".gitmodules") {
+		return false
+	}
+	u := r.untracked()
+	if u.folders[at] {
+		return false
+	}
+	elements := strings.Split(at, "/")
+	for i := range elements {
+		above := path.Join(elements[:i+1]...)
+		if r.odd[above] || u.ignored.within(elements[:i+1], i+1 < len(elements)) {
+			return false
+		}
+	}
+	return !u.ignored.within(elements, true)
+}
+
+func (r *Repository) findUntracked() untracked {
+	u := untracked{folders: map[string]bool{}, ignored: &ignore{}}
+	var ignores []string
+	for file := range r.paths {
+		for dir := path.Dir(file); dir != "." && !u.folders[dir]; dir = path.Dir(dir) {
+			u.folders[dir] = true
+		}
+		if path.Base(file) == ".gitignore" {
+			ignores = append(ignores, path.Dir(file))
+		}
+	}
+	slices.Sort(ignores)
+	for _, dir := range ignores {
+		if data, err := r.ReadFile(path.Join(dir, ".gitignore")); err == nil {
+			u.ignored.add(dir, data)
+		}
+	}
+	return u
+}

@@ -1,0 +1,48 @@
+package repository
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestLacks(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"apps/a.yaml": "", ".gitignore": "*.gen.yaml\n/build/\n!kept.gen.yaml\n", "apps/.gitignore": "local\n", ".sourceignore": "hidden/\n", "hidden/b.yaml": "",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("apps", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	load := func() *Repository {
+		repo, err := Load(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return repo
+	}
+	repo := load()
+	for at, want := range map[string]bool{
+		".": false, "apps": false, "apps/a.yaml": false, "apps/b.yaml": true, "base": true, "a.yaml": true,
+		"x.gen.yaml": false, "apps/x.gen.yaml": false, "kept.gen.yaml": true, "build": false, "build/c.yaml": false, "apps/build": true,
+		"apps/local": false, "apps/local/c.yaml": false, "local": true, "hidden": false, "hidden/b.yaml": false, "hidden/c.yaml": true,
+		"link": false, "link/b.yaml": false,
+	} {
+		if got := repo.Lacks(at); got != want {
+			t.Errorf("%s: %v", at, got)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".gitmodules"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if load().Lacks("base") {
+		t.Error("a submodule may bring it")
+	}
+}
