@@ -90,7 +90,7 @@ func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
 	}
 	meant := current(gvk.GroupKind(), all)
 	return &Mistake{
-		Field: "apiVersion", Message: fmt.Sprintf("no release of %s has %s of %s", Product(gvk.Group), gvk.GroupVersion(), gvk.Kind),
+		Field: "apiVersion", Message: fmt.Sprintf("no known release of %s has %s of %s", Product(gvk.Group), gvk.GroupVersion(), gvk.Kind),
 		Hint: fmt.Sprintf("write %s", meant.GroupVersion()), Meant: meant,
 	}
 }

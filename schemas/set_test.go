@@ -264,15 +264,15 @@ func isPlain(v any) bool {
 // TestMistakes: what no release has is wrong for certain; what a CustomResourceDefinition may serve
 // is not.
 func TestMistakes(t *testing.T) {
-	const noSuch = "no release of Flux has "
+	const noSuch = "no known release of Flux has "
 	for _, c := range []struct{ apiVersion, kind, want string }{
 		{"kustomize.toolkit.fluxcd.io/v3", "Kustomization", "apiVersion: " + noSuch + "kustomize.toolkit.fluxcd.io/v3 of Kustomization; write kustomize.toolkit.fluxcd.io/v1"},
 		{"source.toolkit.fluxcd.io/v1beta9", "GitRepository", "apiVersion: " + noSuch + "source.toolkit.fluxcd.io/v1beta9 of GitRepository; write source.toolkit.fluxcd.io/v1"},
 		{"notification.toolkit.fluxcd.io/v1", "Alert", "apiVersion: " + noSuch + "notification.toolkit.fluxcd.io/v1 of Alert; write notification.toolkit.fluxcd.io/v1beta3"},
-		{"fluxcd.controlplane.io/v2", "FluxInstance", "apiVersion: no release of the Flux Operator has fluxcd.controlplane.io/v2 of FluxInstance; write fluxcd.controlplane.io/v1"},
-		{"apps/v2", "Deployment", "apiVersion: no release of Kubernetes has apps/v2 of Deployment; write apps/v1"},
-		{"extensions/v1", "Ingress", "apiVersion: no release of Kubernetes has extensions/v1 of Ingress; write networking.k8s.io/v1"},
-		{"V1", "ConfigMap", "apiVersion: no release of Kubernetes has V1 of ConfigMap; write v1"},
+		{"fluxcd.controlplane.io/v2", "FluxInstance", "apiVersion: no known release of the Flux Operator has fluxcd.controlplane.io/v2 of FluxInstance; write fluxcd.controlplane.io/v1"},
+		{"apps/v2", "Deployment", "apiVersion: no known release of Kubernetes has apps/v2 of Deployment; write apps/v1"},
+		{"extensions/v1", "Ingress", "apiVersion: no known release of Kubernetes has extensions/v1 of Ingress; write networking.k8s.io/v1"},
+		{"V1", "ConfigMap", "apiVersion: no known release of Kubernetes has V1 of ConfigMap; write v1"},
 		{"batch/v2alpha1", "CronJob", ""}, // there was one
 		{"batch/v1beta1", "CronJob", ""},
 		{"helm.toolkit.fluxcd.oi/v2", "HelmRelease", `apiVersion: there is no HelmRelease in helm.toolkit.fluxcd.oi/v2; did you mean "helm.toolkit.fluxcd.io/v2"?`},

@@ -80,7 +80,7 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 		{"a patch of another version", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - path: p.yaml\n-- base/p.yaml --\nkind: Job\napiVersion: batch/v1beta1\nmetadata: {name: a}\n-- base/a.yaml --\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n",
 			"base/p.yaml:2:13: patches: the Job a among the resources is of batch/v1 (base/a.yaml:1), and not of batch/v1beta1"},
 		{"a patch of what is of no version", "-- base/kustomization.yaml --\nresources: [a.yaml]\npatches:\n  - patch: '{kind: Job, apiVersion: batch/v1, metadata: {name: a}}'\n-- base/a.yaml --\nkind: Job\napiVersion: batch/v7\nmetadata: {name: a}\n",
-			"base/a.yaml:2:13: no release of Kubernetes has batch/v7 of Job"},
+			"base/a.yaml:2:13: no known release of Kubernetes has batch/v7 of Job"},
 	} {
 		files := map[string][]byte{}
 		for _, f := range txtar.Parse([]byte(synced + c.files)).Files {
