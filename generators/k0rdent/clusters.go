@@ -7,7 +7,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 )
@@ -27,7 +26,7 @@ func (g *generator) clusters() {
 			ServiceSpec: g.serviceSpec(c.ServiceOptions, c.Services),
 		})}
 	}
-	g.Add(step.Step{Name: "clusters", After: []string{"access"}, Files: files})
+	g.Add(step.Step{Name: "clusters", Stays: true, After: []string{"access"}, Files: files})
 }
 
 // services is the step of the MultiClusterServices, whose templates stand in the
@@ -39,7 +38,7 @@ func (g *generator) services() {
 			ClusterSelector: m.ClusterSelector, DependsOn: m.DependsOn, ServiceSpec: g.serviceSpec(m.ServiceOptions, m.Services),
 		})}
 	}
-	g.Add(step.Step{Name: "services", After: []string{"templates"}, Unit: layout.Unit{}, Files: files})
+	g.Add(step.Step{Name: "services", Stays: true, After: []string{"templates"}, Files: files})
 }
 
 // serviceSpec is what a ClusterDeployment and a MultiClusterService have alike;

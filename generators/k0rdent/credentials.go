@@ -43,7 +43,7 @@ func (g *generator) credentials() {
 		}
 	}
 	g.Add(step.Step{
-		Name: "credentials", After: []string{"management"}, Files: files, Comments: comments, Lists: there,
+		Name: "credentials", Stays: true, After: []string{"management"}, Files: files, Comments: comments, Lists: there,
 		Unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("Credential")},
 	})
 }

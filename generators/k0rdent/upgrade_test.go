@@ -123,3 +123,18 @@ func TestLayoutApps(t *testing.T) {
 		t.Errorf("the bootstrap reads kcm's values elsewhere:\n%s", helmfile.Content)
 	}
 }
+
+// The last service that is taken out is deleted, since its step stays and prunes.
+func TestLastServiceRemoved(t *testing.T) {
+	spec := example(t)
+	spec.K0rdent.Spec.MultiClusterServices = nil
+	r := render(t, spec)
+	k := r.Must("Kustomization", "k0rdent-services")
+	folder := strings.TrimPrefix(k.Text("spec", "path"), "./")
+	if list := r.Files[folder+"/kustomization.yaml"]; len(list) != 1 || len(list[0].List("resources")) > 0 || k.Get("spec", "prune") != true {
+		t.Errorf("%s lists %v, and prunes: %v", folder, list, k.Get("spec", "prune"))
+	}
+	if len(r.Of("MultiClusterService")) > 0 {
+		t.Error("there are services")
+	}
+}

@@ -27,14 +27,10 @@ func (g *generator) coreApplications() {
 		a.Application, a.Kind = a.Name, "ClusterApp"
 		files[a.Name+".yaml"] = g.deployment(namespace, a)
 	}
-	s := step.Step{
+	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepCore, After: []string{v1alpha1.KommanderStepAppManagement}, Files: files,
 		Comments: map[string]string{v1alpha1.KommanderFluxApp + ".yaml": "The management cluster has the Fleet's Flux: a second one would reconcile the same objects."},
-	}
-	if len(g.k.Applications) == 0 {
-		s.Unit = g.definitionsThere()
-	}
-	g.Add(s)
+	})
 }
 
 // fluxDeployment is the AppDeployment of Flux in a namespace; selector is nil for all
@@ -55,7 +51,7 @@ func (g *generator) applications() {
 		files[a.Name+".yaml"] = g.deployment(namespace, a)
 	}
 	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepApplications, After: []string{v1alpha1.KommanderStepCore}, Files: files, Unit: g.definitionsThere(),
+		Name: v1alpha1.KommanderStepApplications, Stays: true, After: []string{v1alpha1.KommanderStepCore}, Files: files, Unit: g.definitionsThere(),
 	})
 }
 
@@ -138,7 +134,7 @@ func (g *generator) catalogs() {
 			files[c.Name+".yaml"] = []any{g.catalog(c, namespace)}
 		}
 	}
-	g.Add(step.Step{Name: v1alpha1.KommanderStepCatalogs, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications}, Files: files, Unit: layout.Unit{Wait: true}})
+	g.Add(step.Step{Name: v1alpha1.KommanderStepCatalogs, Stays: true, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications}, Files: files, Unit: layout.Unit{Wait: true}})
 }
 
 // catalog is a GitRepository with the labels by which Kommander knows it.

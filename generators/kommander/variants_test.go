@@ -110,14 +110,23 @@ func TestSmallestInstallation(t *testing.T) {
 	}
 	want := []string{
 		"base", "root-ca", "helm-repositories", "repository", "flux-configuration", "gatekeeper", "gatekeeper-templates", "gatekeeper-constraints",
-		"app-management", "core-applications",
+		"app-management", "core-applications", "applications",
 	}
-	if !slices.Equal(steps, want) {
+	// These stay without anything to apply, so that the last of their objects goes, too.
+	empty := []string{"catalogs", "groups", "workspaces", "workspace-content", "projects", "project-content"}
+	if want := slices.Concat(want, empty); !slices.Equal(steps, want) {
 		t.Errorf("steps %v, want %v", steps, want)
 	}
 	for i := 1; i < len(want); i++ {
 		if !r.Before(want[i-1], want[i]) {
 			t.Errorf("%s does not wait for %s", want[i], want[i-1])
+		}
+	}
+	for _, step := range append(empty, "applications") {
+		k := r.Must("Kustomization", "kommander-"+step)
+		there := r.Files["kommander/"+step+"/kustomization.yaml"]
+		if applied := r.steps["flux-system/kommander-"+step]; len(there) != 1 || len(applied) > 0 || k.Get("spec", "prune") != true {
+			t.Errorf("%s of %v applies %v, and prunes: %v", step, there, applied, k.Get("spec", "prune"))
 		}
 	}
 	if r.Files["bootstrap/management/helmfile.yaml"] != nil {

@@ -37,7 +37,7 @@ func (g *generator) groups() {
 		list = append(list, newObject(clusters, "VirtualGroup", metadata{Name: group.Name}, spec{"subjects": subjects}))
 	}
 	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepGroups, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications},
+		Name: v1alpha1.KommanderStepGroups, Stays: true, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications},
 		Files: map[string][]any{"groups.yaml": list},
 	})
 }
@@ -84,11 +84,11 @@ func (g *generator) workspaces() {
 		content = append(content, g.folder(path.Join(dir, "content"), g.workspaceContent(w)))
 	}
 	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepWorkspaces, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications}, Lists: own,
+		Name: v1alpha1.KommanderStepWorkspaces, Stays: true, After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications}, Lists: own,
 		Unit: layout.Unit{Wait: true, HealthCheckExprs: namespaceThere("Workspace")},
 	})
 	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepWorkspaceContent, Lists: content,
+		Name: v1alpha1.KommanderStepWorkspaceContent, Stays: true, Lists: content,
 		After: []string{v1alpha1.KommanderStepCore, v1alpha1.KommanderStepApplications, v1alpha1.KommanderStepWorkspaces},
 	})
 }
@@ -127,10 +127,10 @@ func (g *generator) projects() {
 		}
 	}
 	g.Add(step.Step{
-		Name: v1alpha1.KommanderStepProjects, After: []string{v1alpha1.KommanderStepWorkspaces, v1alpha1.KommanderStepWorkspaceContent}, Lists: own,
+		Name: v1alpha1.KommanderStepProjects, Stays: true, After: []string{v1alpha1.KommanderStepWorkspaces, v1alpha1.KommanderStepWorkspaceContent}, Lists: own,
 		Unit: layout.Unit{Wait: true, HealthCheckExprs: namespaceThere("Project")},
 	})
-	g.Add(step.Step{Name: v1alpha1.KommanderStepProjectContent, After: []string{v1alpha1.KommanderStepProjects, v1alpha1.KommanderStepGroups}, Lists: content})
+	g.Add(step.Step{Name: v1alpha1.KommanderStepProjectContent, Stays: true, After: []string{v1alpha1.KommanderStepProjects, v1alpha1.KommanderStepGroups}, Lists: content})
 }
 
 // project is a Project, which stands in its workspace's namespace.

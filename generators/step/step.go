@@ -47,6 +47,9 @@ type Step struct {
 	Annotations map[string]string
 	// PostBuild are the variables that the objects use.
 	PostBuild *kustomizev1.PostBuild
+	// Stays says that the step is written also where it applies nothing: the last of its objects that
+	// is taken out of the specification is then deleted on the cluster, as those before it were.
+	Stays bool
 }
 
 // New are the steps of a product on its cluster, none yet. Each is given the time to
@@ -61,7 +64,7 @@ func New(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cl
 // Dir is the folder of a step.
 func (s *Steps) Dir(name string) string { return path.Join(s.base.Dir, name) }
 
-// Add writes the folder of a step; one that applies nothing is none.
+// Add writes the folder of a step; one that applies nothing is none, unless it stays.
 func (s *Steps) Add(step Step) {
 	var names []string
 	dir := s.Dir(step.Name)
@@ -74,7 +77,7 @@ func (s *Steps) Add(step Step) {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && !step.Stays {
 		return
 	}
 	s.out.Kustomization(dir, emit.Kustomization{Resources: emit.Sorted(names), CommonAnnotations: step.Annotations})

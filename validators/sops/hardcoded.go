@@ -9,6 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -43,6 +44,26 @@ spec:
     env:
       - name: SMTP_PASSWORD
         value: Zq4tR8wY1nB6 # <-- here
+`}, {Files: `-- clusters/red.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterDeployment
+metadata:
+  name: red
+  namespace: team-red
+spec:
+  template: aws-standalone-cp-1-0-42
+  credential: aws
+  config:
+    region: eu-central-1
+    bastion:
+      password: kX9-vbQ2mZ7pL # <-- here
+  serviceSpec:
+    services:
+      - name: grafana
+        template: grafana-10-0-0
+        values: |
+          admin:
+            password: Zq4tR8wY1nB6 # <-- here
 `}},
 	Good: []rule.Example{{Files: `-- apps/release.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -104,6 +125,23 @@ func settings(p *rule.Pass, lines *repository.Lines, o *repository.Object) {
 	case o.APIVersion == "v1" && o.Kind == "ConfigMap":
 		s.scan("", o.Lookup("data"), 0)
 		s.values(lines, o.Lookup("data", valuesKey))
+	case o.Group() == schemas.K0rdentGroup:
+		s.k0rdent(lines)
+	}
+}
+
+// k0rdent looks through what k0rdent's objects hand on to charts: the values of templates, and of
+// services as texts.
+func (s scanner) k0rdent(lines *repository.Lines) {
+	for _, path := range [][]any{{"spec", "config"}, {"spec", "core"}, {"spec", "providers"}} {
+		s.scan("", s.object.Lookup(path...), 0)
+	}
+	services := s.object.Lookup("spec", "serviceSpec", "services")
+	if services == nil || services.Kind != yaml.SequenceNode {
+		return
+	}
+	for _, service := range services.Content {
+		s.values(lines, repository.Lookup(service, "values"))
 	}
 }
 
