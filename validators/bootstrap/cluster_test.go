@@ -54,14 +54,14 @@ spec: {interval: 1m, prune: true, path: ` + dir + `/flux, sourceRef: {kind: GitR
 	}
 	alone, both := files("kubernetes/main"), files("kubernetes/main")+files("kubernetes/test")
 	for _, c := range []struct{ name, files, cluster, want string }{
-		{"one", alone, "", "flux"},
-		{"one by its name", alone, "flux", "flux"},
-		{"one by the bootstrap's", alone, "main", "flux"},
+		{"one", alone, "", "main"},
+		{"one by its folder", alone, "flux", "main"},
+		{"one by its name", alone, "main", "main"},
 		{"of two", both, "", "main test"},
 		{"of two by name", both, "main", "main"},
 		{"of two by path", both, "kubernetes/test/flux", "test"},
 		{"of two by what both have", both, "flux", `there is no cluster "flux"`},
-		{"one that no cluster is named by", strings.ReplaceAll(alone, "kubernetes/main/bootstrap", "other/bootstrap"), "flux", "flux"},
+		{"one that no cluster is named by", strings.ReplaceAll(alone, "kubernetes/main/bootstrap", "other/bootstrap"), "flux", "main"},
 	} {
 		if got := clustersOf(t, c.files, c.cluster); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
