@@ -84,6 +84,7 @@ var rules = []rule.Rule{
 	k0rdent.ReleaseOrder,
 	k0rdent.TemplateEdited,
 	k0rdent.TemplateMissing,
+	k0rdent.UpgradePath,
 	k0rdent.UpgradeUnsupported,
 	kommander.AppMissing,
 	kommander.BindingRole,

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{AccessVersion, ChainMissing, CredentialMissing, PlacementEmpty, ReleaseOrder, TemplateEdited, TemplateMissing, UpgradeUnsupported}
+var all = []rule.Rule{AccessVersion, ChainMissing, CredentialMissing, PlacementEmpty, ReleaseOrder, TemplateEdited, TemplateMissing, UpgradePath, UpgradeUnsupported}
 
 func TestExamples(t *testing.T) {
 	for _, r := range all {
@@ -226,6 +226,28 @@ func TestChangesThatAreAllowed(t *testing.T) {
 		if got := ruletest.Since(t, TemplateEdited, before, strings.ReplaceAll(before, change[0], change[1])); len(got) == 0 {
 			t.Errorf("%s: nothing is found", name)
 		}
+	}
+}
+
+// A cluster goes by the upgrades of the chains, unless kcm is told not to look; a template of no
+// chain in Git may be one of another's.
+func TestUpgradePaths(t *testing.T) {
+	at := func(template string) string { return base + chains + cluster(template, "aws") }
+	const old, next, far = "aws-standalone-cp-1-0-42", "aws-standalone-cp-1-0-43", "aws-standalone-cp-1-0-44"
+	for _, c := range []struct {
+		was, is string
+		want    int
+	}{{old, next, 0}, {old, old, 0}, {next, old, 1}, {old, far, 1}, {far, next, 0}, {old, "${TEMPLATE}", 0}} {
+		if got := ruletest.Since(t, UpgradePath, at(c.was), at(c.is)); len(got) != c.want {
+			t.Errorf("%s to %s: %v", c.was, c.is, got)
+		}
+	}
+	lenient := strings.Replace(at(old), "  name: kcm\n  namespace: kcm-system\nspec:\n  interval: 1h\n  chart:", "  name: kcm\n  namespace: kcm-system\nspec:\n  interval: 1h\n  values: {controller: {validateClusterUpgradePath: false}}\n  chart:", 1)
+	if lenient == at(old) {
+		t.Fatal("kcm's HelmRelease is another")
+	}
+	if got := ruletest.Since(t, UpgradePath, at(next), lenient); len(got) > 0 {
+		t.Errorf("kcm doesn't look: %v", got)
 	}
 }
 

@@ -142,6 +142,10 @@ var k0rdentMutants = []mutant{
 			mark("k0rdent/access/clustertemplatechains.yaml", "  «»supportedTemplates:\n  - name: azure"),
 		},
 	},
+	{
+		name: "cluster-moved-where-no-upgrade-leads", example: "k0rdent", rule: "k0rdent-upgrade-path", since: true,
+		edits: []edit{replace("k0rdent/clusters/team-blue/blue-staging.yaml", "template: openstack-standalone-cp-1-0-46", "template: «»vsphere-standalone-cp-1-0-42")},
+	},
 
 	// The bootstrap.
 	{

@@ -1,0 +1,99 @@
+package k0rdent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// UpgradePath is k0rdent-upgrade-path.
+var UpgradePath = rule.Rule{
+	ID:       "k0rdent-upgrade-path",
+	Title:    "a cluster that is moved to a template to which no upgrade leads",
+	Severity: finding.Error,
+	Why: `A ClusterDeployment changes its template along the upgrades of the chains alone: kcm's webhook refuses a template that no
+ClusterTemplateChain has among the availableUpgrades of the one before, be it a step too far or a step back
+(controller.validateClusterUpgradePath, which is on by default).
+
+Judged is a change since a revision: validate --changed-since REV, with the chains that Git holds now. Where Git holds none
+for the template before, or not all that is applied is known, it is unresolved.`,
+	Fix: `Go by the steps that the chains have, one after the other, or add a chain with the upgrade, once it has been tried.`,
+	Bad: []rule.Example{{
+		Before: base + chains + cluster("aws-standalone-cp-1-0-43", "aws"),
+		Files:  base + chains + cluster("aws-standalone-cp-1-0-42 # <-- here", "aws"),
+	}},
+	Good: []rule.Example{{
+		Before: base + chains + cluster("aws-standalone-cp-1-0-42", "aws"),
+		Files:  base + chains + cluster("aws-standalone-cp-1-0-43", "aws"),
+	}},
+	Run: func(p *rule.Pass) {
+		moved := map[*reconcile.Object]string{}
+		for change := range platform.Changes(p, group) {
+			was, is := change.Was.Text("spec", "template"), change.Is.Text("spec", "template")
+			if change.Is.Kind == clusterKind && was != is && was != "" && is != "" && !platform.Unknown(was) && !platform.Unknown(is) {
+				moved[change.Is] = was
+			}
+		}
+		if len(moved) == 0 {
+			return
+		}
+		for _, w := range worlds(p) {
+			if w.off("validateClusterUpgradePath") {
+				continue
+			}
+			upgrades := upgradesOf(w)
+			for _, o := range w.Own {
+				if was, judged := moved[o]; judged {
+					w.upgrade(p, o, was, upgrades)
+				}
+			}
+		}
+	},
+}
+
+// upgradesOf are the templates to which an upgrade leads from those that the chains of a cluster
+// have; a chain of the system namespace counts everywhere, since kcm copies it.
+func upgradesOf(w *world) map[string][]string {
+	upgrades := map[string][]string{}
+	for _, chain := range w.Own {
+		if chain.Kind != clusterChain {
+			continue
+		}
+		for i, from := range supported(chain) {
+			known := upgrades[from]
+			for j := range chain.List("spec", "supportedTemplates", i, "availableUpgrades") {
+				known = append(known, chain.Text("spec", "supportedTemplates", i, "availableUpgrades", j, "name"))
+			}
+			upgrades[from] = known
+		}
+	}
+	return upgrades
+}
+
+// upgrade judges a cluster that had another template before.
+func (w *world) upgrade(p *rule.Pass, o *reconcile.Object, was string, upgrades map[string][]string) {
+	is := o.Text("spec", "template")
+	to, known := upgrades[was]
+	if slices.Contains(to, is) {
+		return
+	}
+	if !known || w.Partial != "" || slices.ContainsFunc(to, platform.Unknown) {
+		file, line, _ := o.Position("spec", "template")
+		p.Unresolved(file, line, fmt.Sprintf("whether %s may move from %s to %s: no ClusterTemplateChain in Git says so, and there may be others", o, was, is))
+		return
+	}
+	hint := "no upgrade leads on from there: add a chain that has it"
+	if len(to) > 0 {
+		slices.Sort(to)
+		hint = "an upgrade leads to " + strings.Join(slices.Compact(to), ", ")
+	}
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s moves from %s to %s, and no ClusterTemplateChain has that upgrade: kcm refuses it", o, was, is),
+		Hint:    hint,
+	}, "spec", "template")
+}
