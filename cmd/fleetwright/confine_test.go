@@ -25,6 +25,19 @@ func confinedCommand(ctx context.Context, program string, arguments ...string) *
 	return cmd
 }
 
+// builtCommand builds the command without cgo, whose threads begin with a call that a confined
+// process must not make.
+func builtCommand(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "fleetwright")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
 // canConfine says whether commands can be confined here: a container may forbid it.
 func canConfine(t *testing.T) bool {
 	t.Helper()

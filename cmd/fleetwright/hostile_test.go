@@ -39,12 +39,7 @@ func TestHostile(t *testing.T) {
 	if testing.Short() || raced || *update {
 		t.Skip("it takes half a minute, the command is built without the race detector, and there is nothing to update")
 	}
-	binary := filepath.Join(t.TempDir(), "fleetwright")
-	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := builtCommand(t)
 	// It is measured while this process does nothing else: its CPU time is that of all its threads.
 	h := hostileTest{binary: binary, slower: slowness(measureReference(t))}
 	if canConfine(t) {
