@@ -4,13 +4,20 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // untracked is what Git leaves out of a repository's commits.
 type untracked struct {
 	folders map[string]bool // with files, whether Flux sees them or not
+	// ignored are the patterns of the .gitignore files; unsure says that they are not all known.
 	ignored *ignore
+	unsure  bool
+	mu      sync.Mutex // matching counts what it costs
 }
+
+// mostIgnoreBytes bounds the .gitignore files of a repository that are read.
+const mostIgnoreBytes = 1 << 20
 
 // Lacks says that there is neither a file nor a folder at a path, Flux sees it or not, and that
 // nothing tells that there is one elsewhere: no symlink leads there, no .gitignore leaves it out, no
@@ -20,9 +27,11 @@ func (r *Repository) Lacks(at string) bool {
 		return false
 	}
 	u := r.untracked()
-	if u.folders[at] {
+	if u.unsure || u.folders[at] {
 		return false
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	elements := strings.Split(at, "/")
 	for i := range elements {
 		above := path.Join(elements[:i+1]...)
@@ -33,22 +42,31 @@ func (r *Repository) Lacks(at string) bool {
 	return !u.ignored.within(elements, true)
 }
 
-func (r *Repository) findUntracked() untracked {
-	u := untracked{folders: map[string]bool{}, ignored: &ignore{}}
+func (r *Repository) findUntracked() *untracked {
+	u := &untracked{folders: map[string]bool{}, ignored: &ignore{}}
 	var ignores []string
-	for file := range r.paths {
+	size := int64(0)
+	for file, bytes := range r.paths {
 		for dir := path.Dir(file); dir != "." && !u.folders[dir]; dir = path.Dir(dir) {
 			u.folders[dir] = true
 		}
 		if path.Base(file) == ".gitignore" {
 			ignores = append(ignores, path.Dir(file))
+			size += bytes
 		}
+	}
+	if u.unsure = size > mostIgnoreBytes; u.unsure {
+		return u
 	}
 	slices.Sort(ignores)
 	for _, dir := range ignores {
-		if data, err := r.ReadFile(path.Join(dir, ".gitignore")); err == nil {
-			u.ignored.add(dir, data)
+		data, err := r.ReadFile(path.Join(dir, ".gitignore"))
+		if err != nil {
+			u.unsure = true
+			return u
 		}
+		u.ignored.add(dir, data)
 	}
+	u.unsure = len(u.ignored.patterns) >= mostPatterns
 	return u
 }

@@ -3,6 +3,7 @@ package repository
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +39,12 @@ func TestLacks(t *testing.T) {
 		if got := repo.Lacks(at); got != want {
 			t.Errorf("%s: %v", at, got)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "apps", ".gitignore"), []byte(strings.Repeat("x*\n", mostPatterns)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if load().Lacks("base") {
+		t.Error("there are more patterns than are tried")
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".gitmodules"), nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ type Repository struct {
 	folders  map[string][]string
 	// odd are the paths of what is neither file nor folder, such as symlinks.
 	odd       map[string]bool
-	untracked func() untracked
+	untracked func() *untracked
 }
 
 type groupKind struct{ group, kind string }
