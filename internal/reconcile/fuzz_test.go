@@ -443,6 +443,42 @@ func told(t *testing.T, files map[string]string) string {
 	return out.String()
 }
 
+// TestListsNothingEndless: what sets more labels than can be set in time is left to kustomize, whose
+// cost is estimated, and so is a base whose apiVersion is no text.
+func TestListsNothingEndless(t *testing.T) {
+	var objects strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&objects, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x%d}\n---\n", i)
+	}
+	for _, c := range []struct {
+		app, base string
+		want      bool
+	}{
+		{strings.Repeat("- pairs: {a: b}\n", 10), "", true},
+		{strings.Repeat("- pairs: {a: b}\n", mostChanged/200), "", false},
+		{"", "apiVersion: {}\n", false}, {"", "kind: []\n", false}, {"", "apiVersion: kustomize.config.k8s.io/v1beta1\n", true},
+	} {
+		app := "resources: [a.yaml, ../base]\n"
+		if c.app != "" {
+			app += "labels:\n" + c.app
+		}
+		repo, err := repository.FromFiles(maps.All(map[string][]byte{
+			"app/a.yaml": []byte(objects.String()), "app/kustomization.yaml": []byte(app),
+			"base/b.yaml": []byte(object), "base/kustomization.yaml": []byte(c.base + "resources: [b.yaml]\n"),
+		}), repository.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &view{files: &files{repo: repo, base: ".", budget: newBudget(repo)}, ctx: t.Context(), seen: map[string]bool{}}
+		if v.overlay, v.own, err = v.generate("app", &kustomizev1.KustomizationSpec{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, listed, err := v.list("app", v.own, false); err != nil || listed != c.want {
+			t.Errorf("%.40q, %q: listed: %v (%v)", c.app, c.base, listed, err)
+		}
+	}
+}
+
 // TestListsReferrers: objects that refer to others are listed without kustomize, unless it
 // completes their references.
 func TestListsReferrers(t *testing.T) {

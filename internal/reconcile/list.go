@@ -31,7 +31,8 @@ type lister struct {
 	size  group
 	stack []string // the folders that lead here
 	steps int
-	// changed are the objects that were given a namespace or labels, each as often as it was.
+	// changed are the objects that were given a namespace or labels, each as often as it was, and
+	// once for each label.
 	changed int
 }
 
@@ -201,7 +202,11 @@ func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
 		return all, nil
 	}
 	odd := func(o member) bool { return !o.plain }
-	if l.changed += len(all.objects); l.wrong != nil || l.changed > mostChanged || slices.ContainsFunc(all.objects, odd) {
+	changes := 1
+	for _, label := range k.Labels {
+		changes += len(label.Pairs)
+	}
+	if l.changed += changes * len(all.objects); l.wrong != nil || l.changed > mostChanged || slices.ContainsFunc(all.objects, odd) {
 		return all, errNotSimple
 	}
 	if err := l.label(all, k.Labels); err != nil {
@@ -254,9 +259,13 @@ func soleKustomization(text []byte) (*types.Kustomization, bool) {
 		seen[name] = true
 		switch name {
 		case "apiVersion":
-			k.APIVersion = value.Value
+			if k.APIVersion = value.Value; k.APIVersion == "" {
+				return nil, false // nothing, or no text
+			}
 		case "kind":
-			k.Kind = value.Value
+			if k.Kind = value.Value; k.Kind == "" {
+				return nil, false
+			}
 		case "namespace":
 			if k.Namespace = value.Value; value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
 				return nil, false
@@ -304,7 +313,7 @@ func (l *lister) label(all level, labels []types.Label) error {
 		for name, value := range label.Pairs {
 			// A key is written without its type.
 			key := yaml.Node{Kind: yaml.ScalarNode, Value: name}
-			if key.ShortTag() != "!!str" || !l.writes(name) || !l.writes(value) || len(label.Pairs)*len(all.objects) > mostChanged {
+			if key.ShortTag() != "!!str" || !l.writes(name) || !l.writes(value) {
 				return errNotSimple
 			}
 			for _, o := range all.objects {
