@@ -242,6 +242,16 @@ func TestUpgradePaths(t *testing.T) {
 			t.Errorf("%s to %s: %v", c.was, c.is, got)
 		}
 	}
+	without := strings.Replace(at(next), "    availableUpgrades:\n    - name: "+next+"\n", "", 1)
+	if without == at(next) {
+		t.Fatal("the chain is another")
+	}
+	if got := ruletest.Since(t, UpgradePath, at(old), without); len(got) > 0 {
+		t.Errorf("the chain was there until now: %v", got)
+	}
+	if got := ruletest.Since(t, UpgradePath, strings.Replace(without, "template: "+next, "template: "+old, 1), without); len(got) != 1 {
+		t.Errorf("it never was: %v", got)
+	}
 	lenient := strings.Replace(at(old), "  name: kcm\n  namespace: kcm-system\nspec:\n  interval: 1h\n  chart:", "  name: kcm\n  namespace: kcm-system\nspec:\n  interval: 1h\n  values: {controller: {validateClusterUpgradePath: false}}\n  chart:", 1)
 	if lenient == at(old) {
 		t.Fatal("kcm's HelmRelease is another")

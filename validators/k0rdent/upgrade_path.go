@@ -20,8 +20,9 @@ var UpgradePath = rule.Rule{
 ClusterTemplateChain has among the availableUpgrades of the one before, be it a step too far or a step back
 (controller.validateClusterUpgradePath, which is on by default).
 
-Judged is a change since a revision: validate --changed-since REV, with the chains that Git holds now. Where Git holds none
-for the template before, or not all that is applied is known, it is unresolved.`,
+Judged is a change since a revision: validate --changed-since REV. The chains of both count, since kcm knows the earlier
+ones until it has looked at the new ones. Where Git holds none for the template before, or not all that is applied is
+known, it is unresolved.`,
 	Fix: `Go by the steps that the chains have, one after the other, or add a chain with the upgrade, once it has been tried.`,
 	Bad: []rule.Example{{
 		Before: base + chains + cluster("aws-standalone-cp-1-0-43", "aws"),
@@ -46,7 +47,7 @@ for the template before, or not all that is applied is known, it is unresolved.`
 			if w.off("validateClusterUpgradePath") {
 				continue
 			}
-			upgrades := upgradesOf(w)
+			upgrades := upgradesOf(slices.Concat(p.AppliedBefore(), w.Own))
 			for _, o := range w.Own {
 				if was, judged := moved[o]; judged {
 					w.upgrade(p, o, was, upgrades)
@@ -56,12 +57,12 @@ for the template before, or not all that is applied is known, it is unresolved.`
 	},
 }
 
-// upgradesOf are the templates to which an upgrade leads from those that the chains of a cluster
-// have; a chain of the system namespace counts everywhere, since kcm copies it.
-func upgradesOf(w *world) map[string][]string {
+// upgradesOf are the templates to which an upgrade leads from those that the chains among some
+// objects have; a chain counts in every namespace, since kcm copies those of its own.
+func upgradesOf(objects []*reconcile.Object) map[string][]string {
 	upgrades := map[string][]string{}
-	for _, chain := range w.Own {
-		if chain.Kind != clusterChain {
+	for _, chain := range objects {
+		if chain.Group != group || chain.Kind != clusterChain {
 			continue
 		}
 		for i, from := range supported(chain) {
