@@ -349,7 +349,7 @@ func member(service string, n *yaml.Node) []Recipient {
 		id = text(n, "key_id")
 	case "azure_kv":
 		if id = first(n, "vaultUrl", "vault_url"); id != "" {
-			id = strings.TrimRight(id, "/") + "/keys/" + first(n, "key", "name") + "/" + text(n, "version")
+			id = strings.TrimSuffix(strings.TrimRight(id, "/")+"/keys/"+first(n, "key", "name")+"/"+text(n, "version"), "/")
 		}
 	case "hc_vault":
 		if id = text(n, "vault_address"); id != "" {
@@ -359,7 +359,7 @@ func member(service string, n *yaml.Node) []Recipient {
 	if id == "" {
 		return nil
 	}
-	return []Recipient{{service, strings.TrimSuffix(id, "/"), n.Line, n.Column}}
+	return []Recipient{{service, id, n.Line, n.Column}}
 }
 
 // split reads recipients with commas between them.

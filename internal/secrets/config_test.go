@@ -96,6 +96,7 @@ func TestSame(t *testing.T) {
 		{"kms", "arn:a+arn:role", "arn:a", true},
 		{"azure_kv", "https://v/keys/k", "https://v/keys/k/1", true},
 		{"azure_kv", "https://v/keys/k/2", "https://v/keys/k/1", false},
+		{"age", "ssh-rsa AAAA/", "ssh-rsa AAAA", false},
 		{"hc_vault", "https://v/v1/t/keys/k/", "https://v/v1/t/keys/k", true},
 	} {
 		a, b := secrets.Recipient{Service: c.service, ID: c.a}, secrets.Recipient{Service: c.service, ID: c.b}

@@ -203,6 +203,21 @@ func TestUpdateKeys(t *testing.T) {
 	wantReason(t, envelope.Check("a.yaml", gone, carol.ids), envelope.NoKey, "a.yaml")
 }
 
+// The last letter of an RSA key may be a slash, which is no separator then.
+func TestUpdateKeysOfKeyThatEndsWithSlash(t *testing.T) {
+	const public = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDWJS3E6jtf57kn9OC4vxIefcrXdtRmDv26AZrf0DfHFk7b3ScakWSis4yd3g5NGkGwew6qC1BOx/Ot0vu1oyhxUVDGALjclcNSPMCEBtiA99p6Wg+/G18jU3Ea+Ph7kuoCYPJznNCEwsyUcIHc/vX8HaGm4ZIH7zqAL9uqludeJWG9jSjxNMy9uTYj/OBipdPambOjcxn1XOYAyV5xqZVHucf8tx1//90qNw6/ovrh/rzlCnabX+QTUfNOFsdPZSLgfNYXdOJydtqihqr1pFf70HiyzxPTkUn6Cw97hB5WsT0aOXGlz9sPx9mi7V2ljFzrLyRHLFuM+K8QmxTbIma/"
+	rule := to(t, public)
+	sealed := encrypt(t, "a.yaml", secret, rule)
+	same, change, err := envelope.UpdateKeys("a.yaml", sealed, rule, &keys.Identities{})
+	if err != nil || change.Any() || !bytes.Equal(same, sealed) {
+		t.Errorf("not up to date: %v, %v", change, err)
+	}
+	listed := ruleOf(t, fmt.Sprintf("creation_rules:\n  - key_groups:\n      - age: [{recipient: %q}]\n", public))
+	if len(listed.Recipients) != 1 || listed.Recipients[0].ID != public {
+		t.Errorf("recipients %v", listed.Recipients)
+	}
+}
+
 // cipherText is the first encrypted value.
 func cipherText(t *testing.T, sealed []byte) []byte {
 	t.Helper()

@@ -21,9 +21,10 @@ func recipientOf(key sopskeys.MasterKey) secrets.Recipient {
 	case "kms":
 		id, _, _ = strings.Cut(id, "|") // the context and profile
 	case "azure_kv":
-		id = strings.Replace(id, "//keys/", "/keys/", 1) // the vault's URL may end with a slash
+		// The vault's URL may end with a slash, and so does a key without a version.
+		id = strings.TrimSuffix(strings.Replace(id, "//keys/", "/keys/", 1), "/")
 	}
-	return secrets.Recipient{Service: service, ID: strings.TrimSuffix(id, "/")}
+	return secrets.Recipient{Service: service, ID: id}
 }
 
 // open decrypts, for each group, its part of the data key: nil where no private key does.
