@@ -76,7 +76,7 @@ func (d *decoder) value(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 
 // structure decodes a mapping into the fields of a struct.
 func (d *decoder) structure(n *yaml.Node, p *fieldPath, v reflect.Value) {
-	pairs, ok := d.pairs(n, p)
+	pairs, ok := d.pairs(n, p, v.Type())
 	if !ok {
 		return
 	}
@@ -98,7 +98,7 @@ func (d *decoder) structure(n *yaml.Node, p *fieldPath, v reflect.Value) {
 	}
 	for i, f := range fields.list {
 		if f.bounds.required && !present[i] {
-			d.fail(d.node(p), p.child(f.name), "", "missing required field %q%s", f.name, inside(p))
+			d.fail(d.node(p), p.child(f.name), d.missingHint(f), "missing required field %q%s", f.name, inside(p))
 		}
 	}
 }
@@ -111,11 +111,11 @@ func inside(p *fieldPath) string {
 }
 
 // pairs returns the pairs of a mapping, after checking that its keys are
-// distinct strings and its merges mappings.
-func (d *decoder) pairs(n *yaml.Node, p *fieldPath) ([]pair, bool) {
+// distinct strings and its merges mappings. It is decoded into the type.
+func (d *decoder) pairs(n *yaml.Node, p *fieldPath, t reflect.Type) ([]pair, bool) {
 	node := dereference(n)
 	if node.Kind != yaml.MappingNode {
-		d.fail(n, p, "", "%s is %s, want a mapping", subject(p), describe(node))
+		d.fail(n, p, d.mappingHint(p, t), "%s is %s, want a mapping", subject(p), describe(node))
 		return nil, false
 	}
 	d.checkKeys(node, p)
@@ -180,7 +180,7 @@ func kindOf(n *yaml.Node) string {
 
 // mapping decodes a mapping into a Go map with string keys.
 func (d *decoder) mapping(n *yaml.Node, p *fieldPath, v reflect.Value) {
-	pairs, ok := d.pairs(n, p)
+	pairs, ok := d.pairs(n, p, v.Type())
 	if !ok {
 		return
 	}
@@ -198,11 +198,11 @@ func (d *decoder) mapping(n *yaml.Node, p *fieldPath, v reflect.Value) {
 func (d *decoder) list(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 	node := dereference(n)
 	if node.Kind != yaml.SequenceNode {
-		d.fail(n, p, "", "%s is %s, want a list", subject(p), describe(node))
+		d.fail(n, p, d.listHint(node, p, v.Type(), b), "%s is %s, want a list", subject(p), describe(node))
 		return
 	}
 	if len(node.Content) < b.minItems {
-		d.fail(n, p, "", "%s has %d items, want at least %d", subject(p), len(node.Content), b.minItems)
+		d.fail(n, p, d.emptyHint(p, v.Type(), b), "%s has %d items, want at least %d", subject(p), len(node.Content), b.minItems)
 	}
 	out := reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content))
 	for i, item := range node.Content {
@@ -214,11 +214,8 @@ func (d *decoder) list(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 // text decodes a scalar into a string and checks its bounds.
 func (d *decoder) text(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 	if !isString(n) {
-		hint := quotedHint(n)
-		if v.Type() == reflect.TypeFor[Duration]() {
-			hint = durationHint
-		}
-		d.fail(n, p, hint, "%s is %s, want a string", subject(p), describe(n))
+		want, hint := d.stringHint(n, p, v.Type(), b)
+		d.fail(n, p, hint, "%s is %s, want %s", subject(p), describe(n), want)
 		return
 	}
 	s := dereference(n).Value
@@ -232,11 +229,13 @@ func (d *decoder) text(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 		}
 		d.fail(n, p, hint, "%s is %s, want %s", subject(p), quote(s), oneOf(b.enum))
 	case length < b.minLength:
-		d.fail(n, p, "", "%s is empty", subject(p))
+		d.fail(n, p, d.emptyHint(p, v.Type(), b), "%s is empty", subject(p))
 	case b.maxLength > 0 && length > b.maxLength:
-		d.fail(n, p, "", "%s has %d characters, at most %d are allowed", subject(p), length, b.maxLength)
+		d.fail(n, p, fmt.Sprintf("shorten it by %d: Kubernetes takes no longer names", length-b.maxLength),
+			"%s has %d characters, at most %d are allowed", subject(p), length, b.maxLength)
 	case b.pattern != nil && !b.pattern.MatchString(s):
-		d.fail(n, p, patternHint(b.pattern.String()), "%s is %s, which does not match %s", subject(p), quote(s), b.pattern)
+		f := formatOf(b.pattern.String())
+		d.fail(n, p, f.hint(s, b), "%s is %s, want %s", subject(p), quote(s), f.what)
 	case v.Type() == reflect.TypeFor[Duration]():
 		if problem := durationProblem(s); problem != "" {
 			d.fail(n, p, durationHint, "%s is %s, %s", subject(p), quote(s), problem)
@@ -259,35 +258,19 @@ func (d *decoder) whole(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 	v.SetInt(int64(i))
 }
 
-const durationHint = "write a duration such as 30s, 10m or 1h"
+const (
+	durationWords = "a duration with its unit"
+	durationHint  = "write one such as 30s, 10m or 1h; a day is 24h"
+)
 
 // durationProblem says why a string is no duration for Flux; empty when it is.
 func durationProblem(s string) string {
 	parsed, err := time.ParseDuration(s)
 	switch {
 	case err == nil && parsed <= 0:
-		return "want more than nothing"
+		return "which is not more than nothing"
 	case err != nil || !durationPattern.MatchString(s):
-		return "which is not a duration"
-	}
-	return ""
-}
-
-// dnsLabelPattern is the pattern of names in the types' tags.
-const dnsLabelPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-
-// patternHint says in words what a pattern of the types' tags wants.
-func patternHint(pattern string) string {
-	switch {
-	case strings.HasPrefix(pattern, `^v?(0|`):
-		return "write an exact version such as 1.2.3 or v1.2.3: what is installed is what Git says"
-	case pattern == "^(age1|ssh-ed25519 |ssh-rsa )":
-		return recipientHint
-	case pattern == dnsLabelPattern:
-		return "write a DNS label: lower-case letters, digits and -, with a letter or digit at both ends"
-	case strings.HasSuffix(pattern, "://"):
-		return "write a URL with one of the schemes " + strings.NewReplacer("^", "", "(", "", ")", "", "|", ", ", "s?", "(s)", "://", "").Replace(pattern) +
-			"; git@host:path is written ssh://git@host/path"
+		return "want " + durationWords
 	}
 	return ""
 }
@@ -309,7 +292,7 @@ func (d *decoder) plain(n *yaml.Node, p *fieldPath) any {
 	node := dereference(n)
 	switch node.Kind {
 	case yaml.MappingNode:
-		pairs, _ := d.pairs(n, p)
+		pairs, _ := d.pairs(n, p, reflect.TypeFor[map[string]any]())
 		out := make(map[string]any, len(pairs))
 		for _, pair := range pairs {
 			name := dereference(pair.key).Value

@@ -26,12 +26,15 @@ type bounds struct {
 	minItems  int
 	// minimum and maximum of a whole number; 0 for none.
 	minimum, maximum int
+	// examples of the value, for hints: those of the tag, or its defaults.
+	examples []string
 }
 
 // field is a field of an input kind.
 type field struct {
 	name   string
 	index  []int
+	typ    reflect.Type
 	bounds bounds
 }
 
@@ -85,7 +88,7 @@ func readFields(t reflect.Type, table map[reflect.Type]*structFields) error {
 		}
 		fields.byName[name] = len(fields.list)
 		fields.names = append(fields.names, name)
-		fields.list = append(fields.list, field{name: name, index: f.Index, bounds: b})
+		fields.list = append(fields.list, field{name: name, index: f.Index, typ: f.Type, bounds: b})
 		if err := readFields(f.Type, table); err != nil {
 			return err
 		}
@@ -120,6 +123,7 @@ func parseBounds(tag string) (bounds, error) {
 		case "maximum":
 			b.maximum, err = strconv.Atoi(value)
 		case "default", "example":
+			b.examples = append(b.examples, strings.ReplaceAll(value, `\,`, ","))
 		default:
 			err = fmt.Errorf("keyword %q is not checked by the decoder", key)
 		}

@@ -19,7 +19,7 @@ type K0rdentSpec struct {
 	// the generations of AccessManagement (up to 1.11, from 1.12).
 	Version string `json:"version" jsonschema:"required,minLength=1,example=1.11.4,pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$"`
 	// Cluster is the name of the management cluster.
-	Cluster string `json:"cluster" jsonschema:"required,minLength=1"`
+	Cluster string `json:"cluster" jsonschema:"required,minLength=1,example=management"`
 	// ChartsURL is the folder of kcm's charts in an OCI registry: the kcm chart's
 	// own, and the HelmRepository kcm-templates.
 	ChartsURL string `json:"chartsURL,omitempty" jsonschema:"pattern=^oci://,default=oci://ghcr.io/k0rdent/kcm/charts"`
@@ -82,15 +82,15 @@ type K0rdentProvider struct {
 // K0rdentSource is a Flux source in the system namespace that templates use.
 type K0rdentSource struct {
 	// Name of the source.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=charts"`
 	// Kind of the source.
 	Kind string `json:"kind,omitempty" jsonschema:"enum=HelmRepository,enum=GitRepository,enum=OCIRepository,default=HelmRepository"`
 	// URL of the source; a HelmRepository may be in an OCI registry.
-	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh|oci)://"`
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh|oci)://,example=https://charts.example.com"`
 	// Branch of a GitRepository.
-	Branch string `json:"branch,omitempty"`
+	Branch string `json:"branch,omitempty" jsonschema:"example=main"`
 	// Tag of a GitRepository or OCIRepository.
-	Tag string `json:"tag,omitempty"`
+	Tag string `json:"tag,omitempty" jsonschema:"example=v1.2.3"`
 	// Interval between two looks at the source.
 	Interval Duration `json:"interval,omitempty" jsonschema:"default=10m"`
 	// SecretRef names the Secret with the credentials in the system namespace.
@@ -101,26 +101,26 @@ type K0rdentSource struct {
 // template's name: it is immutable, and an edit is a new version.
 type K0rdentTemplate struct {
 	// Name of the template without its version.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=200,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=200,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=aws-standalone-cp"`
 	// Version of the chart, exact.
 	Version string `json:"version" jsonschema:"required,minLength=1,example=1.0.43,pattern=^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$"`
 	// Helm is where the chart is; by default the chart of the template's name
 	// among kcm's.
 	Helm *K0rdentHelm `json:"helm,omitempty"`
 	// Providers that the template needs; by default those that its chart names.
-	Providers []string `json:"providers,omitempty"`
+	Providers []string `json:"providers,omitempty" jsonschema:"example=infrastructure-aws"`
 	// ProviderContracts are the versions of Cluster API's contract that each
 	// provider must have.
 	ProviderContracts map[string]string `json:"providerContracts,omitempty"`
 	// K8sVersion is the version of Kubernetes that clusters get.
-	K8sVersion string `json:"k8sVersion,omitempty"`
+	K8sVersion string `json:"k8sVersion,omitempty" jsonschema:"example=v1.32.3"`
 }
 
 // K0rdentHelm is a chart of a template.
 type K0rdentHelm struct {
 	// Chart is its name in a HelmRepository, or its path in a GitRepository; the
 	// template's name by default.
-	Chart string `json:"chart,omitempty"`
+	Chart string `json:"chart,omitempty" jsonschema:"example=aws-standalone-cp"`
 	// SourceRef names one of the sources; kcm's own by default.
 	SourceRef *NameRef `json:"sourceRef,omitempty"`
 }
@@ -129,7 +129,7 @@ type K0rdentHelm struct {
 // one of a chart, a kustomization and plain resources.
 type K0rdentServiceTemplate struct {
 	// Name of the template without its version.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=200,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=200,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=ingress-nginx"`
 	// Version of the template, and of the chart where it has one, exact.
 	Version string `json:"version" jsonschema:"required,minLength=1,example=1.0.43,pattern=^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$"`
 	// Helm is a chart.
@@ -139,7 +139,7 @@ type K0rdentServiceTemplate struct {
 	// Resources are plain manifests.
 	Resources *K0rdentContent `json:"resources,omitempty"`
 	// K8sConstraint is a range of the versions of Kubernetes that it works with.
-	K8sConstraint string `json:"k8sConstraint,omitempty"`
+	K8sConstraint string `json:"k8sConstraint,omitempty" jsonschema:"example=>=1.30"`
 }
 
 // K0rdentContent is where a kustomization or manifests are: in one of the
@@ -149,7 +149,7 @@ type K0rdentContent struct {
 	// objects of the management cluster.
 	DeploymentType string `json:"deploymentType,omitempty" jsonschema:"enum=Local,enum=Remote,default=Remote"`
 	// Path in the source.
-	Path string `json:"path,omitempty"`
+	Path string `json:"path,omitempty" jsonschema:"example=./deploy"`
 	// SourceRef names one of the sources.
 	SourceRef *NameRef `json:"sourceRef,omitempty"`
 	// Remote is a repository of the template's own.
@@ -159,11 +159,11 @@ type K0rdentContent struct {
 // K0rdentRemote is a repository of a template's own.
 type K0rdentRemote struct {
 	// URL of a Git repository, or of an OCI artifact.
-	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh|oci)://"`
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh|oci)://,example=https://github.com/acme/manifests"`
 	// Branch of a Git repository.
-	Branch string `json:"branch,omitempty"`
+	Branch string `json:"branch,omitempty" jsonschema:"example=main"`
 	// Tag of either.
-	Tag string `json:"tag,omitempty"`
+	Tag string `json:"tag,omitempty" jsonschema:"example=v1.2.3"`
 	// Interval between two looks at it.
 	Interval Duration `json:"interval,omitempty" jsonschema:"default=10m"`
 }
@@ -173,7 +173,7 @@ type K0rdentRemote struct {
 // which the rules of access then name.
 type K0rdentChain struct {
 	// Name of the chain, which the rules of access name.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=aws"`
 	// Paths of upgrades.
 	Paths []K0rdentPath `json:"paths" jsonschema:"required,minItems=1"`
 }
@@ -182,20 +182,20 @@ type K0rdentChain struct {
 // next one.
 type K0rdentPath struct {
 	// Template is the name of a template without its version.
-	Template string `json:"template" jsonschema:"required,minLength=1"`
+	Template string `json:"template" jsonschema:"required,minLength=1,example=aws-standalone-cp"`
 	// Versions in the order of the upgrades; a single one is allowed without any.
-	Versions []string `json:"versions" jsonschema:"required,minItems=1"`
+	Versions []string `json:"versions" jsonschema:"required,minItems=1,example=1.0.43"`
 }
 
 // K0rdentCredential is a Credential with its identity and the encrypted Secret
 // that this needs: exactly one of aws, azure, openstack and vsphere.
 type K0rdentCredential struct {
 	// Name of the Credential.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=aws"`
 	// Description for people.
-	Description string `json:"description,omitempty"`
+	Description string `json:"description,omitempty" jsonschema:"example=AWS account of the shop"`
 	// Region of k0rdent that the credential is for; it can't be changed later.
-	Region string `json:"region,omitempty"`
+	Region string `json:"region,omitempty" jsonschema:"example=eu"`
 	// AWS is an AWSClusterStaticIdentity. Its Secret has the keys AccessKeyID and
 	// SecretAccessKey.
 	AWS *K0rdentAWS `json:"aws,omitempty"`
@@ -226,9 +226,9 @@ type K0rdentAWS struct {
 // (infrastructure.cluster.x-k8s.io/v1beta1).
 type K0rdentAzure struct {
 	// ClientID of the service principal.
-	ClientID string `json:"clientID" jsonschema:"required,minLength=1"`
+	ClientID string `json:"clientID" jsonschema:"required,minLength=1,example=00000000-0000-0000-0000-000000000000"`
 	// TenantID of the directory.
-	TenantID string `json:"tenantID" jsonschema:"required,minLength=1"`
+	TenantID string `json:"tenantID" jsonschema:"required,minLength=1,example=00000000-0000-0000-0000-000000000000"`
 }
 
 // K0rdentOpenStack is a Secret with clouds.yaml.
@@ -241,7 +241,7 @@ type K0rdentVSphere struct{}
 // K0rdentNamespace is a namespace for clusters.
 type K0rdentNamespace struct {
 	// Name of the namespace.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=team-a"`
 	// Labels of the namespace, for selectors of the rules of access.
 	Labels map[string]string `json:"labels,omitempty"`
 }
@@ -251,21 +251,21 @@ type K0rdentAccess struct {
 	// Namespaces that the rule is for; all without any.
 	Namespaces K0rdentNamespaces `json:"namespaces,omitempty"`
 	// ClusterTemplateChains by their names in this specification.
-	ClusterTemplateChains []string `json:"clusterTemplateChains,omitempty"`
+	ClusterTemplateChains []string `json:"clusterTemplateChains,omitempty" jsonschema:"example=aws"`
 	// ServiceTemplateChains by their names in this specification.
-	ServiceTemplateChains []string `json:"serviceTemplateChains,omitempty"`
+	ServiceTemplateChains []string `json:"serviceTemplateChains,omitempty" jsonschema:"example=ingress"`
 	// Credentials by their names.
-	Credentials []string `json:"credentials,omitempty"`
+	Credentials []string `json:"credentials,omitempty" jsonschema:"example=aws"`
 }
 
 // K0rdentNamespaces chooses namespaces by at most one of its fields.
 type K0rdentNamespaces struct {
 	// List of names.
-	List []string `json:"list,omitempty" jsonschema:"minItems=1,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	List []string `json:"list,omitempty" jsonschema:"minItems=1,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=team-a"`
 	// Selector of labels.
 	Selector *LabelSelector `json:"selector,omitempty"`
 	// StringSelector is a selector of labels as kubectl takes it.
-	StringSelector string `json:"stringSelector,omitempty"`
+	StringSelector string `json:"stringSelector,omitempty" jsonschema:"example=environment=production"`
 }
 
 // LabelSelector selects objects by labels (k8s.io/apimachinery, metav1); its
@@ -280,25 +280,25 @@ type LabelSelector struct {
 // LabelRequirement is a requirement on a label.
 type LabelRequirement struct {
 	// Key of the label.
-	Key string `json:"key" jsonschema:"required,minLength=1"`
+	Key string `json:"key" jsonschema:"required,minLength=1,example=environment"`
 	// Operator that holds between the label and the values.
 	Operator string `json:"operator" jsonschema:"required,enum=In,enum=NotIn,enum=Exists,enum=DoesNotExist"`
 	// Values of In and NotIn.
-	Values []string `json:"values,omitempty"`
+	Values []string `json:"values,omitempty" jsonschema:"example=production"`
 }
 
 // K0rdentTemplateRef names a version of a template.
 type K0rdentTemplateRef struct {
 	// Name of the template without its version.
-	Name string `json:"name" jsonschema:"required,minLength=1"`
+	Name string `json:"name" jsonschema:"required,minLength=1,example=aws-standalone-cp"`
 	// Version of the template.
-	Version string `json:"version" jsonschema:"required,minLength=1"`
+	Version string `json:"version" jsonschema:"required,minLength=1,example=1.0.43"`
 }
 
 // K0rdentCluster is a ClusterDeployment.
 type K0rdentCluster struct {
 	// Name of the ClusterDeployment.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=tools"`
 	// Namespace of the ClusterDeployment. Another than the system namespace uses
 	// what a rule of access hands to it.
 	Namespace string `json:"namespace,omitempty" jsonschema:"default=kcm-system,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
@@ -307,7 +307,7 @@ type K0rdentCluster struct {
 	// Template that the cluster is made with.
 	Template K0rdentTemplateRef `json:"template" jsonschema:"required"`
 	// Credential for the cluster's infrastructure.
-	Credential string `json:"credential,omitempty"`
+	Credential string `json:"credential,omitempty" jsonschema:"example=aws"`
 	// Config are the values of the template's chart.
 	Config map[string]any `json:"config,omitempty"`
 	// DryRun checks the values and makes nothing.
@@ -322,11 +322,11 @@ type K0rdentCluster struct {
 // K0rdentService is a version of a service template in a cluster.
 type K0rdentService struct {
 	// Name of the service, also of its Helm release.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,example=ingress-nginx"`
 	// Template that is installed.
 	Template K0rdentTemplateRef `json:"template" jsonschema:"required"`
 	// Namespace in the cluster that it is installed in; default by default.
-	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=ingress-nginx"`
 	// Values of the template's chart; k0rdent takes them as text.
 	Values map[string]any `json:"values,omitempty"`
 	// ValuesFrom are ConfigMaps and Secrets with values.
@@ -340,25 +340,25 @@ type K0rdentValuesFrom struct {
 	// Kind of the object.
 	Kind string `json:"kind" jsonschema:"required,enum=ConfigMap,enum=Secret"`
 	// Name of the object.
-	Name string `json:"name" jsonschema:"required,minLength=1"`
+	Name string `json:"name" jsonschema:"required,minLength=1,example=ingress-values"`
 }
 
 // K0rdentServiceRef names a service of the same list.
 type K0rdentServiceRef struct {
 	// Name of the service.
-	Name string `json:"name" jsonschema:"required,minLength=1"`
+	Name string `json:"name" jsonschema:"required,minLength=1,example=cert-manager"`
 	// Namespace of the service in the cluster.
-	Namespace string `json:"namespace,omitempty"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"example=cert-manager"`
 }
 
 // K0rdentMultiClusterService installs services in all clusters that it selects.
 type K0rdentMultiClusterService struct {
 	// Name of the MultiClusterService.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=ingress"`
 	// ClusterSelector selects clusters by the labels of their ClusterDeployments.
 	ClusterSelector LabelSelector `json:"clusterSelector" jsonschema:"required"`
 	// DependsOn names MultiClusterServices that are installed first.
-	DependsOn []string `json:"dependsOn,omitempty"`
+	DependsOn []string `json:"dependsOn,omitempty" jsonschema:"example=certificates"`
 	// Services that are installed.
 	Services []K0rdentService `json:"services" jsonschema:"required,minItems=1"`
 	// ServiceOptions are the other fields of serviceSpec, such as priority and

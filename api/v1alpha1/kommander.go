@@ -18,7 +18,7 @@ type KommanderSpec struct {
 	// definitions: services/ up to 2.15, applications/ from 2.16.
 	Version string `json:"version" jsonschema:"required,minLength=1,example=2.4.0,pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$"`
 	// Cluster is the name of the management cluster.
-	Cluster string `json:"cluster" jsonschema:"required,minLength=1"`
+	Cluster string `json:"cluster" jsonschema:"required,minLength=1,example=management"`
 	// Timeout of the health checks of each step; a step that is not healthy in
 	// time is tried again.
 	Timeout Duration `json:"timeout,omitempty" jsonschema:"default=15m"`
@@ -48,7 +48,7 @@ type KommanderSpec struct {
 	AppManagement KommanderCore `json:"appManagement" jsonschema:"required"`
 	// HelmRepositories are URLs of Helm repositories beside those that the
 	// definitions' charts are in.
-	HelmRepositories []string `json:"helmRepositories,omitempty" jsonschema:"pattern=^https?://"`
+	HelmRepositories []string `json:"helmRepositories,omitempty" jsonschema:"pattern=^https?://,example=https://charts.example.com"`
 	// Applications of the management cluster, in the namespace kommander.
 	Applications []KommanderApplication `json:"applications,omitempty"`
 	// Catalogs are Git repositories with applications of others.
@@ -67,7 +67,7 @@ type KommanderRepository struct {
 	// default. Kommander's controllers write to it.
 	URL string `json:"url,omitempty" jsonschema:"pattern=^https://,example=https://gitea-http.kommander.svc/kommander/kommander.git"`
 	// Branch of the repository; the Fleet's by default.
-	Branch string `json:"branch,omitempty"`
+	Branch string `json:"branch,omitempty" jsonschema:"example=main"`
 	// Interval between two looks at the repository.
 	Interval Duration `json:"interval,omitempty" jsonschema:"default=1m"`
 	// Keys of the Secret kommander-flux/kommander-git-credentials, and where their
@@ -80,7 +80,7 @@ type KommanderRepository struct {
 // KommanderAirGapped is a management cluster without the internet.
 type KommanderAirGapped struct {
 	// HelmMirrorURL takes the place of all Helm repositories.
-	HelmMirrorURL string `json:"helmMirrorURL" jsonschema:"required,minLength=1,pattern=^https?://"`
+	HelmMirrorURL string `json:"helmMirrorURL" jsonschema:"required,minLength=1,pattern=^https?://,example=https://chartmuseum.example.com"`
 	// Keys of the Secret kommander-flux/tls-root-ca, the mirror's certificate
 	// authority: caFile up to 2.7, ca.crt from 2.8. By default it comes from the
 	// environment variable KOMMANDER_ROOT_CA.
@@ -97,7 +97,7 @@ type KommanderRootCA struct {
 // KommanderIngress is the management cluster's domain and certificate.
 type KommanderIngress struct {
 	// Hostname of the management cluster.
-	Hostname string `json:"hostname" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
+	Hostname string `json:"hostname" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$,example=kommander.example.com"`
 	// ACME lets the certificate be of a public authority; by default it is of
 	// kommander-ca.
 	ACME *KommanderACME `json:"acme,omitempty"`
@@ -106,7 +106,7 @@ type KommanderIngress struct {
 // KommanderACME is the ClusterIssuer kommander-acme-issuer.
 type KommanderACME struct {
 	// Email that the authority writes to.
-	Email string `json:"email" jsonschema:"required,minLength=3,pattern=^[^@ ]+@[^@ ]+$"`
+	Email string `json:"email" jsonschema:"required,minLength=1,pattern=^[^@ ]+@[^@ ]+$,example=platform@example.com"`
 	// Server of the authority.
 	Server string `json:"server,omitempty" jsonschema:"pattern=^https://,default=https://acme-v02.api.letsencrypt.org/directory"`
 }
@@ -114,17 +114,17 @@ type KommanderACME struct {
 // KommanderDefinition is a version of an application, which its AppDeployments name.
 type KommanderDefinition struct {
 	// Name of the application.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=reloader"`
 	// Version of the application, exact; by default the chart's, without a v.
-	Version string `json:"version,omitempty" jsonschema:"maxLength=63,pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9a-z.-]+)?$"`
+	Version string `json:"version,omitempty" jsonschema:"maxLength=63,pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9a-z.-]+)?$,example=0.0.121"`
 	// Chart that the application is.
 	Chart Chart `json:"chart" jsonschema:"required"`
 	// Values of the chart for everybody; ${NAME} is one of Kommander's variables.
 	Values map[string]any `json:"values,omitempty"`
 	// Namespace that it is installed in; the workspace's by default.
-	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=kommander"`
 	// ReleaseName of the Helm release; the application's name by default.
-	ReleaseName string `json:"releaseName,omitempty" jsonschema:"maxLength=53,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	ReleaseName string `json:"releaseName,omitempty" jsonschema:"maxLength=53,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=reloader"`
 	// Catalog is what Kommander shows people of it.
 	Catalog KommanderMetadata `json:"catalog,omitempty"`
 }
@@ -133,30 +133,30 @@ type KommanderDefinition struct {
 // share it, the newest's counts.
 type KommanderMetadata struct {
 	// DisplayName for people.
-	DisplayName string `json:"displayName,omitempty"`
+	DisplayName string `json:"displayName,omitempty" jsonschema:"example=Reloader"`
 	// Description for people.
-	Description string `json:"description,omitempty"`
+	Description string `json:"description,omitempty" jsonschema:"example=Restarts workloads when their configuration changes"`
 	// Category that the application is listed in.
-	Category []string `json:"category,omitempty"`
+	Category []string `json:"category,omitempty" jsonschema:"example=general"`
 	// Type of the application, such as platform, or internal for one that people
 	// don't choose.
 	Type string `json:"type,omitempty" jsonschema:"default=platform"`
 	// Scope of the application: what it can be installed for.
 	Scope []string `json:"scope,omitempty" jsonschema:"minItems=1,enum=workspace,enum=project,default=workspace"`
 	// Dependencies are names of applications that it needs.
-	Dependencies []string `json:"dependencies,omitempty"`
+	Dependencies []string `json:"dependencies,omitempty" jsonschema:"example=cert-manager"`
 }
 
 // KommanderCore is an application that the installation itself needs.
 type KommanderCore struct {
 	// Version of its definition.
-	Version string `json:"version" jsonschema:"required,minLength=1"`
+	Version string `json:"version" jsonschema:"required,minLength=1,example=3.10.0"`
 }
 
 // KommanderChartMuseum is the definition chartmuseum in the management cluster.
 type KommanderChartMuseum struct {
 	// Version of its definition.
-	Version string `json:"version" jsonschema:"required,minLength=1"`
+	Version string `json:"version" jsonschema:"required,minLength=1,example=3.9.0"`
 	// Bootstrap puts it into the cluster's helmfile, with the chart, version and
 	// values of the definition, to be installed before Flux takes it over.
 	Bootstrap bool `json:"bootstrap,omitempty"`
@@ -165,7 +165,7 @@ type KommanderChartMuseum struct {
 // KommanderGitea is the definition gitea in the management cluster.
 type KommanderGitea struct {
 	// Version of its definition.
-	Version string `json:"version" jsonschema:"required,minLength=1"`
+	Version string `json:"version" jsonschema:"required,minLength=1,example=6.0.1"`
 	// Keys of the Secret kommander/gitea-admin-credentials, and where their values
 	// come from when it is made: username and password, by default the environment
 	// variables GITEA_ADMIN_USERNAME and GITEA_ADMIN_PASSWORD.
@@ -176,17 +176,17 @@ type KommanderGitea struct {
 type KommanderApplication struct {
 	// Name of the AppDeployment. Kommander makes a Kustomization of this name, so
 	// no other may have it.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=reloader"`
 	// Application that is installed; the one of the AppDeployment's name by default.
-	Application string `json:"application,omitempty"`
+	Application string `json:"application,omitempty" jsonschema:"example=reloader"`
 	// Version of the application.
-	Version string `json:"version" jsonschema:"required,minLength=1"`
+	Version string `json:"version" jsonschema:"required,minLength=1,example=0.0.121"`
 	// Kind is ClusterApp for one of the definitions, App for one of a catalog.
 	Kind string `json:"kind,omitempty" jsonschema:"enum=ClusterApp,enum=App,default=ClusterApp"`
 	// Values that change those of the definition, on all clusters.
 	Values map[string]any `json:"values,omitempty"`
 	// Clusters that get it; all of the workspace or project by default.
-	Clusters []string `json:"clusters,omitempty" jsonschema:"minItems=1"`
+	Clusters []string `json:"clusters,omitempty" jsonschema:"minItems=1,example=shop-eu"`
 	// Overrides for some of the clusters.
 	Overrides []KommanderOverride `json:"overrides,omitempty"`
 }
@@ -194,11 +194,11 @@ type KommanderApplication struct {
 // KommanderOverride changes an application on some clusters.
 type KommanderOverride struct {
 	// Name of the override, part of its ConfigMap's.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=canary"`
 	// Clusters that are changed.
-	Clusters []string `json:"clusters" jsonschema:"required,minItems=1"`
+	Clusters []string `json:"clusters" jsonschema:"required,minItems=1,example=shop-eu"`
 	// Version that they have.
-	Version string `json:"version,omitempty"`
+	Version string `json:"version,omitempty" jsonschema:"example=0.0.122"`
 	// Values that change those of all clusters.
 	Values map[string]any `json:"values,omitempty"`
 }
@@ -206,20 +206,20 @@ type KommanderOverride struct {
 // KommanderCatalog is a GitRepository with applications.
 type KommanderCatalog struct {
 	// Name of the GitRepository.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=shop"`
 	// URL of the repository.
-	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh)://"`
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh)://,example=https://github.com/acme/catalog"`
 	// Branch of the repository; main, where there is no tag.
-	Branch string `json:"branch,omitempty"`
+	Branch string `json:"branch,omitempty" jsonschema:"example=main"`
 	// Tag of the repository.
-	Tag string `json:"tag,omitempty"`
+	Tag string `json:"tag,omitempty" jsonschema:"example=v1.2.3"`
 	// Interval between two looks at it.
 	Interval Duration `json:"interval,omitempty" jsonschema:"default=10m"`
 	// Type is dkp for the applications of Kommander's maker, catalog for others.
 	Type string `json:"type,omitempty" jsonschema:"enum=dkp,enum=catalog,default=catalog"`
 	// Workspace that gets the catalog; by default it stands in the namespace
 	// kommander, and defaultFor says who gets it.
-	Workspace string `json:"workspace,omitempty"`
+	Workspace string `json:"workspace,omitempty" jsonschema:"example=retail"`
 	// DefaultFor says that all workspaces, or all projects, get it.
 	DefaultFor []string `json:"defaultFor,omitempty" jsonschema:"minItems=1,enum=workspaces,enum=projects"`
 	// SecretRef names the Secret with the credentials beside it.
@@ -229,7 +229,7 @@ type KommanderCatalog struct {
 // KommanderGroup is a VirtualGroup.
 type KommanderGroup struct {
 	// Name of the group.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=retail-developers"`
 	// Members are users and groups of the identity provider, as Kubernetes knows
 	// them.
 	Members []KommanderMember `json:"members" jsonschema:"required,minItems=1"`
@@ -246,9 +246,9 @@ type KommanderMember struct {
 // KommanderWorkspace is a Workspace and what stands in its namespace.
 type KommanderWorkspace struct {
 	// Name of the Workspace.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=retail"`
 	// Namespace of the Workspace, which can't be changed later; its name by default.
-	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=retail"`
 	// Existing says that Kommander makes it itself, as it does default-workspace.
 	Existing bool `json:"existing,omitempty"`
 	// ClusterLabels are given to all of its clusters.
@@ -262,24 +262,24 @@ type KommanderWorkspace struct {
 // KommanderAttached is a KommanderCluster.
 type KommanderAttached struct {
 	// Name of the cluster.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=shop-eu"`
 	// Labels of the cluster, which projects select.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Kubeconfig names the Secret in the workspace's namespace with the access to
 	// the cluster; NAME-kubeconfig by default.
-	Kubeconfig string `json:"kubeconfig,omitempty"`
+	Kubeconfig string `json:"kubeconfig,omitempty" jsonschema:"example=shop-eu-kubeconfig"`
 }
 
 // KommanderProject is a Project and what stands in its namespace.
 type KommanderProject struct {
 	// Name of the Project.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=checkout"`
 	// Workspace that the project is in.
-	Workspace string `json:"workspace" jsonschema:"required,minLength=1"`
+	Workspace string `json:"workspace" jsonschema:"required,minLength=1,example=retail"`
 	// Namespace of the project on its clusters; its name by default.
-	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=checkout"`
 	// Clusters that the project is on, by their names.
-	Clusters []string `json:"clusters,omitempty" jsonschema:"minItems=1"`
+	Clusters []string `json:"clusters,omitempty" jsonschema:"minItems=1,example=shop-eu"`
 	// ClusterSelector selects them by their labels instead.
 	ClusterSelector *LabelSelector `json:"clusterSelector,omitempty"`
 	// Roles in the project's namespace.
@@ -295,7 +295,7 @@ type KommanderProject struct {
 // KommanderRole is a ProjectRole.
 type KommanderRole struct {
 	// Name of the role.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=developer"`
 	// Rules that the role grants in the project's namespace.
 	Rules []PolicyRule `json:"rules" jsonschema:"required,minItems=1"`
 }
@@ -304,26 +304,26 @@ type KommanderRole struct {
 // and workspaceRole.
 type KommanderBinding struct {
 	// Name of the binding.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=developers"`
 	// Group names one of the groups; where the specification has none, one that is
 	// made otherwise.
-	Group string `json:"group" jsonschema:"required,minLength=1"`
+	Group string `json:"group" jsonschema:"required,minLength=1,example=retail-developers"`
 	// ProjectRole is one of the project's roles.
-	ProjectRole string `json:"projectRole,omitempty"`
+	ProjectRole string `json:"projectRole,omitempty" jsonschema:"example=developer"`
 	// WorkspaceRole is a WorkspaceRole of the project's workspace.
-	WorkspaceRole string `json:"workspaceRole,omitempty"`
+	WorkspaceRole string `json:"workspaceRole,omitempty" jsonschema:"example=workspace-viewer"`
 }
 
 // KommanderSource is a GitopsRepository.
 type KommanderSource struct {
 	// Name of the source.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=checkout"`
 	// URL that the repository is cloned from.
-	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh)://"`
+	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(https?|ssh)://,example=https://github.com/acme/checkout"`
 	// Branch of the repository.
 	Branch string `json:"branch,omitempty" jsonschema:"default=main"`
 	// Path in the repository.
-	Path string `json:"path,omitempty"`
+	Path string `json:"path,omitempty" jsonschema:"example=./deploy"`
 	// SecretRef names the Secret with username and password in the project's
 	// namespace.
 	SecretRef *SecretRef `json:"secretRef,omitempty"`

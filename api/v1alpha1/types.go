@@ -37,7 +37,7 @@ type TypeMeta struct {
 // ObjectMeta is the part of Kubernetes' metadata that specifications use.
 type ObjectMeta struct {
 	// Name is a DNS label, unique among the objects of its kind.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=production"`
 	// Labels of the object; those of a Cluster are matched by selectors.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Annotations of the object. config.kubernetes.io/local-config: "true"
@@ -51,13 +51,13 @@ type Duration string
 // SecretRef names a Secret in the namespace of the object that refers to it.
 type SecretRef struct {
 	// Name of the Secret.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$,example=registry-credentials"`
 }
 
 // NameRef names another object of the specification.
 type NameRef struct {
 	// Name of the object.
-	Name string `json:"name" jsonschema:"required,minLength=1"`
+	Name string `json:"name" jsonschema:"required,minLength=1,example=cert-manager"`
 }
 
 // Fleet is what all clusters share: the platform repository, the layout of its
@@ -177,9 +177,9 @@ type Sync struct {
 // selects all.
 type ClusterSelector struct {
 	// Names of clusters.
-	Names []string `json:"names,omitempty" jsonschema:"minItems=1"`
+	Names []string `json:"names,omitempty" jsonschema:"minItems=1,example=production"`
 	// Environments of clusters.
-	Environments []string `json:"environments,omitempty" jsonschema:"minItems=1"`
+	Environments []string `json:"environments,omitempty" jsonschema:"minItems=1,example=production"`
 	// MatchLabels are labels that a cluster carries, each with its value.
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }
@@ -251,7 +251,7 @@ type Chart struct {
 	// an HTTP(S) Helm repository.
 	URL string `json:"url" jsonschema:"required,minLength=1,pattern=^(oci|https?)://,example=oci://quay.io/jetstack/charts/cert-manager"`
 	// Name of the chart in an HTTP(S) repository; the add-on's name by default.
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty" jsonschema:"example=cert-manager"`
 	// Version of the chart, exact.
 	Version string `json:"version" jsonschema:"required,minLength=1,example=1.2.3,pattern=^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$"`
 	// SecretRef names the Secret with the registry's credentials.
@@ -274,9 +274,9 @@ type Verify struct {
 // OIDCIdentity is an accepted identity of a keyless signature.
 type OIDCIdentity struct {
 	// Issuer is a regular expression for the token's issuer.
-	Issuer string `json:"issuer" jsonschema:"required,minLength=1"`
+	Issuer string `json:"issuer" jsonschema:"required,minLength=1,example=https://token.actions.githubusercontent.com"`
 	// Subject is a regular expression for the token's subject.
-	Subject string `json:"subject" jsonschema:"required,minLength=1"`
+	Subject string `json:"subject" jsonschema:"required,minLength=1,example=^https://github.com/acme/.*$"`
 }
 
 // AddonOverride changes the values of an add-on on some clusters.
@@ -395,11 +395,11 @@ type Access struct {
 // PolicyRule is a rule of an RBAC Role (rbac.authorization.k8s.io/v1).
 type PolicyRule struct {
 	// APIGroups of the resources; "" is the core group.
-	APIGroups []string `json:"apiGroups" jsonschema:"required,minItems=1"`
+	APIGroups []string `json:"apiGroups" jsonschema:"required,minItems=1,example=apps"`
 	// Resources that are granted.
-	Resources []string `json:"resources" jsonschema:"required,minItems=1"`
+	Resources []string `json:"resources" jsonschema:"required,minItems=1,example=deployments"`
 	// Verbs that are granted.
-	Verbs []string `json:"verbs" jsonschema:"required,minItems=1"`
+	Verbs []string `json:"verbs" jsonschema:"required,minItems=1,example=get"`
 }
 
 // Limits are the LimitRange of each workload namespace, merged over the default.
@@ -478,7 +478,7 @@ type Recipients struct {
 // EncryptionRule is a creation rule of SOPS.
 type EncryptionRule struct {
 	// PathRegex matches the file's path from the repository's root.
-	PathRegex string `json:"pathRegex" jsonschema:"required,minLength=1"`
+	PathRegex string `json:"pathRegex" jsonschema:"required,minLength=1,example=^docs/.*$"`
 	// EncryptedRegex chooses the keys that are encrypted; the one of the
 	// Encryption by default.
 	EncryptedRegex string `json:"encryptedRegex,omitempty"`

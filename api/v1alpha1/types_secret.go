@@ -50,7 +50,7 @@ const (
 // SecretKey is a key of a declared Secret.
 type SecretKey struct {
 	// Name of the key in the Secret's data.
-	Name string `json:"name" jsonschema:"required,maxLength=253,pattern=^[-._a-zA-Z0-9]+$"`
+	Name string `json:"name" jsonschema:"required,maxLength=253,pattern=^[-._a-zA-Z0-9]+$,example=password"`
 	// From says where the value comes from when the Secret is made: exactly one
 	// of its fields is set.
 	From SecretSource `json:"from" jsonschema:"required"`
@@ -60,7 +60,7 @@ type SecretKey struct {
 // never taken anew: what stands in Git encrypted stays as it is.
 type SecretSource struct {
 	// Env names the environment variable that holds the value.
-	Env string `json:"env,omitempty" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*$"`
+	Env string `json:"env,omitempty" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*$,example=ADMIN_PASSWORD"`
 	// File holds the value, byte for byte: a path from the folder that fleet/
 	// stands in, or an absolute one.
 	File string `json:"file,omitempty" jsonschema:"example=../keys/registry.json"`

@@ -159,7 +159,7 @@ func TestBadOnesAreRefusedByBoth(t *testing.T) {
 		{"string for a boolean", head + "kind: Fleet\nmetadata: {name: a}\nspec: {repository: {url: 'https://x/y'}, multiTenancy: {lockdown: 'yes'}}\n", "want true or false"},
 		{"list for a mapping", head + "kind: Tenant\nmetadata: {name: a}\nspec: {quota: []}\n", "want a mapping"},
 		{"mapping for a list", head + "kind: Tenant\nmetadata: {name: a}\nspec: {namespaces: {}}\n", "want a list"},
-		{"duration", head + "kind: Cluster\nmetadata: {name: a}\nspec: {sync: {interval: 1 minute}}\n", "not a duration"},
+		{"duration", head + "kind: Cluster\nmetadata: {name: a}\nspec: {sync: {interval: 1 minute}}\n", "want a duration"},
 		{"chart version", head + "kind: Addon\nmetadata: {name: a}\nspec: {namespace: a, chart: {url: 'oci://x/y', version: 1.x}}\n", `spec.chart.version is "1.x"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func rows(out *bytes.Buffer, path string, s *jsonschema.Schema) {
 		if p.Default != nil {
 			required = "`" + strings.Trim(strings.ReplaceAll(fmt.Sprint(p.Default), " ", ", "), "[]") + "`"
 		}
-		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", field, escape(typeOf(p)), escape(required), escape(p.Description))
+		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", field, escape(typeOf(p)), escape(required), escape(p.Description+suchAs(p)))
 		switch inner := p.AdditionalProperties; {
 		case p.Properties != nil && p.Properties.Len() > 0:
 			rows(out, field, p)
@@ -101,6 +101,23 @@ func rows(out *bytes.Buffer, path string, s *jsonschema.Schema) {
 			rows(out, field+".NAME", inner)
 		}
 	}
+}
+
+// suchAs names the examples of a text that has neither a default nor a choice of
+// values.
+func suchAs(s *jsonschema.Schema) string {
+	examples := s.Examples
+	if s.Items != nil {
+		examples = s.Items.Examples
+	}
+	if len(examples) == 0 || s.Default != nil || s.Pattern == v1alpha1.DurationPattern {
+		return ""
+	}
+	values := make([]string, 0, len(examples))
+	for _, e := range examples {
+		values = append(values, fmt.Sprintf("`%v`", e))
+	}
+	return " Such as " + strings.Join(values, " or ") + "."
 }
 
 // typeOf says in words what a field holds.

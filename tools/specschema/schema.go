@@ -56,9 +56,26 @@ func reflectKinds(types string) ([]kind, error) {
 		s.Version = ""
 		property(s, "apiVersion").Const = v1alpha1.APIVersion
 		property(s, "kind").Const = name
+		explainPatterns(s)
 		kinds = append(kinds, kind{name: name, schema: s})
 	}
 	return kinds, nil
+}
+
+// explainPatterns says in words what each pattern wants, in the keyword that the
+// YAML language server shows instead of the pattern.
+func explainPatterns(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Pattern != "" {
+		s.Extras = map[string]any{"patternErrorMessage": "want " + v1alpha1.PatternWords(s.Pattern)}
+	}
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		explainPatterns(pair.Value)
+	}
+	explainPatterns(s.Items)
+	explainPatterns(s.AdditionalProperties)
 }
 
 // mapType gives the types that are more than their Go type says a schema.
