@@ -31,7 +31,8 @@ func newDiff(s streams) *cobra.Command {
 working directory), object by object, for each cluster. Without --to the second one is
 the folder as it is. Values of Secrets and what looks like a secret are hidden. The
 objects of a Kustomization or HelmRelease that fails at one of the revisions are left out,
-and the failure is told: Flux leaves on the cluster what it applied before.
+and the failure is told: Flux leaves on the cluster what it applied before. What is no
+longer applied, and that Flux doesn't delete, is told apart, with why it stays.
 
 Exit status 1 when something differs.`,
 		Args: cobra.MaximumNArgs(1),
@@ -127,6 +128,7 @@ type diffReport struct {
 type diffSummary struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
+	Kept    int `json:"kept"`
 	Changed int `json:"changed"`
 	Unbuilt int `json:"unbuilt"`
 }
@@ -136,6 +138,7 @@ type clusterDiff struct {
 	Incomplete bool          `json:"incomplete"`
 	Added      []objectDiff  `json:"added"`
 	Removed    []objectDiff  `json:"removed"`
+	Kept       []keptDiff    `json:"kept"`
 	Changed    []objectDiff  `json:"changed"`
 	Unbuilt    []unbuiltDiff `json:"unbuilt"`
 }
@@ -163,6 +166,12 @@ type objectDiff struct {
 	Fields []fieldDiff    `json:"fields"`
 }
 
+// keptDiff is an object that is no longer applied, and why Flux leaves it on the cluster.
+type keptDiff struct {
+	objectDiff
+	Reason string `json:"reason"`
+}
+
 type fieldDiff struct {
 	Path string `json:"path"`
 	From any    `json:"from"`
@@ -172,12 +181,15 @@ type fieldDiff struct {
 func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
 	report := diffReport{APIVersion: "fleetwright.dev/v1alpha1", Kind: "DiffReport", From: from, To: to, Clusters: []clusterDiff{}}
 	for _, d := range diffs {
-		c := clusterDiff{Name: d.Name, Incomplete: d.Incomplete, Added: []objectDiff{}, Removed: []objectDiff{}, Changed: []objectDiff{}, Unbuilt: []unbuiltDiff{}}
+		c := clusterDiff{Name: d.Name, Incomplete: d.Incomplete, Added: []objectDiff{}, Removed: []objectDiff{}, Kept: []keptDiff{}, Changed: []objectDiff{}, Unbuilt: []unbuiltDiff{}}
 		for _, o := range d.Added {
 			c.Added = append(c.Added, newObjectDiff(o, nil))
 		}
 		for _, o := range d.Removed {
 			c.Removed = append(c.Removed, newObjectDiff(o, nil))
+		}
+		for _, o := range d.Kept {
+			c.Kept = append(c.Kept, keptDiff{newObjectDiff(o.Object, nil), o.Why})
 		}
 		for _, changed := range d.Changed {
 			c.Changed = append(c.Changed, newObjectDiff(changed.To, changed.Fields))
@@ -188,6 +200,7 @@ func newDiffReport(diffs []reconcile.ClusterDiff, from, to string) diffReport {
 		report.Clusters = append(report.Clusters, c)
 		report.Summary.Added += len(c.Added)
 		report.Summary.Removed += len(c.Removed)
+		report.Summary.Kept += len(c.Kept)
 		report.Summary.Changed += len(c.Changed)
 		report.Summary.Unbuilt += len(c.Unbuilt)
 	}
@@ -230,7 +243,11 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
 		return "\x1b[" + color + "m" + text + "\x1b[0m"
 	}
 	for _, d := range diffs {
-		fmt.Fprintf(w, "%s: %d added, %d removed, %d changed\n", paint(bold, d.Name), len(d.Added), len(d.Removed), len(d.Changed))
+		fmt.Fprintf(w, "%s: %d added, %d removed, %d changed", paint(bold, d.Name), len(d.Added), len(d.Removed), len(d.Changed))
+		if len(d.Kept) > 0 {
+			fmt.Fprintf(w, ", %d kept", len(d.Kept))
+		}
+		fmt.Fprintln(w)
 		for _, u := range d.Unbuilt {
 			writeUnbuilt(w, u, paint)
 		}
@@ -243,6 +260,7 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
 		for _, o := range d.Removed {
 			fmt.Fprintf(w, "  %s  %s\n", paint(red, "- "+o.String()), position(o.File, o.Line, o.Column))
 		}
+		writeKept(w, d.Kept)
 		for _, c := range d.Changed {
 			fmt.Fprintf(w, "  ~ %s  %s\n", c.To, position(c.To.File, c.To.Line, c.To.Column))
 			for _, f := range c.Fields {
@@ -254,6 +272,25 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
 		fmt.Fprintln(w, "nothing changes on any cluster")
 	}
 	return w.Flush()
+}
+
+// writeKept prints what is no longer applied and stays, under the reasons in the order of their first
+// objects.
+func writeKept(w io.Writer, kept []reconcile.KeptObject) {
+	var reasons []string
+	by := map[string][]reconcile.KeptObject{}
+	for _, o := range kept {
+		if by[o.Why] == nil {
+			reasons = append(reasons, o.Why)
+		}
+		by[o.Why] = append(by[o.Why], o)
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(w, "  no longer applied, and kept on the cluster: %s\n", why)
+		for _, o := range by[why] {
+			fmt.Fprintf(w, "  = %s  %s\n", o, position(o.File, o.Line, o.Column))
+		}
+	}
 }
 
 // writeUnbuilt prints what cannot be built, once where that is so before and after.

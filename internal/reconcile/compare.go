@@ -17,6 +17,8 @@ type ClusterDiff struct {
 	Name    string
 	Added   []*Object
 	Removed []*Object
+	// Kept are those that the second state lacks, and that Flux leaves on the cluster.
+	Kept    []KeptObject
 	Changed []ObjectDiff
 	// Unbuilt are the Kustomizations and HelmReleases that fail in one of the states, or whose
 	// objects are known in one only.
@@ -27,8 +29,14 @@ type ClusterDiff struct {
 
 // Empty says whether nothing differs: neither an object, nor what Flux can build.
 func (d ClusterDiff) Empty() bool {
-	return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 &&
+	return len(d.Added)+len(d.Removed)+len(d.Kept)+len(d.Changed) == 0 &&
 		!slices.ContainsFunc(d.Unbuilt, func(u Unbuilt) bool { return u.Breaks() || u.Mends() })
+}
+
+// KeptObject is an object of the first state, and why it stays.
+type KeptObject struct {
+	*Object
+	Why string
 }
 
 // ObjectDiff is an object that is in both states and differs.
@@ -94,7 +102,12 @@ func compareClusters(name string, from, to *Cluster) ClusterDiff {
 		}
 	}
 	for id, o := range before {
-		if _, kept := after[id]; !kept && !h.hides(o, h.from, h.to) {
+		if _, applied := after[id]; applied || h.hides(o, h.from, h.to) {
+			continue
+		}
+		if why := o.Kept(to); why != "" {
+			d.Kept = append(d.Kept, KeptObject{o, why})
+		} else {
 			d.Removed = append(d.Removed, o)
 		}
 	}
@@ -104,6 +117,7 @@ func compareClusters(name string, from, to *Cluster) ClusterDiff {
 	d.Unbuilt = h.unbuilt()
 	slices.SortFunc(d.Added, compareObjects)
 	slices.SortFunc(d.Removed, compareObjects)
+	slices.SortFunc(d.Kept, func(a, b KeptObject) int { return compareObjects(a.Object, b.Object) })
 	slices.SortFunc(d.Changed, func(a, b ObjectDiff) int { return compareObjects(a.To, b.To) })
 	return d
 }
