@@ -86,7 +86,7 @@ func (d *decoder) structure(n *yaml.Node, p *fieldPath, v reflect.Value) {
 		name := dereference(pair.key).Value
 		i, known := fields.byName[name]
 		if !known {
-			d.fail(pair.key, p.child(name), d.report.suggest(name, "field", fields.names), "unknown field %s%s", quote(name), inside(p))
+			d.fail(pair.key, p.child(name), d.report.suggest(name, "field", "", fields.names), "unknown field %s%s", quote(name), inside(p))
 			continue
 		}
 		if isNull(pair.value) {
@@ -142,7 +142,7 @@ func (d *decoder) checkKeys(node *yaml.Node, p *fieldPath) {
 			continue
 		}
 		if line, taken := first[key.Value]; taken {
-			d.fail(node.Content[i], p.child(key.Value), fmt.Sprintf("the first stands in line %d", line),
+			d.fail(node.Content[i], p.child(key.Value), fmt.Sprintf("the first stands in line %d; keep one of them", line),
 				"duplicate key %s%s", quote(key.Value), inside(p))
 			continue
 		}
@@ -157,7 +157,7 @@ func (d *decoder) checkMerge(n *yaml.Node, p *fieldPath) {
 	}
 	for _, m := range from {
 		if target := dereference(m); target.Kind != yaml.MappingNode {
-			d.fail(m, p, "", "<< merges %s, want a mapping or a list of mappings", describe(target))
+			d.fail(m, p, "merge an alias, such as <<: *common", "<< merges %s, want a mapping or a list of mappings", describe(target))
 		} else {
 			d.checkKeys(target, p)
 		}
@@ -252,7 +252,7 @@ func (d *decoder) whole(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 		return
 	}
 	if i < b.minimum || i > b.maximum {
-		d.fail(n, p, "", "%s is %d, want %d to %d", subject(p), i, b.minimum, b.maximum)
+		d.fail(n, p, "write a number in between", "%s is %d, want %d to %d", subject(p), i, b.minimum, b.maximum)
 		return
 	}
 	v.SetInt(int64(i))
@@ -318,7 +318,7 @@ func (d *decoder) plain(n *yaml.Node, p *fieldPath) any {
 	case "!!int", "!!float":
 		return d.number(n, p)
 	}
-	d.fail(n, p, "", "%s has the tag %s, which is not supported", subject(p), quote(node.Tag))
+	d.fail(n, p, "take the tag out, and quote the value where it is a text", "%s has the tag %s, which is not supported", subject(p), quote(node.Tag))
 	return nil
 }
 

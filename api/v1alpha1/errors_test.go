@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 }
 
 // errorText loads files that must be refused and returns the errors' text. It
-// holds each error to the house rules: a place, a message, no secret.
+// holds each error to the house rules: a place, a message, a way out, no secret.
 func errorText(t *testing.T, files []File) string {
 	t.Helper()
 	spec, err := Load(files)
@@ -76,6 +76,9 @@ func errorText(t *testing.T, files []File) string {
 		t.Fatalf("got %v and error %v, want Errors alone", spec, err)
 	}
 	for _, e := range all {
+		if e.Hint == "" && !strings.Contains(e.Message, ", want ") {
+			t.Errorf("error without a way out: %v", e)
+		}
 		if e.Message == "" || e.File != "" && (e.Line < 1 || e.Column < 1) {
 			t.Errorf("error without message or position: %+v", *e)
 		}

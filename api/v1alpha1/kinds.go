@@ -54,7 +54,7 @@ func (l *loader) document(file string, root *yaml.Node) {
 		l.decode(o)
 	case apiVersion == APIVersion && IsOtherKind(kind):
 	case apiVersion == APIVersion:
-		l.stray(o, kindNode, at("kind"), l.report.suggest(kind, "kind", kindNames()), "unknown kind %s of %s", quote(kind), APIVersion)
+		l.stray(o, kindNode, at("kind"), l.report.suggest(kind, "kind", "", kindNames()), "unknown kind %s of %s", quote(kind), APIVersion)
 	case group == Group:
 		l.stray(o, apiNode, at("apiVersion"), "write "+APIVersion, "unknown version %s of %s", quote(strings.TrimPrefix(apiVersion, Group+"/")), Group)
 	case near && ours:
@@ -115,7 +115,7 @@ func (l *loader) finish() (*Spec, error) {
 		id := o.kind + " " + o.name
 		if earlier, taken := first[id]; taken && o.name != "" {
 			key, _, _ := at("metadata", "name").find(o.root)
-			l.report.add(o.errorAt(key, at("metadata", "name"), "the first stands at "+earlier.place(), fmt.Sprintf("duplicate %s %s", o.kind, quote(o.name))))
+			l.report.add(o.errorAt(key, at("metadata", "name"), "the first stands at "+earlier.place()+"; take one of them out, or rename it", fmt.Sprintf("duplicate %s %s", o.kind, quote(o.name))))
 			continue
 		}
 		first[id] = o
@@ -172,5 +172,5 @@ func only[T any](c *checker, o *object, first, x *T) *T {
 }
 
 func (c *checker) single(o, earlier *object) {
-	c.report.add(o.errorAt(o.root, nil, "the first stands at "+earlier.place(), fmt.Sprintf("a specification has one %s, this is another", o.kind)))
+	c.report.add(o.errorAt(o.root, nil, "the first stands at "+earlier.place()+"; make one of the two", fmt.Sprintf("a specification has one %s, this is another", o.kind)))
 }

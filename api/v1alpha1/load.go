@@ -124,6 +124,15 @@ func (o *object) place() string {
 	return o.kind + " " + o.name
 }
 
+// placeOf names where a field of the object stands, for a hint.
+func (o *object) placeOf(p *fieldPath) string {
+	if o.file == "" || o.unplaced {
+		return p.String()
+	}
+	n := o.node(p)
+	return fmt.Sprintf("%s:%d:%d", o.file, n.Line, n.Column)
+}
+
 // loader gathers the objects of a specification and what is wrong with them.
 type loader struct {
 	table     map[reflect.Type]*structFields
@@ -192,16 +201,17 @@ var (
 // syntaxError turns an error of the YAML parser into one with a position.
 func syntaxError(f File, err error) Error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
+	line, hint := 1, "the fault is in this line or right above it: look for indentation, open brackets and quotes; a value with \": \" in it is quoted"
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = strings.Replace(message, m[0], "", 1)
 	} else if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		hint = "set the anchor &" + shorten(m[1]) + " above, or quote the value where its * is meant"
 		if i := bytes.Index(f.Content, []byte("*"+m[1])); i >= 0 {
 			line += bytes.Count(f.Content[:i], []byte("\n"))
 		}
 	}
-	e := Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + message}
+	e := Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + message, Hint: hint}
 	if i := strayByte(f.Content); i >= 0 {
 		e.Line, e.Column = 1+bytes.Count(f.Content[:i], []byte("\n")), i-bytes.LastIndexByte(f.Content[:i], '\n')
 		e.Hint = "the file is not text in UTF-8"

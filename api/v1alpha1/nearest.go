@@ -15,24 +15,36 @@ const (
 )
 
 // suggest is a hint for a name that is not among the valid ones: the nearest of
-// them, or what there is.
-func (r *report) suggest(name, what string, valid []string) string {
+// them, or what there is. Otherwise says what makes the name valid; it is empty
+// where nothing does.
+func (r *report) suggest(name, what, otherwise string, valid []string) string {
 	if r.compared += len(valid); r.compared > maxCompared || r.full() {
-		return ""
+		return otherwise
 	}
 	if near, ok := nearest(name, valid); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
+	return choices(what, otherwise, valid)
+}
+
+// choices is a hint that says what there is, for what is no slip of the pen.
+func choices(what, otherwise string, valid []string) string {
 	if len(valid) == 0 {
-		return fmt.Sprintf("there is no %s", what)
+		return otherwise
 	}
 	listed := slices.Sorted(slices.Values(valid))
 	listed = slices.Compact(listed)
+	if otherwise != "" {
+		otherwise = "; to use another, " + otherwise
+	}
+	if len(listed) == 1 {
+		return fmt.Sprintf("the only %s is %s%s", what, listed[0], otherwise)
+	}
 	rest := ""
 	if n := len(listed) - maxListed; n > 0 {
 		listed, rest = listed[:maxListed], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("the %ss are %s%s", what, strings.Join(listed, ", "), rest)
+	return fmt.Sprintf("the %ss are %s%s%s", what, strings.Join(listed, ", "), rest, otherwise)
 }
 
 // nearest returns the valid name with the least edit distance to a name, where

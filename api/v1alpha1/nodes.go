@@ -133,7 +133,7 @@ func (s *shape) measure(n *yaml.Node, depth int) extent {
 		return extent{}
 	}
 	if depth > maxDepth {
-		return s.fail(n, "", "nested deeper than %d levels", maxDepth)
+		return s.fail(n, "nest less deeply", "nested deeper than %d levels", maxDepth)
 	}
 	if n.Kind == yaml.AliasNode {
 		return s.measureAlias(n, depth)
@@ -158,9 +158,9 @@ func (s *shape) measureAlias(n *yaml.Node, depth int) extent {
 	e := s.anchors[n.Alias]
 	switch {
 	case e.height == 0:
-		return s.fail(n, "", "alias *%s stands inside of its own anchor", n.Value)
+		return s.fail(n, "write the value out", "alias *%s stands inside of its own anchor", n.Value)
 	case depth+e.height > maxDepth:
-		return s.fail(n, "", "alias *%s nests deeper than %d levels", n.Value, maxDepth)
+		return s.fail(n, "write the value out, less deeply nested", "alias *%s nests deeper than %d levels", n.Value, maxDepth)
 	}
 	if s.expanded += e.nodes; s.expanded > maxExpanded {
 		return s.fail(n, "write the values out, or use fewer aliases", "aliases expand to more than %d values", maxExpanded)

@@ -253,6 +253,8 @@ func pathProblem(p string) string {
 // isInside says whether a path stays inside of a repository.
 func isInside(p string) bool { return pathProblem(p) == "" }
 
+const urlHint = "write a scheme, a host and a path, such as https://git.example.com/platform/fleet.git"
+
 // url checks a URL that Flux fetches from: it has a host, or a path for file://,
 // and no password.
 func (c *checker) url(of any, p *fieldPath, raw string) {
@@ -262,12 +264,12 @@ func (c *checker) url(of any, p *fieldPath, raw string) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		c.fail(of, p, "", "%s is %s, which is not a URL", p, quote(raw))
+		c.fail(of, p, urlHint, "%s is %s, which is not a URL", p, quote(raw))
 		return
 	case u.Host == "" && u.Scheme != "file":
-		c.fail(of, p, "", "%s is %s, which has no host", p, quote(raw))
+		c.fail(of, p, urlHint, "%s is %s, which has no host", p, quote(raw))
 	case strings.ContainsAny(raw, "${} \t\n"):
-		c.fail(of, p, "", "%s is %s, which has characters that no URL has", p, quote(raw))
+		c.fail(of, p, urlHint, "%s is %s, which has characters that no URL has", p, quote(raw))
 	}
 	if _, has := u.User.Password(); has {
 		c.fail(of, p, "take it out, put the credentials into a Secret of the cluster and name that in secretRef", "%s holds a password", p)
@@ -281,7 +283,7 @@ func (c *checker) branch(of any, p *fieldPath, name string) {
 	bad := !gitBranch.MatchString(name) || strings.Contains(name, "..") || strings.Contains(name, "//") || strings.Contains(name, "@{") ||
 		strings.HasSuffix(name, "/") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") || strings.Contains(name, "/.")
 	if name != "" && bad {
-		c.fail(of, p, "", "%s is %s, which is not a branch's name", p, quote(name))
+		c.fail(of, p, "write a name such as main or release/1.2, without refs/heads/", "%s is %s, which is not a branch's name", p, quote(name))
 	}
 }
 
@@ -291,16 +293,16 @@ func (c *checker) selector(of any, p *fieldPath, sel ClusterSelector) {
 		return
 	}
 	values := c.known.labels
-	dangling := c.eachIn(of, p.child("names"), "cluster", sel.Names, c.known.clusters)
-	dangling = c.eachIn(of, p.child("environments"), "environment", sel.Environments, c.known.environments) || dangling
+	dangling := c.eachIn(of, p.child("names"), "cluster", "add an object of kind Cluster", sel.Names, c.known.clusters)
+	dangling = c.eachIn(of, p.child("environments"), "environment", "set it in spec.environment of a Cluster", sel.Environments, c.known.environments) || dangling
 	for _, key := range slices.Sorted(maps.Keys(sel.MatchLabels)) {
 		switch value := sel.MatchLabels[key]; {
 		case values[key] == nil:
 			dangling = true
-			c.failKey(of, p.child("matchLabels").child(key), c.report.suggest(key, "label", slices.Collect(maps.Keys(values))), "no cluster has the label %s", quote(key))
+			c.failKey(of, p.child("matchLabels").child(key), c.report.suggest(key, "label", "add it to metadata.labels of a Cluster", slices.Collect(maps.Keys(values))), "no cluster has the label %s", quote(key))
 		case !slices.Contains(values[key], value):
 			dangling = true
-			c.fail(of, p.child("matchLabels").child(key), c.report.suggest(value, "value", values[key]), "no cluster has the label %s: %s", key, quote(value))
+			c.fail(of, p.child("matchLabels").child(key), c.report.suggest(value, "value", "set it in metadata.labels of a Cluster", values[key]), "no cluster has the label %s: %s", key, quote(value))
 		}
 	}
 	if !dangling && len(c.spec.Selected(sel)) == 0 {
@@ -309,12 +311,12 @@ func (c *checker) selector(of any, p *fieldPath, sel ClusterSelector) {
 }
 
 // eachIn reports the names of a list that are not among the valid ones, which
-// are sorted.
-func (c *checker) eachIn(of any, p *fieldPath, what string, names, valid []string) (dangling bool) {
+// are sorted; otherwise says what makes one valid.
+func (c *checker) eachIn(of any, p *fieldPath, what, otherwise string, names, valid []string) (dangling bool) {
 	for i, name := range names {
 		if _, found := slices.BinarySearch(valid, name); !found {
 			dangling = true
-			c.fail(of, p.item(i), c.report.suggest(name, what, valid), "there is no %s %s", what, quote(name))
+			c.fail(of, p.item(i), c.report.suggest(name, what, otherwise, valid), "there is no %s %s", what, quote(name))
 		}
 	}
 	return dangling

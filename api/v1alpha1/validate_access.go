@@ -129,14 +129,14 @@ func (c *checker) quantities(t *Tenant, p *fieldPath, values map[string]string, 
 	out := make(map[string]resource.Quantity, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) && !strings.HasPrefix(name, prefix) && !strings.Contains(name, "/") {
-			c.failKey(t, p.child(name), c.report.suggest(name, "resource", names), "there is no resource %s", quote(name))
+			c.failKey(t, p.child(name), c.report.suggest(name, "resource", "", names), "there is no resource %s", quote(name))
 		}
 		q, err := resource.ParseQuantity(values[name])
 		switch {
 		case err != nil:
 			c.fail(t, p.child(name), "write a quantity such as 500m, 2 or 4Gi", "%s is not a quantity", quote(values[name]))
 		case q.Sign() < 0:
-			c.fail(t, p.child(name), "", "%s is negative", quote(values[name]))
+			c.fail(t, p.child(name), "write 0, which allows none, or more", "%s is negative", quote(values[name]))
 		default:
 			out[name] = q
 		}

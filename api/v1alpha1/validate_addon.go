@@ -204,7 +204,7 @@ func (c *checker) bootstrap(a *Addon) {
 			c.fail(a, p, "add waitForCRDs or apply", "the hook does nothing")
 		}
 		if hook.Apply != "" && !slices.Contains(files, hook.Apply) {
-			c.fail(a, p.child("apply"), c.report.suggest(hook.Apply, "resource", files), "there is no resource %s in the add-on", quote(hook.Apply))
+			c.fail(a, p.child("apply"), c.report.suggest(hook.Apply, "resource", "add it to spec.resources", files), "there is no resource %s in the add-on", quote(hook.Apply))
 		}
 		for j, name := range hook.WaitForCRDs {
 			if !crdName.MatchString(name) {

@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
@@ -20,8 +21,8 @@ func (c *checker) encryption() {
 		tenants = append(tenants, t.Metadata.Name)
 	}
 	r := e.Spec.Recipients
-	c.scopes(e, p.child("clusters"), "cluster", r.Clusters, c.known.clusters)
-	c.scopes(e, p.child("tenants"), "tenant", r.Tenants, tenants)
+	c.scopes(e, p.child("clusters"), KindCluster, r.Clusters, c.known.clusters)
+	c.scopes(e, p.child("tenants"), KindTenant, r.Tenants, tenants)
 	c.recipients(e, p.child("platform"), r.Platform)
 	if len(r.Platform.Age)+len(r.Clusters)+len(r.Tenants) == 0 && c.whole(e) {
 		c.fail(e, p, "add the platform team's recipients and those of each cluster", "there is no recipient: nobody could decrypt a secret")
@@ -40,10 +41,11 @@ func (c *checker) encryption() {
 }
 
 // scopes checks the recipients of each scope, which names a cluster or tenant.
-func (c *checker) scopes(e *Encryption, p *fieldPath, what string, scopes map[string]Recipients, names []string) {
+func (c *checker) scopes(e *Encryption, p *fieldPath, kind string, scopes map[string]Recipients, names []string) {
+	what := strings.ToLower(kind)
 	for _, name := range slices.Sorted(maps.Keys(scopes)) {
 		if _, found := slices.BinarySearch(names, name); !found && !c.incomplete {
-			c.failKey(e, p.child(name), c.report.suggest(name, what, names), "there is no %s %s", what, quote(name))
+			c.failKey(e, p.child(name), c.report.suggest(name, what, "add an object of kind "+kind, names), "there is no %s %s", what, quote(name))
 		}
 		if !c.getsKey(e, what, name) {
 			c.nonEmpty(e, p.child(name), scopes[name])

@@ -216,7 +216,7 @@ func (c *k0rdentChecker) sourceRef(p *fieldPath, ref *NameRef) string {
 	}
 	kind := c.sources[ref.Name]
 	if kind == "" {
-		c.fail(c.of, p.child("sourceRef").child("name"), c.report.suggest(ref.Name, "source", slices.Collect(maps.Keys(c.sources))), "there is no source %s", quote(ref.Name))
+		c.named(p.child("sourceRef").child("name"), "source", "add it to spec.sources", ref.Name, slices.Collect(maps.Keys(c.sources)))
 	}
 	return kind
 }
@@ -253,7 +253,7 @@ func (c *k0rdentChecker) chains(p *fieldPath, what string, chains []K0rdentChain
 			for k, version := range path.Versions {
 				switch {
 				case !slices.Contains(versions, version):
-					c.fail(c.of, q.child("versions").item(k), c.report.suggest(version, "version", versions), "there is no version %s of the %s %s", quote(version), what, quote(path.Template))
+					c.fail(c.of, q.child("versions").item(k), choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", quote(version), what, quote(path.Template))
 				case slices.Index(path.Versions, version) < k:
 					c.fail(c.of, q.child("versions").item(k), "write another path for another way", "the path goes through version %s twice", quote(version))
 				}
@@ -263,9 +263,12 @@ func (c *k0rdentChecker) chains(p *fieldPath, what string, chains []K0rdentChain
 }
 
 func (c *k0rdentChecker) missingTemplate(p *fieldPath, what, name string, known map[string][]string) {
-	if name != "" {
-		c.fail(c.of, p, c.report.suggest(name, what, slices.Collect(maps.Keys(known))), "there is no %s %s", what, quote(name))
-	}
+	c.named(p, what, "add it to "+templatesField(what), name, slices.Collect(maps.Keys(known)))
+}
+
+// templatesField is the field that declares cluster templates or service templates.
+func templatesField(what string) string {
+	return "spec." + strings.ReplaceAll(what, " template", "Templates")
 }
 
 // template checks a reference to a version of a template, and says whether it is
@@ -276,7 +279,7 @@ func (c *k0rdentChecker) template(p *fieldPath, what string, ref K0rdentTemplate
 	case versions == nil:
 		c.missingTemplate(p.child("name"), what, ref.Name, known)
 	case !slices.Contains(versions, ref.Version) && ref.Version != "":
-		c.fail(c.of, p.child("version"), c.report.suggest(ref.Version, "version", versions), "there is no version %s of the %s %s", quote(ref.Version), what, quote(ref.Name))
+		c.fail(c.of, p.child("version"), choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", quote(ref.Version), what, quote(ref.Name))
 	default:
 		return ref.Version != ""
 	}

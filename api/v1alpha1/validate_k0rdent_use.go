@@ -37,9 +37,9 @@ func (c *k0rdentChecker) access() {
 		if n > 1 {
 			c.fail(c.of, p.child("namespaces"), "keep one of list, selector and stringSelector", "the rule chooses namespaces in %d ways, want one", n)
 		}
-		c.names(p.child("clusterTemplateChains"), "chain", rule.ClusterTemplateChains, c.clusterChains)
-		c.names(p.child("serviceTemplateChains"), "chain", rule.ServiceTemplateChains, c.serviceChains)
-		c.names(p.child("credentials"), "credential", rule.Credentials, c.keys)
+		c.names(p.child("clusterTemplateChains"), "cluster template chain", "add it to spec.clusterTemplateChains", rule.ClusterTemplateChains, c.clusterChains)
+		c.names(p.child("serviceTemplateChains"), "service template chain", "add it to spec.serviceTemplateChains", rule.ServiceTemplateChains, c.serviceChains)
+		c.names(p.child("credentials"), "credential", "add it to spec.credentials", rule.Credentials, c.keys)
 		if len(rule.ClusterTemplateChains)+len(rule.ServiceTemplateChains)+len(rule.Credentials) == 0 && c.whole(c.of) {
 			c.fail(c.of, p, "add chains or credentials, or take it out", "the rule hands nothing on")
 		}
@@ -58,14 +58,10 @@ func (c *k0rdentChecker) deployments() {
 				return holds(c.of.Spec.ClusterTemplateChains, rule.ClusterTemplateChains, d.Template)
 			})
 		}
-		if d.Credential != "" {
-			if slices.Contains(c.keys, d.Credential) {
-				c.handed(p.child("credential"), d.Namespace, "the credential "+quote(d.Credential), func(rule K0rdentAccess) bool {
-					return slices.Contains(rule.Credentials, d.Credential)
-				})
-			} else {
-				c.fail(c.of, p.child("credential"), c.report.suggest(d.Credential, "credential", c.keys), "there is no credential %s", quote(d.Credential))
-			}
+		if c.named(p.child("credential"), "credential", "add it to spec.credentials", d.Credential, c.keys) {
+			c.handed(p.child("credential"), d.Namespace, "the credential "+quote(d.Credential), func(rule K0rdentAccess) bool {
+				return slices.Contains(rule.Credentials, d.Credential)
+			})
 		}
 		c.serviceList(p.child("services"), d.Namespace, d.Services)
 		c.options(p.child("serviceOptions"), d.ServiceOptions)
@@ -121,7 +117,7 @@ func (c *k0rdentChecker) serviceList(p *fieldPath, namespace string, services []
 		for j, ref := range s.DependsOn {
 			deps[ids[i]] = append(deps[ids[i]], id(ref.Name, ref.Namespace))
 			if on := id(ref.Name, ref.Namespace); !slices.Contains(ids, on) {
-				c.fail(c.of, p.child("dependsOn").item(j).child("name"), c.report.suggest(on, "service", ids), "there is no service %s in the list", quote(on))
+				c.fail(c.of, p.child("dependsOn").item(j).child("name"), c.report.suggest(on, "service", "add it to services", ids), "there is no service %s in the list", quote(on))
 			}
 		}
 	}
@@ -171,7 +167,7 @@ func (c *k0rdentChecker) multiClusterServices() {
 	c.circle(p, "MultiClusterService", names, deps)
 	for i, m := range c.of.Spec.MultiClusterServices {
 		p := p.item(i)
-		c.names(p.child("dependsOn"), "MultiClusterService", m.DependsOn, names)
+		c.names(p.child("dependsOn"), "MultiClusterService", "add it to spec.multiClusterServices", m.DependsOn, names)
 		c.serviceList(p.child("services"), K0rdentNamespaceName, m.Services)
 		c.options(p.child("serviceOptions"), m.ServiceOptions)
 	}

@@ -44,7 +44,7 @@ func (c *kommanderChecker) release() {
 		c.fail(c.of, at("spec", "version"), "write 2.4.0 or later", "the layout of Kommander %s is not known", s.Version)
 	}
 	if f := c.spec.Fleet; f != nil && f.Spec.Flux.Install != InstallBootstrap && c.whole(f) {
-		c.fail(c.of, at("spec", "cluster"), "set spec.flux.install: bootstrap of the Fleet: Kommander installs Flux in the clusters that it attaches from its manifests in this repository",
+		c.fail(f, at("spec", "flux", "install"), "write flux: {install: bootstrap, version: "+defaultBootstrapVersion+"} in the spec of the Fleet: Kommander installs Flux in the clusters that it attaches from its manifests in this repository ("+c.productPlace()+")",
 			"the Fleet installs Flux with the Flux Operator, of which Kommander can make no definition")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
@@ -100,7 +100,7 @@ func (c *kommanderChecker) definitions() {
 		}
 	}
 	for i, d := range defs {
-		c.names(p.item(i).child("catalog").child("dependencies"), "definition", d.Catalog.Dependencies, slices.Sorted(maps.Keys(c.versions)))
+		c.names(p.item(i).child("catalog").child("dependencies"), "definition", "add it to spec.definitions", d.Catalog.Dependencies, slices.Sorted(maps.Keys(c.versions)))
 	}
 }
 
@@ -125,7 +125,7 @@ func (c *kommanderChecker) version(p *fieldPath, application, version string) {
 	case versions == nil:
 		c.fail(c.of, p, "add it to spec.definitions", "there is no definition of %s", quote(application))
 	case !slices.Contains(versions, version):
-		c.fail(c.of, p, c.report.suggest(version, "version", versions), "there is no definition of version %s of %s", quote(version), quote(application))
+		c.fail(c.of, p, choices("version", "add it to spec.definitions", versions), "there is no definition of version %s of %s", quote(version), quote(application))
 	}
 }
 
@@ -173,24 +173,33 @@ func (c *kommanderChecker) applications(p *fieldPath, list []KommanderApplicatio
 			c.version(p.child("version"), a.Application, a.Version)
 		}
 		if clusters != nil {
-			c.names(p.child("clusters"), "cluster", a.Clusters, clusters)
+			c.names(p.child("clusters"), "cluster", placesHint(clusters), a.Clusters, clusters)
 		}
 		c.overrides(p.child("overrides"), a, clusters)
 	}
 }
 
+// placesHint says how an application gets another cluster than those that it may be on.
+func placesHint(clusters []string) string {
+	if slices.Equal(clusters, []string{KommanderHost}) {
+		return "" // the management cluster's
+	}
+	return "add it to the clusters of the workspace or project"
+}
+
 // overrides checks that each changes something on clusters that have the application.
 func (c *kommanderChecker) overrides(p *fieldPath, a KommanderApplication, clusters []string) {
 	c.unique(p, "override", gather(a.Overrides, func(o KommanderOverride) string { return o.Name }))
+	otherwise := placesHint(clusters)
 	if a.Clusters != nil {
-		clusters = a.Clusters
+		clusters, otherwise = a.Clusters, "add it to the clusters of the application"
 	}
 	for i, o := range a.Overrides {
 		p := p.item(i)
 		if clusters != nil {
 			for j, name := range o.Clusters {
 				if !slices.Contains(clusters, name) {
-					c.fail(c.of, p.child("clusters").item(j), c.report.suggest(name, "cluster", clusters), "%s is not on cluster %s, where the override would change it", quote(a.Name), quote(name))
+					c.fail(c.of, p.child("clusters").item(j), c.report.suggest(name, "cluster", otherwise, clusters), "%s is not on cluster %s, where the override would change it", quote(a.Name), quote(name))
 				}
 			}
 		}

@@ -30,7 +30,7 @@ func (c *kommanderChecker) workspace(p *fieldPath, name string) *KommanderWorksp
 	w := c.of.Spec.Workspace(name)
 	if w == nil && name != "" {
 		names := gather(c.of.Spec.Workspaces, func(w KommanderWorkspace) string { return w.Name })
-		c.fail(c.of, p, c.report.suggest(name, "workspace", names), "there is no workspace %s", quote(name))
+		c.fail(c.of, p, c.report.suggest(name, "workspace", "add it to spec.workspaces", names), "there is no workspace %s", quote(name))
 	}
 	return w
 }
@@ -40,7 +40,7 @@ func (c *kommanderChecker) workspaces() {
 	p := at("spec", "workspaces")
 	list := c.of.Spec.Workspaces
 	c.unique(p, "workspace", gather(list, func(w KommanderWorkspace) string { return w.Name }))
-	c.unique(p, "namespace", gather(list, func(w KommanderWorkspace) string { return w.Namespace }))
+	c.uniqueBeside(p, "namespace", gather(list, func(w KommanderWorkspace) string { return w.Namespace }), gather(list, func(w KommanderWorkspace) string { return w.Name }))
 	attached := map[string]string{}
 	for i, w := range list {
 		p := p.item(i)
@@ -75,7 +75,7 @@ func (c *kommanderChecker) projects() {
 	p := at("spec", "projects")
 	list := c.of.Spec.Projects
 	c.unique(p, "project", gather(list, func(x KommanderProject) string { return x.Name }))
-	c.unique(p, "namespace", gather(list, func(x KommanderProject) string { return x.Namespace }))
+	c.uniqueBeside(p, "namespace", gather(list, func(x KommanderProject) string { return x.Namespace }), gather(list, func(x KommanderProject) string { return x.Name }))
 	namespaces := gather(c.of.Spec.Workspaces, func(w KommanderWorkspace) string { return w.Namespace })
 	for i, project := range list {
 		p := p.item(i)
@@ -103,7 +103,7 @@ func (c *kommanderChecker) placement(p *fieldPath, project KommanderProject, w *
 	if w == nil || len(w.Clusters) == 0 {
 		return // others attach them
 	}
-	c.names(p.child("clusters"), "cluster", project.Clusters, gather(w.Clusters, func(a KommanderAttached) string { return a.Name }))
+	c.names(p.child("clusters"), "cluster", "attach it in clusters of the workspace", project.Clusters, gather(w.Clusters, func(a KommanderAttached) string { return a.Name }))
 	selected := func(a KommanderAttached) bool {
 		labels := map[string]string{}
 		for key, value := range w.ClusterLabels {
@@ -135,10 +135,10 @@ func (c *kommanderChecker) bindings(p *fieldPath, project KommanderProject) {
 			c.fail(c.of, p, "keep exactly one of projectRole and workspaceRole: Kommander's webhook refuses anything else", "binding %s has to name one role", quote(b.Name))
 		}
 		if groups := c.groups(); len(groups) > 0 && !slices.Contains(groups, b.Group) && b.Group != "" {
-			c.fail(c.of, p.child("group"), c.report.suggest(b.Group, "group", groups), "there is no group %s", quote(b.Group))
+			c.fail(c.of, p.child("group"), c.report.suggest(b.Group, "group", "add it to spec.groups", groups), "there is no group %s", quote(b.Group))
 		}
 		if b.ProjectRole != "" && !slices.Contains(roles, b.ProjectRole) {
-			c.fail(c.of, p.child("projectRole"), c.report.suggest(b.ProjectRole, "role", roles), "there is no role %s in the project", quote(b.ProjectRole))
+			c.fail(c.of, p.child("projectRole"), c.report.suggest(b.ProjectRole, "role", "add it to "+p.up.up.child("roles").String(), roles), "there is no role %s in the project", quote(b.ProjectRole))
 		}
 	}
 }

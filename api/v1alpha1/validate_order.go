@@ -55,7 +55,7 @@ func (c *checker) dependency(a, on *Addon, name string, p *fieldPath, names []st
 		c.fail(a, p, "take it out", "the add-on depends on itself")
 	case on == nil:
 		if !c.incomplete {
-			c.fail(a, p, c.report.suggest(name, "add-on", names), "there is no add-on %s", quote(name))
+			c.fail(a, p, c.report.suggest(name, "add-on", "add an object of kind Addon", names), "there is no add-on %s", quote(name))
 		}
 	case a.Spec.Stage == StageControllers && on.Spec.Stage == StageConfigs && c.whole(a, on):
 		c.fail(a, p, "put this add-on into stage configs, or that one into controllers",
@@ -87,7 +87,7 @@ func (c *checker) need(a, on *Addon, name string, p *fieldPath, bootstrapped []s
 		c.fail(a, p, "take it out", "the add-on needs itself")
 	case on == nil:
 		if !c.incomplete {
-			c.fail(a, p, c.report.suggest(name, "bootstrapped add-on", bootstrapped), "there is no add-on %s", quote(name))
+			c.fail(a, p, c.report.suggest(name, "bootstrapped add-on", "add an object of kind Addon with spec.bootstrap: {}", bootstrapped), "there is no add-on %s", quote(name))
 		}
 	case on.Spec.Bootstrap == nil && c.whole(on):
 		c.fail(a, p, "add spec.bootstrap: {} to it, or take it out of the needs", "the bootstrap needs %s, which is not bootstrapped", quote(name))

@@ -1,7 +1,6 @@
 package v1alpha1
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -15,33 +14,59 @@ type productChecker struct {
 // cluster checks that a product's cluster is there, and without Flux's lockdown;
 // why says what it would keep from working.
 func (c *productChecker) cluster(name, hint, why string) {
-	p := at("spec", "cluster")
-	if _, there := slices.BinarySearch(c.known.clusters, name); !there && !c.incomplete {
-		c.fail(c.product, p, c.report.suggest(name, "cluster", c.known.clusters), "there is no cluster %s", quote(name))
+	if !c.incomplete {
+		c.named(at("spec", "cluster"), "cluster", "add an object of kind Cluster", name, c.known.clusters)
 	}
 	if f := c.spec.Fleet; f != nil && f.Spec.MultiTenancy.Lockdown != nil && *f.Spec.MultiTenancy.Lockdown {
-		c.fail(c.product, p, "set spec.multiTenancy.lockdown: false of the Fleet: "+hint, "the Fleet has Flux's multi-tenancy lockdown, under which %s", why)
+		c.fail(f, at("spec", "multiTenancy", "lockdown"), "write multiTenancy: {lockdown: false} in the spec of the Fleet: "+hint+" ("+c.productPlace()+")",
+			"the Fleet has Flux's multi-tenancy lockdown, under which %s", why)
 	}
+}
+
+// productPlace says where the product stands, for a hint at another object.
+func (c *productChecker) productPlace() string {
+	o := c.objects[c.product]
+	return "the " + o.kind + " stands at " + o.placeOf(at("spec"))
 }
 
 // unique reports a name that stands twice in a list.
 func (c *productChecker) unique(p *fieldPath, what string, names []string) {
+	c.uniqueBeside(p, what, names, nil)
+}
+
+// uniqueBeside reports a name that stands twice in a list, but of items whose
+// other names are the same, too, which are reported as that.
+func (c *productChecker) uniqueBeside(p *fieldPath, what string, names, others []string) {
 	first := map[string]int{}
 	for i, name := range names {
 		if j, twice := first[name]; twice && name != "" {
-			c.fail(c.product, p.item(i), fmt.Sprintf("the first is %s", p.item(j)), "duplicate %s %s", what, quote(name))
+			if others != nil && others[i] == others[j] {
+				continue
+			}
+			c.fail(c.product, p.item(i), "the first stands at "+c.objects[c.product].placeOf(p.item(j))+"; take one of them out, or rename it",
+				"duplicate %s %s", what, quote(name))
 			continue
 		}
 		first[name] = i
 	}
 }
 
+// named reports a name that is not among the valid ones, and says whether it is;
+// otherwise says what makes it one.
+func (c *productChecker) named(p *fieldPath, what, otherwise, name string, valid []string) bool {
+	if slices.Contains(valid, name) {
+		return true
+	}
+	if name != "" {
+		c.fail(c.product, p, c.report.suggest(name, what, otherwise, valid), "there is no %s %s", what, quote(name))
+	}
+	return false
+}
+
 // names reports the names of a list that are not among the valid ones.
-func (c *productChecker) names(p *fieldPath, what string, names, valid []string) {
+func (c *productChecker) names(p *fieldPath, what, otherwise string, names, valid []string) {
 	for i, name := range names {
-		if !slices.Contains(valid, name) {
-			c.fail(c.product, p.item(i), c.report.suggest(name, what, valid), "there is no %s %s", what, quote(name))
-		}
+		c.named(p.item(i), what, otherwise, name, valid)
 	}
 }
 
@@ -53,13 +78,13 @@ func (c *productChecker) secretOf(p *fieldPath, cluster, secret string, keys []S
 	for i, k := range keys {
 		c.secretSource(c.product, p.child("keys").item(i).child("from"), k.From)
 		if !slices.Contains(known, k.Name) && k.Name != "" && len(known) > 0 {
-			c.fail(c.product, p.child("keys").item(i).child("name"), c.report.suggest(k.Name, "key", known), "the Secret of %s has no key %s", secret, quote(k.Name))
+			c.fail(c.product, p.child("keys").item(i).child("name"), c.report.suggest(k.Name, "key", "", known), "the Secret of %s has no key %s", secret, quote(k.Name))
 		}
 	}
 	c.unique(p.child("keys"), "key", names)
 	for _, key := range wanted {
 		if !slices.Contains(names, key) && c.whole(c.product) {
-			c.fail(c.product, p.child("keys"), "say where its value comes from, or leave keys out", "the Secret of %s lacks the key %s", secret, quote(key))
+			c.fail(c.product, p.child("keys"), "add - {name: "+key+", from: {env: NAME}} with the environment variable that holds it, or leave keys out", "the Secret of %s lacks the key %s", secret, quote(key))
 		}
 	}
 	e := c.spec.Encryption

@@ -20,7 +20,7 @@ func (c *checker) resources() {
 			p := at("spec", "resources").item(i)
 			switch {
 			case files[r.Name] && r.Name != "":
-				c.fail(a, p.child("name"), "", "duplicate resource %s in the add-on", quote(r.Name))
+				c.fail(a, p.child("name"), "give each a name of its own, or put the manifests of both under one", "duplicate resource %s in the add-on", quote(r.Name))
 			case slices.Contains(generatedFiles, r.Name):
 				c.fail(a, p.child("name"), "choose another name", "a resource cannot be named %s: a generated file has that name", quote(r.Name))
 			}

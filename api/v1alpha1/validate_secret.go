@@ -71,7 +71,7 @@ func (c *checker) secretScope(e *Encryption, p *fieldPath, d *DeclaredSecret) {
 			names = append(names, t.Metadata.Name)
 		}
 		if !c.incomplete {
-			c.fail(e, p.child("tenant"), c.report.suggest(d.Tenant, "tenant", names), "there is no tenant %s", quote(d.Tenant))
+			c.fail(e, p.child("tenant"), c.report.suggest(d.Tenant, "tenant", "add an object of kind Tenant", names), "there is no tenant %s", quote(d.Tenant))
 		}
 	case d.Scope == ScopeClusters:
 		c.selector(e, p.child("clusters"), d.Clusters)
@@ -91,7 +91,7 @@ func (c *checker) secretNamespace(e *Encryption, p *fieldPath, d *DeclaredSecret
 	if d.Scope == ScopeTenant {
 		if t := c.spec.Tenant(d.Tenant); t != nil {
 			if own := append(slices.Clone(t.Spec.Namespaces), t.Spec.SyncNamespace); !slices.Contains(own, d.Namespace) {
-				c.fail(e, p, c.report.suggest(d.Namespace, "namespace", own), "tenant %s has no namespace %s", quote(d.Tenant), quote(d.Namespace))
+				c.fail(e, p, c.report.suggest(d.Namespace, "namespace", "add it to spec.namespaces of the Tenant", own), "tenant %s has no namespace %s", quote(d.Tenant), quote(d.Namespace))
 			}
 		}
 		return
@@ -104,7 +104,7 @@ func (c *checker) secretNamespace(e *Encryption, p *fieldPath, d *DeclaredSecret
 			}
 		}
 		if !slices.Contains(there, d.Namespace) {
-			c.fail(e, p, c.report.suggest(d.Namespace, "namespace", there),
+			c.fail(e, p, c.report.suggest(d.Namespace, "namespace", "add an object of kind Addon with spec.namespace: "+d.Namespace, there),
 				"no add-on of cluster %s has the namespace %s: the Secret could not be applied", quote(cluster.Metadata.Name), quote(d.Namespace))
 			return
 		}

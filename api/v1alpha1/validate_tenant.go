@@ -37,7 +37,7 @@ func (c *checker) environments(t *Tenant, places []string) {
 	for _, key := range slices.Sorted(maps.Keys(t.Spec.Environments)) {
 		p := at("spec", "environments", key)
 		if _, found := slices.BinarySearch(places, key); !found && !c.incomplete {
-			c.failKey(t, p, c.report.suggest(key, "cluster or environment", places), "there is no cluster or environment %s", quote(key))
+			c.failKey(t, p, c.report.suggest(key, "name", "add an object of kind Cluster", places), "there is no cluster or environment %s", quote(key))
 		}
 		if problem := pathProblem(t.Spec.Environments[key]); problem != "" {
 			c.fail(t, p, "write a path in the source, such as ./"+key, "path %s %s", quote(t.Spec.Environments[key]), problem)

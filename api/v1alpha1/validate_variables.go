@@ -97,7 +97,7 @@ func (c *checker) defined(a *Addon, u use, reaches func(*Cluster) bool) {
 		}
 		hint := "set it in the cluster's spec.variables, or give a default: ${" + u.name + ":=…}; " + escapeHint
 		if near, ok := nearest(u.name, slices.Collect(maps.Keys(cluster.Spec.Variables))); ok {
-			hint = c.report.suggest(near, "variable", []string{near})
+			hint = c.report.suggest(near, "variable", "", []string{near})
 		}
 		c.fail(a, u.at, hint, "the cluster %s has no variable %s", quote(cluster.Metadata.Name), quote(u.name))
 		return
