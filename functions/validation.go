@@ -116,7 +116,7 @@ func ReadValidation(name string, content []byte) (Validation, error) {
 	if len(file.Documents) != 1 {
 		return fail(problem{text: fmt.Sprintf("has %d YAML documents: want one, a %s of %s", len(file.Documents), ValidationKind, v1alpha1.APIVersion)})
 	}
-	root := file.Documents[0].Node
+	root := file.Documents[0].Root()
 	all := headProblems(root)
 	if len(all) == 0 {
 		all = v.settings().problems(repository.Lookup(root, "spec"), "spec")

@@ -90,7 +90,7 @@ func (g *git) folderChart(h *helmRelease, c *chart, kind, namespace, name string
 	if !ok || len(file.Documents) == 0 {
 		return
 	}
-	n := file.Documents[0].Node
+	n := file.Documents[0].Root()
 	if v := scalarText(file.Path, n, "name"); v.value != "" {
 		c.name = v
 	}

@@ -35,7 +35,7 @@ func (r *reader) charts() []*release {
 		if !repository.IsKustomization(f.Path) || len(f.Documents) == 0 || r.repo.Use(f.Path) == repository.Chart || r.isAside(f.Path) {
 			continue
 		}
-		for _, chart := range items(f.Documents[0].Node, "helmCharts") {
+		for _, chart := range items(f.Documents[0].Root(), "helmCharts") {
 			if chart.Kind == yaml.MappingNode {
 				out = append(out, r.kustomizeChart(f, chart))
 			}
@@ -94,7 +94,7 @@ func (r *reader) newChart(file, dir string, n *yaml.Node) (*release, *evaluation
 // kustomizeChart is an item of helmCharts, as kustomize's
 // HelmChartInflationGenerator hands it to helm.
 func (r *reader) kustomizeChart(f *repository.File, n *yaml.Node) *release {
-	file, whole := f.Path, f.Documents[0].Node
+	file, whole := f.Path, f.Documents[0].Root()
 	out, e := r.newChart(file, path.Dir(file), n)
 	out.definition = kustomizeDefinition
 	out.name, out.chart = scalarText(file, n, "releaseName"), scalarText(file, n, "name")

@@ -19,10 +19,11 @@ var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", 
 
 // isHelmfile says whether a document is one: releases with a name and a chart,
 // or helmfiles that it calls, and no object of Kubernetes.
-func isHelmfile(n *yaml.Node) bool {
-	if repository.Lookup(n, "kind") != nil {
+func isHelmfile(d *repository.Document) bool {
+	if d.Lookup("releases") == nil && d.Lookup("helmfiles") == nil || d.Lookup("kind") != nil {
 		return false
 	}
+	n := d.Root()
 	unknown, others := 0, 0
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		switch key := n.Content[i].Value; {
@@ -86,7 +87,7 @@ func findHelmfiles(repo *repository.Repository) []string {
 		if repo.Use(f.Path) == repository.Chart {
 			continue
 		}
-		is := slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return isHelmfile(d.Node) })
+		is := slices.ContainsFunc(f.Documents, isHelmfile)
 		if !is && (f.Err != nil && f.Err.Reason == repository.NotYAML || inSeveralParts(f)) {
 			data, err := repo.ReadFile(f.Path)
 			is = err == nil && looksLikeHelmfile(f.Path, data)
@@ -110,18 +111,19 @@ func findHelmfiles(repo *repository.Repository) []string {
 // inSeveralParts says whether a file of several documents is a helmfile taken
 // together: one part brings what the releases of another inherit.
 func inSeveralParts(f *repository.File) bool {
-	releases := false
+	if len(f.Documents) < 2 || !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Lookup("releases") != nil }) {
+		return false
+	}
 	for _, d := range f.Documents {
-		if repository.Lookup(d.Node, "kind") != nil || d.Node.Kind != yaml.MappingNode {
+		root := d.Root()
+		if repository.Lookup(root, "kind") != nil || root.Kind != yaml.MappingNode {
 			return false
 		}
-		for i := 0; i+1 < len(d.Node.Content); i += 2 {
-			key := d.Node.Content[i].Value
-			if !slices.Contains(known, key) {
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			if !slices.Contains(known, root.Content[i].Value) {
 				return false
 			}
-			releases = releases || key == "releases"
 		}
 	}
-	return releases && len(f.Documents) > 1
+	return true
 }

@@ -72,7 +72,7 @@ func fluxKustomization(k *repository.Kustomize) (fluxDefinition, bool) {
 	}
 	file := k.File.Path
 	for _, field := range []string{"resources", "bases"} {
-		for _, item := range items(k.Document.Node, field) {
+		for _, item := range items(k.Document.Root(), field) {
 			if item.Kind != yaml.ScalarNode {
 				continue
 			}

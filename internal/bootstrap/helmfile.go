@@ -370,7 +370,7 @@ func parseText(file, data string) ([]*yaml.Node, error) {
 	}
 	var nodes []*yaml.Node
 	for _, d := range f.Documents {
-		nodes = append(nodes, d.Node)
+		nodes = append(nodes, d.Root())
 	}
 	if f.Err != nil {
 		return nodes, &syntaxError{file, f.Err.Line, f.Err.Message}

@@ -153,7 +153,7 @@ var substituteName = regexp.MustCompile(`name["']?:\s*["']?([^\s"',}\]]+)`)
 // variables adds all names in the files that mention substituteFrom: a patch may hold it.
 func (x *interest) variables() {
 	for _, f := range x.repo.Files() {
-		if f.Err == nil && !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return mentions(d.Node, "substituteFrom", 0) }) {
+		if f.Err == nil && !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Mentions("substituteFrom") }) {
 			continue
 		}
 		data, err := x.repo.ReadFile(f.Path)
@@ -164,15 +164,6 @@ func (x *interest) variables() {
 			x.data[string(match[1])] = true
 		}
 	}
-}
-
-// mentions says whether a key or text below a node has a word in it.
-func mentions(n *yaml.Node, word string, depth int) bool {
-	if n == nil || depth > maxValueDepth {
-		return n != nil
-	}
-	return n.Kind == yaml.ScalarNode && strings.Contains(n.Value, word) ||
-		slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return mentions(child, word, depth+1) })
 }
 
 // in says whether a Kustomization matters.

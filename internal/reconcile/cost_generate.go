@@ -97,7 +97,7 @@ func (e *estimator) plugins(dir, ref string, c *cost) (at string, roots []*yaml.
 	for _, file := range e.repo.Files() {
 		if contains(at, file.Path) && !repository.IsKustomization(file.Path) {
 			for _, d := range file.Documents {
-				roots = append(roots, d.Node)
+				roots = append(roots, d.Root())
 			}
 		}
 	}

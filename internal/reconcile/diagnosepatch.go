@@ -74,7 +74,7 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 			}
 			one.text, one.file = string(data), file
 			if f, ok := v.repo.File(file); ok && len(f.Documents) == 1 {
-				stands = []patch{{local: file, node: f.Documents[0].Node}}
+				stands = []patch{{local: file, node: f.Documents[0].Root()}}
 			}
 		}
 		if len(stands) == 1 {

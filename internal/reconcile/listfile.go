@@ -84,11 +84,11 @@ func (l *lister) plain(file *repository.File) ([]member, bool) {
 
 // plainObject is the object that a document is.
 func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
-	if len(d.Objects) != 1 || d.Objects[0].Node != d.Node || strings.HasSuffix(d.Objects[0].Kind, "List") ||
-		!isPlain(d.Node) || !plainFields(d.Node) || referrers[d.Objects[0].Kind] && !regular(d.Node) {
+	if len(d.Objects) != 1 || d.Objects[0].Node != d.Root() || strings.HasSuffix(d.Objects[0].Kind, "List") ||
+		!isPlain(d.Root()) || !plainFields(d.Root()) || referrers[d.Objects[0].Kind] && !regular(d.Root()) {
 		return o, false
 	}
-	value, err := repository.Value(d.File.Path, d.Node)
+	value, err := repository.Value(d.File.Path, d.Root())
 	if err == nil {
 		value, ok = jsonValue(value)
 	}

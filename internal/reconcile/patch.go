@@ -90,7 +90,7 @@ func patchesOf(repo *repository.Repository, k *repository.Kustomize) []patch {
 		at, _ := repository.Join(k.Dir, p.Path)
 		if f, ok := repo.File(at); ok {
 			for _, d := range f.Documents {
-				one := patch{file: at, local: at, repo: repo, node: d.Node, exact: true, target: p.Target}
+				one := patch{file: at, local: at, repo: repo, node: d.Root(), exact: true, target: p.Target}
 				all = append(all, one.bounded())
 			}
 		}

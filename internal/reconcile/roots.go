@@ -74,7 +74,7 @@ func instanceRoots(repo *repository.Repository) []Root {
 			continue
 		}
 		for _, d := range f.Documents {
-			if len(d.Objects) == 0 {
+			if len(d.Objects) == 0 && d.Lookup("instance") != nil {
 				roots = addSync(roots, d, nil, "", []any{"instance"})
 			}
 		}
@@ -84,7 +84,7 @@ func instanceRoots(repo *repository.Repository) []Root {
 
 // addSync adds the root that a FluxInstance's spec at a path of a document syncs.
 func addSync(roots []Root, d *repository.Document, o *repository.Object, namespace string, at []any) []Root {
-	node := d.Node
+	node := d.Root()
 	if o != nil {
 		node = o.Node
 	}

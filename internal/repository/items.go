@@ -86,7 +86,7 @@ func (r *Repository) render() error {
 		var text bytes.Buffer
 		encoder := yaml.NewEncoder(&text)
 		for _, d := range f.Documents {
-			if err := encoder.Encode(d.Node); err != nil {
+			if err := encoder.Encode(d.node); err != nil {
 				return fmt.Errorf("%s: %w", f.Path, err)
 			}
 		}
@@ -106,10 +106,8 @@ func (r *Repository) render() error {
 func (r *Repository) Partial() bool { return r.partial }
 
 func addItem(f *File, n *yaml.Node, index int) {
-	doc := &Document{File: f, Index: index, Node: withoutLines(resolve(n), map[*yaml.Node]*yaml.Node{})}
-	doc.Encrypted = isEncrypted(doc.Node)
-	doc.Objects = objectsOf(doc)
-	f.Documents = append(f.Documents, doc)
+	root := withoutLines(resolve(n), map[*yaml.Node]*yaml.Node{})
+	f.Documents = append(f.Documents, newDocument(f, index, root))
 }
 
 // withoutLines copies a node without positions, aliases kept as aliases.

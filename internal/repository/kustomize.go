@@ -151,7 +151,7 @@ func newKustomize(f *File) *Kustomize {
 		k.Component = kind.Value == types.ComponentKind
 	}
 	// Of a key given twice kustomize takes the last.
-	value, err := decoder{file: f.Path, lastWins: true}.value(k.Document.Node)
+	value, err := decoder{file: f.Path, lastWins: true}.value(k.Document.Root())
 	if err != nil {
 		k.Err = err
 		return k

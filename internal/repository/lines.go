@@ -77,7 +77,7 @@ func (r *Repository) maskedLines(path string) []string {
 		for i, d := range f.Documents {
 			end := len(lines)
 			if i+1 < len(f.Documents) {
-				end = f.Documents[i+1].Node.Line - 1
+				end = f.Documents[i+1].Line - 1
 			}
 			hideSecrets(lines, d, end)
 		}
@@ -99,9 +99,9 @@ func hideSecrets(lines []string, d *Document, end int) {
 		}
 	}
 	// The field is spelled in any case.
-	for i := 0; d.Node.Kind == yaml.MappingNode && i < len(d.Node.Content); i += 2 {
-		if key := d.Node.Content[i].Value; strings.EqualFold(key, "secretGenerator") {
-			hideField(lines, d.Node, key, end)
+	for _, key := range keysOf(d.Root()) {
+		if strings.EqualFold(key.Value, "secretGenerator") {
+			hideField(lines, d.Root(), key.Value, end)
 		}
 	}
 }

@@ -263,9 +263,10 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 	parse(f, data, limits)
 	parsed := int64(0)
 	for _, d := range f.Documents {
-		parsed += countNodes(d.Node)
+		parsed += countNodes(d.node)
 	}
 	budget.put(estimate - parsed)
+	f.fold(data, parsed, limits)
 }
 
 // boundTotal refuses the files that come to more than the limits with those before

@@ -297,7 +297,7 @@ metadata: {name: c}
 	if f.Err == nil || !f.Err.Template {
 		t.Errorf("the error is %+v", f.Err)
 	}
-	if len(f.Documents) != 2 || f.Documents[1].Index != 2 || f.Documents[1].Node.Line != 8 {
+	if len(f.Documents) != 2 || f.Documents[1].Index != 2 || f.Documents[1].Line != 8 {
 		t.Errorf("documents are %+v", f.Documents)
 	}
 	if line, column := f.Documents[1].Objects[0].Position("metadata", "name"); line != 10 || column != 18 {

@@ -12,7 +12,12 @@ import (
 // Lookup follows a path of field names (string) and list indexes (int) from the
 // document's root, through aliases and merge keys. It returns nil where there
 // is nothing.
-func (d *Document) Lookup(path ...any) *yaml.Node { return Lookup(d.Node, path...) }
+func (d *Document) Lookup(path ...any) *yaml.Node {
+	if d.lacks(path) {
+		return nil
+	}
+	return Lookup(d.Root(), path...)
+}
 
 // Lookup is Document.Lookup from the object's root.
 func (o *Object) Lookup(path ...any) *yaml.Node { return Lookup(o.Node, path...) }
@@ -41,11 +46,11 @@ func (o *Object) Value(path ...any) (any, error) {
 // Position returns the line and column of what is at a path: of the value where
 // it is a scalar, of its key (or "-" item) where it is a map or a list. Where
 // there is nothing at the path, it is the position of the nearest parent.
-func (d *Document) Position(path ...any) (line, column int) { return Position(d.Node, path...) }
+func (d *Document) Position(path ...any) (line, column int) { return Position(d.Root(), path...) }
 
 // KeyPosition returns the line and column of the key, or list item, at a path,
 // or of the nearest parent's.
-func (d *Document) KeyPosition(path ...any) (line, column int) { return position(d.Node, path, true) }
+func (d *Document) KeyPosition(path ...any) (line, column int) { return position(d.Root(), path, true) }
 
 // Position is Document.Position from the object's root.
 func (o *Object) Position(path ...any) (line, column int) { return Position(o.Node, path...) }

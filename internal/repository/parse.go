@@ -31,19 +31,21 @@ func parse(f *File, data []byte, limits Limits) {
 		if n.node == nil {
 			continue
 		}
-		doc := &Document{File: f, Index: n.index, Node: n.node}
-		added, e := checkNode(doc.Node, limits)
+		added, e := checkNode(n.node, limits)
 		if e != nil {
 			e.Path = f.Path
 			f.Err = firstError(f.Err, e)
 			continue
 		}
 		f.added.add(added)
-		doc.Node = resolve(doc.Node)
-		doc.Encrypted = isEncrypted(doc.Node)
-		doc.Objects = objectsOf(doc)
-		f.Documents = append(f.Documents, doc)
+		f.Documents = append(f.Documents, newDocument(f, n.index, resolve(n.node)))
 	}
+}
+
+func newDocument(f *File, index int, root *yaml.Node) *Document {
+	d := &Document{File: f, Index: index, Line: root.Line, node: root, Encrypted: isEncrypted(root)}
+	d.Objects = objectsOf(d)
+	return d
 }
 
 func firstError(a, b *Error) *Error {
@@ -389,7 +391,7 @@ func isEncrypted(root *yaml.Node) bool {
 // objectsOf finds the Kubernetes objects of a document: itself, or the items
 // when it is a List. A kind that is itself encrypted names nothing.
 func objectsOf(d *Document) []*Object {
-	o := newObject(d, d.Node)
+	o := newObject(d, d.node)
 	if o == nil {
 		return nil
 	}

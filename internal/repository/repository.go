@@ -77,6 +77,8 @@ type File struct {
 	FromItems bool
 
 	chart bool
+	// folded is what is kept of the file in the place of its documents' nodes; nil of most files.
+	folded *folded
 	// added is what aliases add to the documents.
 	added expanded
 }
@@ -130,12 +132,16 @@ type Document struct {
 	File *File
 	// Index of the document in its file, from 0, empty ones counted.
 	Index int
-	// Node is the document's root, never a document or alias node.
-	Node *yaml.Node
+	// Line of the document's root, from 1; 0 where the file came as items.
+	Line int
 	// Encrypted says that the document carries SOPS metadata.
 	Encrypted bool
 	// Objects of the document: one, the items of a List, or none.
 	Objects []*Object
+
+	node *yaml.Node
+	// keys of the root, where the file is folded.
+	keys []string
 }
 
 // Object is a light view of a Kubernetes object in a document.

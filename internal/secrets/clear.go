@@ -94,7 +94,7 @@ func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, know
 			return nil, true
 		}
 		for _, d := range f.Documents {
-			clear = append(clear, clearNodes(d.Node, c, state == Encrypted)...)
+			clear = append(clear, clearNodes(d.Root(), c, state == Encrypted)...)
 			if state == Encrypted {
 				clear = append(clear, leftClear(d, c)...)
 			}
@@ -111,7 +111,7 @@ func ClearInDocument(d, first *repository.Document) (clear []ClearValue, known b
 		return nil, false
 	}
 	c := newChooser(s)
-	return append(clearNodes(d.Node, c, true), leftClear(d, c)...), true
+	return append(clearNodes(d.Root(), c, true), leftClear(d, c)...), true
 }
 
 // leftClear are the values of encrypted Secrets that the selection doesn't choose and that are

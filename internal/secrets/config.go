@@ -209,7 +209,7 @@ func ParseConfig(file string, data []byte) (*Config, error) {
 func configIn(f *repository.File) *Config {
 	c := &Config{File: f.Path}
 	if f.Err == nil && len(f.Documents) > 0 {
-		c.read(f.Documents[0].Node)
+		c.read(f.Documents[0].Root())
 	}
 	return c
 }

@@ -109,7 +109,7 @@ func parsed(data []byte) *repository.File {
 // StateOfDocument tells the state of one document in YAML or JSON: each document of a file has
 // metadata of its own.
 func StateOfDocument(d *repository.Document) State {
-	n := repository.Lookup(d.Node, "sops")
+	n := d.Lookup("sops")
 	if n == nil || n.Kind != yaml.MappingNode {
 		return InTheClear
 	}
@@ -132,7 +132,7 @@ func StateOfDocument(d *repository.Document) State {
 }
 
 func selectionOf(d *repository.Document) Selection {
-	n := repository.Lookup(d.Node, "sops")
+	n := d.Lookup("sops")
 	if n == nil {
 		return Selection{}
 	}

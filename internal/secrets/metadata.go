@@ -30,7 +30,7 @@ var fileFields = map[string]string{"age": "age", "pgp": "pgp", "kms": "kms", "gc
 // MetadataOf reads the metadata of an encrypted document.
 // Source: github.com/getsops/sops/v3 v3.13 stores, metadata.
 func MetadataOf(d *repository.Document) (*Metadata, bool) {
-	n := repository.Lookup(d.Node, "sops")
+	n := d.Lookup("sops")
 	if !d.Encrypted || n == nil {
 		return nil, false
 	}

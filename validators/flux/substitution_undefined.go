@@ -201,7 +201,7 @@ func endOf(o *repository.Object) int {
 	documents := o.Document.File.Documents
 	for i, d := range documents {
 		if d == o.Document && i+1 < len(documents) {
-			return documents[i+1].Node.Line
+			return documents[i+1].Line
 		}
 	}
 	return far

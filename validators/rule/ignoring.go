@@ -176,7 +176,7 @@ func (ig *Ignoring) itemComments(file string, doc *repository.Document) {
 			walk(child)
 		}
 	}
-	walk(doc.Node)
+	walk(doc.Root())
 }
 
 // judge sorts the decisions and says of each whether all the rules that it is
@@ -316,7 +316,7 @@ func objectAt(repo *repository.Repository, at finding.Place, named finding.Objec
 	if at.Line == 0 {
 		return withoutLine(f, named)
 	}
-	i := sort.Search(len(f.Documents), func(i int) bool { return f.Documents[i].Node.Line > at.Line })
+	i := sort.Search(len(f.Documents), func(i int) bool { return f.Documents[i].Line > at.Line })
 	if i == 0 {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (in input) file(dir string) string {
 // secretGenerator. Names of fields may be spelled in any case, as kustomize reads them.
 func eachInput(d *repository.Document, generators string) iter.Seq[input] {
 	return func(yield func(input) bool) {
-		for _, g := range items(anyCase(d.Node, generators)) {
+		for _, g := range items(anyCase(d.Root(), generators)) {
 			name := "?"
 			if n := anyCase(g, "name"); n != nil {
 				name = n.Value

@@ -308,7 +308,7 @@ func partialDocuments(p *rule.Pass, f *repository.File) {
 		}
 		values, known := secrets.ClearInDocument(d, first)
 		if !known {
-			p.Unresolved(f.Path, d.Node.Line, "whether all values are encrypted: comments choose them")
+			p.Unresolved(f.Path, d.Line, "whether all values are encrypted: comments choose them")
 		}
 		what, object := "the file", finding.Object{}
 		if len(d.Objects) == 1 {

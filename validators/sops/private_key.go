@@ -143,7 +143,7 @@ func inSecret(repo *repository.Repository, file string, line int) bool {
 	}
 	var around *repository.Document
 	for _, d := range f.Documents {
-		if d.Node.Line <= line {
+		if d.Line <= line {
 			around = d
 		}
 	}

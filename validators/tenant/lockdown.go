@@ -97,7 +97,7 @@ func ofInstance(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	}
 	for _, d := range file.Documents {
 		for _, at := range [][]any{{"instance"}, {"spec", "values", "instance"}, {"spec"}} {
-			node := repository.Lookup(d.Node, at...)
+			node := d.Lookup(at...)
 			if node == nil || repository.Lookup(node, "sync", "path") == nil {
 				continue
 			}

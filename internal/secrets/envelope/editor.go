@@ -104,8 +104,8 @@ func (e *editor) read(data []byte, encrypted bool) error {
 		e.documents = f.Documents
 	}
 	for _, d := range e.documents {
-		if d.Node.Kind != yaml.MappingNode {
-			return &Error{Reason: Malformed, File: e.file, Line: d.Node.Line, Column: d.Node.Column, Message: "sops encrypts files that hold keys with values, and this is a list or a single value", hint: "put it under a key"}
+		if root := d.Root(); root.Kind != yaml.MappingNode {
+			return &Error{Reason: Malformed, File: e.file, Line: root.Line, Column: root.Column, Message: "sops encrypts files that hold keys with values, and this is a list or a single value", hint: "put it under a key"}
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (e *editor) loadPlain(data []byte) (sops.TreeBranches, error) {
 		return nil, err
 	}
 	for _, d := range e.documents {
-		if n := repository.Lookup(d.Node, "sops"); n != nil {
+		if n := d.Lookup("sops"); n != nil {
 			return nil, e.alreadyEncrypted()
 		}
 	}
@@ -210,7 +210,7 @@ func (e *editor) emit(t *sops.Tree) ([]byte, error) {
 // metadataPosition is where a field of the metadata stands, or the metadata itself.
 func (e *editor) metadataPosition(fields ...any) (line, column int) {
 	for _, d := range e.documents {
-		if repository.Lookup(d.Node, "sops") != nil {
+		if d.Lookup("sops") != nil {
 			return d.KeyPosition(append([]any{"sops"}, fields...)...)
 		}
 	}
@@ -236,7 +236,7 @@ func (e *editor) recipientPosition(r secrets.Recipient) (line, column int) {
 // position is where a text stands, whose path is as SOPS writes it: keys, a colon after each.
 func (e *editor) position(at, text string) (line, column int) {
 	for _, d := range e.documents {
-		if line, column = find(d.Node, "", at, text); line > 0 {
+		if line, column = find(d.Root(), "", at, text); line > 0 {
 			return line, column
 		}
 	}
