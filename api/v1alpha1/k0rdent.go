@@ -62,7 +62,7 @@ type K0rdentSpec struct {
 // K0rdentComponent is a chart of kcm's and its values.
 type K0rdentComponent struct {
 	// Version of the chart, exact.
-	Version string `json:"version" jsonschema:"required,minLength=1,example=1.0.25,pattern=^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$"`
+	Version string `json:"version" jsonschema:"required,minLength=1,example=1.1.15,pattern=^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?$"`
 	// Config are values of the chart in the Management.
 	Config map[string]any `json:"config,omitempty"`
 }
@@ -113,7 +113,7 @@ type K0rdentTemplate struct {
 	// provider must have.
 	ProviderContracts map[string]string `json:"providerContracts,omitempty"`
 	// K8sVersion is the version of Kubernetes that clusters get.
-	K8sVersion string `json:"k8sVersion,omitempty" jsonschema:"example=v1.32.3"`
+	K8sVersion string `json:"k8sVersion,omitempty" jsonschema:"example=v1.34.1+k0s.0"`
 }
 
 // K0rdentHelm is a chart of a template.
