@@ -205,6 +205,9 @@ func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) e
 		c.Path = strings.TrimPrefix(c.Path, "./")
 		list.note(framework.Warning, c.Path, c.Message()+"\nhint: "+strings.ReplaceAll(c.Hint(), "--overwrite "+c.Path, "spec.overwrite: ["+c.Path+"]"))
 	}
+	for _, l := range plan.Left {
+		list.note(framework.Warning, l.Path, l.Message()+"\nhint: "+l.Hint())
+	}
 	list.noteHidden(hidden, inv)
 	return nil
 }

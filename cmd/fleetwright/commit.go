@@ -170,6 +170,7 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 			}
 		}
 		conflicts += len(d.Plan.Conflicts)
+		printRetired(s.out, d.Plan)
 		if err := printConflicts(s.out, prefixOf(d.Target.Name, true), d.Plan.Conflicts); err != nil {
 			return err
 		}

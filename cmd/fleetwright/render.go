@@ -138,9 +138,11 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 		total.Created += sum.Created
 		total.Updated += sum.Updated
 		total.Deleted += sum.Deleted
+		total.Left += sum.Left
 		total.Conflicts += sum.Conflicts
 		if !o.Check {
 			fmt.Fprintf(s.out, "%s → %s: %s\n", p.Target.Name, shownDir(p.Dir), sum)
+			printRetired(s.out, p.Plan)
 			if err := printConflicts(s.out, prefixOf(p.Target.Name, o.Out != ""), p.Plan.Conflicts); err != nil {
 				return err
 			}
@@ -173,6 +175,16 @@ func printRecovery(s streams, dir string, r tree.Recovery) {
 	}
 	for _, p := range r.Changed {
 		fmt.Fprintf(s.out, "%s: %q changed since the write was interrupted: left as it is\n", shownDir(dir), p)
+	}
+}
+
+// printRetired says what became of the files of Secrets that are no longer declared.
+func printRetired(w io.Writer, p *tree.Plan) {
+	for _, file := range p.Retired() {
+		fmt.Fprintf(w, "%q is no longer declared, and is as fleetwright made it: deleted\n", file)
+	}
+	for _, l := range p.Left {
+		fmt.Fprintf(w, "%s\n  hint: %s\n", l.Message(), l.Hint())
 	}
 }
 

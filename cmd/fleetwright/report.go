@@ -94,6 +94,8 @@ type targetReport struct {
 	Deleted   []string         `json:"deleted"`
 	Unchanged int              `json:"unchanged"`
 	Conflicts []conflictReport `json:"conflicts"`
+	// Left are files of Secrets that are no longer declared, and the user's from now on.
+	Left []leftReport `json:"left"`
 	// The rest is commit's.
 	Repository string `json:"repository,omitempty"`
 	Branch     string `json:"branch,omitempty"`
@@ -110,6 +112,12 @@ type conflictReport struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint"`
 	Diff    string `json:"diff"`
+}
+
+type leftReport struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
 }
 
 func (r *renderReport) init() {
@@ -142,7 +150,7 @@ func printAbsent(s streams, files []generators.SecretFile, dir string) {
 
 // add adds a target; a plan may be nil when it could not be made.
 func (r *renderReport) add(name, dir string, plan *tree.Plan) *targetReport {
-	t := targetReport{Name: name, Dir: dir, Created: []string{}, Updated: []string{}, Deleted: []string{}, Conflicts: []conflictReport{}}
+	t := targetReport{Name: name, Dir: dir, Created: []string{}, Updated: []string{}, Deleted: []string{}, Conflicts: []conflictReport{}, Left: []leftReport{}}
 	if plan != nil {
 		for _, s := range plan.Steps {
 			switch s.Action {
@@ -160,6 +168,9 @@ func (r *renderReport) add(name, dir string, plan *tree.Plan) *targetReport {
 			t.Conflicts = append(t.Conflicts, conflictReport{
 				Path: c.Path, Kind: string(c.Kind), Message: c.Message(), Hint: c.Hint(), Diff: string(c.Diff()),
 			})
+		}
+		for _, l := range plan.Left {
+			t.Left = append(t.Left, leftReport{l.Path, l.Message(), l.Hint()})
 		}
 	}
 	r.Targets = append(r.Targets, t)

@@ -24,6 +24,9 @@ type Options struct {
 	Target string
 	// Tenants are the tenants' states that the new inventory records.
 	Tenants []TenantState
+	// Made says whether a carried file is as Fleetwright made it, so that it may be
+	// deleted when it is no longer generated; nil for none.
+	Made func(content []byte) bool
 }
 
 // TargetError is about files of one target where another one was to be written:
@@ -61,8 +64,8 @@ const (
 //	otherwise               conflict Foreign
 //
 // A file of the inventory that is no longer desired is deleted when its bytes
-// are as we wrote them, in every mode but carried; otherwise it is LeftBehind. A
-// carried one is Undeclared, and stays.
+// are as we wrote them; otherwise it is LeftBehind. A carried one is deleted when
+// we made it, and otherwise Left.
 func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan, error) {
 	if inv.Target != "" && opts.Target != "" && inv.Target != opts.Target {
 		return nil, &TargetError{Want: opts.Target, Is: inv.Target}
@@ -107,6 +110,7 @@ type comparison struct {
 
 	steps     []Step
 	conflicts []Conflict
+	left      []Left
 	next      *Inventory
 	deleted   map[string]bool
 	// overwrite holds the paths of Options.Overwrite and whether each was used.
@@ -218,11 +222,12 @@ func (c *comparison) leftover(e Entry) error {
 	case err != nil:
 		return fmt.Errorf("comparing %q: %w", e.Path, err)
 	}
-	if e.Mode == Carried && !c.overwrites(e.Path) {
-		c.conflict(Conflict{Path: e.Path, Kind: Undeclared, Current: content})
+	switch ours := c.ours(e, content); {
+	case ours || c.overwrites(e.Path):
+	case e.Mode == Carried:
+		c.left = append(c.left, Left{e.Path})
 		return nil
-	}
-	if e.Digest != Digest(content) && !c.overwrites(e.Path) {
+	default:
 		c.conflict(Conflict{Path: e.Path, Kind: LeftBehind, Current: content})
 		return nil
 	}
@@ -232,6 +237,14 @@ func (c *comparison) leftover(e Entry) error {
 	c.deleted[e.Path] = true
 	c.steps = append(c.steps, Step{Path: e.Path, Action: Delete, Mode: e.Mode, Old: content})
 	return nil
+}
+
+// ours says whether a file of the inventory is as we wrote it or, carried, made it.
+func (c *comparison) ours(e Entry, content []byte) bool {
+	if e.Mode == Carried {
+		return c.opts.Made != nil && c.opts.Made(content)
+	}
+	return e.Digest == Digest(content)
 }
 
 func (c *comparison) write(action Action, f File, old []byte) {
@@ -325,5 +338,6 @@ func (c *comparison) inventory() error {
 func (c *comparison) plan() *Plan {
 	slices.SortFunc(c.steps, func(a, b Step) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(c.conflicts, func(a, b Conflict) int { return strings.Compare(a.Path, b.Path) })
-	return &Plan{Steps: c.steps, Conflicts: c.conflicts, Inventory: c.next}
+	slices.SortFunc(c.left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
+	return &Plan{Steps: c.steps, Conflicts: c.conflicts, Left: c.left, Inventory: c.next}
 }

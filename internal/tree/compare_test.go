@@ -210,6 +210,74 @@ func TestCompareFileBecomesFolder(t *testing.T) {
 	}
 }
 
+// Carried files are the user's at places of ours: they go only as they were made here.
+func TestCompareCarried(t *testing.T) {
+	const p, made, changed = "a/db.sops.yaml", "made", "changed"
+	tests := []struct {
+		name string
+		// there is what stands there, carried what is desired, known what was
+		// written there; "" for none.
+		there, carried, known string
+		overwrite             []string
+
+		action   Action
+		conflict ConflictKind
+		left     bool
+		recorded string // content whose digest the new inventory has, empty: none
+	}{
+		{name: "a copy is written", carried: made, action: Create, recorded: made},
+		{name: "in its place", there: made, carried: made, action: Keep, recorded: made},
+		{name: "changed in its place", there: changed, carried: changed, known: made, action: Keep, recorded: made},
+		{name: "a copy follows", there: made, carried: changed, known: made, action: Update, recorded: changed},
+		{name: "a copy that was changed", there: changed, carried: "another", known: made, conflict: Edited, recorded: made},
+		{name: "gone, as it was made", there: made, known: "before", action: Delete},
+		{name: "gone, changed", there: changed, known: made, left: true},
+		{name: "gone, as it was written", there: changed, known: changed, left: true},
+		{name: "gone, changed, overwritten", there: changed, known: made, overwrite: []string{p}, action: Delete},
+		{name: "gone already", known: made},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inv, current, want := &Inventory{}, Memory{}, &Tree{}
+			if test.known != "" {
+				inv = inventory(entry(p, Carried, test.known))
+			}
+			if test.there != "" {
+				current[p] = []byte(test.there)
+			}
+			if test.carried != "" {
+				want = desired(t, File{Path: p, Mode: Carried, Content: []byte(test.carried)})
+			}
+			plan, err := Compare(want, current, inv, Options{
+				Overwrite: test.overwrite, Made: func(content []byte) bool { return string(content) == made },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var action Action
+			for _, s := range plan.Steps {
+				if s.Path == p {
+					action = s.Action
+				}
+			}
+			var conflict ConflictKind
+			for _, c := range plan.Conflicts {
+				conflict = c.Kind
+			}
+			if action != test.action || conflict != test.conflict || (len(plan.Left) == 1) != test.left {
+				t.Errorf("action %q, conflict %q, left %v", action, conflict, plan.Left)
+			}
+			if retired := len(plan.Retired()) == 1; retired != (test.action == Delete) {
+				t.Errorf("retired: %v", plan.Retired())
+			}
+			e, known := plan.Inventory.Entry(p)
+			if known != (test.recorded != "") || known && e.Digest != Digest([]byte(test.recorded)) {
+				t.Errorf("recorded: %v %v", known, e)
+			}
+		})
+	}
+}
+
 func TestCompareErrors(t *testing.T) {
 	edited := Memory{"clusters/staging/a.yaml": []byte("mine"), "b.yaml": []byte("b")}
 	files := []File{

@@ -16,8 +16,8 @@ import (
 // conflict from what is there to what was rendered, in the order of the paths.
 // Without color it is one that `git apply` takes: a line that starts with "# "
 // before a file's diff, which git skips, tells of a conflict and of what is not
-// shown (other files' bytes that are no text, secrets, large files). With color
-// it is for a terminal, and control characters are made visible.
+// shown (other files' bytes that are no text, secrets in clear and encrypted ones,
+// large files) or left to the user. With color it is for a terminal, and control characters are made visible.
 func (p *Plan) Diff(w io.Writer, color bool) error {
 	d := &differ{w: bufio.NewWriter(w), color: color}
 	conflicts := p.Conflicts
@@ -30,6 +30,9 @@ func (p *Plan) Diff(w io.Writer, color bool) error {
 	}
 	for _, c := range conflicts {
 		d.conflict(c)
+	}
+	for _, l := range p.Left {
+		d.note(l.Message())
 	}
 	if err := d.w.Flush(); err != nil {
 		return fmt.Errorf("writing the diff: %w", err)
@@ -59,6 +62,8 @@ func (d *differ) conflict(c Conflict) {
 	case c.Kind == Blocked:
 	case c.Current == nil:
 		d.note(fmt.Sprintf("%q is not shown: it is too large or no regular file", c.Path))
+	case isEncrypted(c.Current) || isEncrypted(c.Desired):
+		d.note(fmt.Sprintf("%q is not shown: it is encrypted", c.Path))
 	default:
 		d.file(c.Path, c.Current, c.Desired)
 	}
@@ -73,6 +78,10 @@ func (d *differ) file(path string, old, desired []byte) {
 		}
 		if holdsSecret(content) {
 			d.note(fmt.Sprintf("%q is not shown: it holds a secret in clear", path))
+			return
+		}
+		if isEncrypted(content) {
+			d.note(fmt.Sprintf("%q is not shown: it is encrypted, and would be %s", path, changeOf(old, desired)))
 			return
 		}
 	}
@@ -100,6 +109,17 @@ func (d *differ) file(path string, old, desired []byte) {
 	for line := range bytes.Lines(rest) {
 		d.hunkLine(strings.TrimSuffix(string(line), "\n"))
 	}
+}
+
+// changeOf says in a word what becomes of a file.
+func changeOf(old, desired []byte) string {
+	switch {
+	case old == nil:
+		return "created"
+	case desired == nil:
+		return "deleted"
+	}
+	return "replaced"
 }
 
 func (d *differ) hunkLine(line string) {
@@ -163,6 +183,7 @@ var (
 	secretKind = regexp.MustCompile(`\bkind["']?\s*:\s*["']?Secret\b`)
 	secretData = regexp.MustCompile(`\b(?:stringData|data)["']?\s*:`)
 	sopsBlock  = regexp.MustCompile(`(?m)^\s*["']?sops["']?\s*:`)
+	sopsMAC    = regexp.MustCompile(`(?m)^\s+["']?mac["']?\s*:\s*["']?ENC\[`)
 	privateKey = regexp.MustCompile(`AGE-SECRET-KEY-1|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 )
 
@@ -179,3 +200,6 @@ func holdsSecret(content []byte) bool {
 	}
 	return false
 }
+
+// isEncrypted reports whether SOPS encrypted a file: its text says nothing to people.
+func isEncrypted(content []byte) bool { return sopsBlock.Match(content) && sopsMAC.Match(content) }

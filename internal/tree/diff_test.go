@@ -142,7 +142,7 @@ deleted file mode 100644
 }
 
 // TestDiffShowsNoSecret checks that a user's file in the way is not printed when
-// it holds a secret.
+// it holds a secret, nor what is encrypted.
 func TestDiffShowsNoSecret(t *testing.T) {
 	const secret = "aHVudGVyMg=="
 	for name, hidden := range map[string]string{
@@ -160,8 +160,23 @@ func TestDiffShowsNoSecret(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	const encrypted = "kind: Secret\ndata:\n  a: ENC[AES256_GCM,data:" + secret + "]\nsops:\n    mac: ENC[AES256_GCM,data:" + secret + "]\n"
+	for want, step := range map[string]Step{
+		"encrypted, and would be created":  {New: []byte(encrypted)},
+		"encrypted, and would be deleted":  {Old: []byte(encrypted)},
+		"encrypted, and would be replaced": {Old: []byte(encrypted), New: []byte("a: 1\n")},
+	} {
+		step.Path = "a"
+		if got := diffOf(t, &Plan{Steps: []Step{step}}, false); got != "# \"a\" is not shown: it is "+want+"\n" {
+			t.Errorf("%s: %s", want, got)
+		}
+	}
+	p := &Plan{Conflicts: []Conflict{{Path: "a", Kind: Edited, Current: []byte(encrypted), Desired: []byte("a: 1\n")}}}
+	if got, want := diffOf(t, p, false), "# \"a\" was edited since it was rendered: left as it is\n# \"a\" is not shown: it is encrypted\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	for name, shown := range map[string]string{
-		"encrypted": "kind: Secret\ndata:\n  a: ENC[AES256_GCM,data:" + secret + "]\nsops:\n  mac: x\n",
+		"not quite": "kind: Secret\ndata:\n  a: ENC[AES256_GCM,data:" + secret + "]\nsops:\n  mac: x\n",
 		"reference": "kind: HelmRelease\nspec:\n  valuesFrom:\n  - kind: Secret\n    name: " + secret + "\n",
 	} {
 		p := &Plan{Conflicts: []Conflict{{Path: "a", Kind: Foreign, Current: []byte(shown), Desired: []byte("a: 1\n")}}}

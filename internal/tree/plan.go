@@ -34,6 +34,8 @@ type Plan struct {
 	Steps []Step
 	// Conflicts are sorted by path: files that are left as they are.
 	Conflicts []Conflict
+	// Left are sorted by path: files that go their own way from now on.
+	Left []Left
 	// Inventory is what the inventory says when the plan is done.
 	Inventory *Inventory
 }
@@ -65,12 +67,12 @@ func (p *Plan) Stale() bool { return len(p.Conflicts) > 0 || !p.Empty() }
 
 // Summary counts the files of a plan, the inventory among them.
 type Summary struct {
-	Created, Updated, Deleted, Kept, Conflicts int
+	Created, Updated, Deleted, Kept, Left, Conflicts int
 }
 
 // Summary counts what the plan does.
 func (p *Plan) Summary() Summary {
-	s := Summary{Conflicts: len(p.Conflicts)}
+	s := Summary{Left: len(p.Left), Conflicts: len(p.Conflicts)}
 	for _, step := range p.Steps {
 		switch step.Action {
 		case Create:
@@ -94,7 +96,7 @@ func (s Summary) String() string {
 		what string
 	}{
 		{s.Created, "created"}, {s.Updated, "updated"}, {s.Deleted, "deleted"},
-		{s.Kept, "unchanged"}, {s.Conflicts, "in conflict"},
+		{s.Kept, "unchanged"}, {s.Left, "left to you"}, {s.Conflicts, "in conflict"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
@@ -118,9 +120,6 @@ const (
 	// LeftBehind: we wrote the file, it was changed since, and it is no longer
 	// generated. The inventory forgets it: it is the user's from now on.
 	LeftBehind ConflictKind = "left-behind"
-	// Undeclared: a file that was carried along, and is no longer declared. The
-	// inventory forgets it: it is the user's alone from now on.
-	Undeclared ConflictKind = "undeclared"
 	// Blocked: a symbolic link, a folder or the like stands where we would
 	// write, or above.
 	Blocked ConflictKind = "blocked"
@@ -148,8 +147,6 @@ func (c Conflict) Message() string {
 		return fmt.Sprintf("%q is in the way and not written by fleetwright: left as it is", c.Path)
 	case LeftBehind:
 		return fmt.Sprintf("%q is no longer generated, but was edited: left in place, and yours from now on", c.Path)
-	case Undeclared:
-		return fmt.Sprintf("%q is no longer declared: left in place, and yours from now on", c.Path)
 	case Blocked:
 		return fmt.Sprintf("%q cannot be written: %q is %s", c.Path, c.At, c.What)
 	}
@@ -163,10 +160,36 @@ func (c Conflict) Hint() string {
 		return fmt.Sprintf("move the change into the specification, or discard it with --overwrite %s", c.Path)
 	case Foreign:
 		return fmt.Sprintf("move the file away, or replace it with --overwrite %s", c.Path)
-	case LeftBehind, Undeclared:
+	case LeftBehind:
 		return "keep the file as your own, or delete it"
 	case Blocked:
 		return fmt.Sprintf("move %s away and render again", c.At)
 	}
 	return ""
+}
+
+// Left is a carried file that is no longer generated, and that the user made or
+// changed. It stays, and the inventory forgets it: it is told of once.
+type Left struct{ Path string }
+
+// Message says what is the matter, without a line break.
+func (l Left) Message() string {
+	return fmt.Sprintf("%q is no longer declared, and is not as fleetwright made it: left in place, and yours from now on", l.Path)
+}
+
+// Hint names the ways out, without a line break.
+func (l Left) Hint() string {
+	return "nothing applies it any more: delete it, or keep it as a file of your own with a rule for it, among spec.rules of the Encryption"
+}
+
+// Retired are the carried files that a plan deletes: Fleetwright made them, nobody
+// changed them since, and they are no longer generated.
+func (p *Plan) Retired() []string {
+	var out []string
+	for _, s := range p.Steps {
+		if s.Action == Delete && s.Mode == Carried {
+			out = append(out, s.Path)
+		}
+	}
+	return out
 }

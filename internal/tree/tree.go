@@ -20,7 +20,8 @@ const (
 	// rewritten only on request.
 	Adopted Mode = "adopted"
 	// Carried files are the user's data, which is carried along as it is: written
-	// when absent, rewritten only where nobody else changed them, never deleted.
+	// when absent, rewritten only where nobody else changed them, deleted only
+	// where Fleetwright made them too.
 	Carried Mode = "carried"
 )
 

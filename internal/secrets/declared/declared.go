@@ -200,7 +200,7 @@ func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) e
 	if err != nil {
 		return err
 	}
-	return s.write(r.Path, old, content)
+	return s.write(r.Path, old, secrets.MarkMade(content))
 }
 
 // write keeps a file for the end. None with a value in clear gets there.
@@ -284,7 +284,7 @@ func (s *syncer) change(r Result, rule *secrets.CreationRule, old []byte) (Resul
 		return r, err
 	}
 	r.PublicKeys = made.public
-	changed, err := changeObject(plain, r.Secret, made, r.KeysRemoved)
+	changed, err := changeObject(plain, r.Secret, made, r.KeysRemoved, secrets.AsMade(old))
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", r.Path, err)
 	}

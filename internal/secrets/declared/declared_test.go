@@ -325,7 +325,7 @@ func TestFilesOfOthers(t *testing.T) {
 	f, _ := withAll(t)
 	for name, c := range map[string]struct{ content, want string }{
 		"in clear":       {"apiVersion: v1\nkind: Secret\nmetadata: {name: all, namespace: flux-system}\ndata: {env: Y2FuYXJ5}\n", allFile + ":1:1: the Secret is not encrypted"},
-		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:19:3: the Secret holds "env" in clear`},
+		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:20:3: the Secret holds "env" in clear`},
 		"another":        {strings.Replace(f.files()[allFile], "name: all", "name: other", 1), "holds Secret flux-system/other, and flux-system/all is declared there"},
 		"cut off":        {f.files()[allFile][:400], "is not encrypted"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
 // publicKey begins the annotations with the public keys of private ones: they stand
@@ -24,7 +25,9 @@ const publicKey = "public-key.fleetwright.dev/"
 const declaredKeys = "fleetwright.dev/declared-keys"
 
 // isOurs says whether an annotation is one that is made here, not declared.
-func isOurs(key string) bool { return key == declaredKeys || strings.HasPrefix(key, publicKey) }
+func isOurs(key string) bool {
+	return key == declaredKeys || key == secrets.AnnotationMade || strings.HasPrefix(key, publicKey)
+}
 
 // secretObject is a Secret of Kubernetes.
 type secretObject struct {
@@ -54,13 +57,17 @@ func labelsOf(d *v1alpha1.DeclaredSecret) map[string]string {
 	return labels
 }
 
-// annotate adds to the declared annotations the keys that are declared, and public keys.
-func annotate(d *v1alpha1.DeclaredSecret, public map[string]string) map[string]string {
+// annotate adds to the declared annotations the keys that are declared, and public keys;
+// with made, also that all values were made here.
+func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, made bool) map[string]string {
 	out := maps.Clone(d.Annotations)
 	if out == nil {
 		out = map[string]string{}
 	}
 	out[declaredKeys] = strings.Join(slices.Sorted(slices.Values(d.DataKeys())), ",")
+	if made {
+		out[secrets.AnnotationMade] = secrets.NotMade // what is encrypted is known later
+	}
 	for _, name := range sortedKeys(public) {
 		key := publicKey + name
 		if len(validation.IsQualifiedName(key)) > 0 {
@@ -79,7 +86,7 @@ func objectOf(d *v1alpha1.DeclaredSecret, v values) ([]byte, error) {
 	}
 	return manifest.YAML("", secretObject{
 		APIVersion: "v1", Kind: "Secret",
-		Metadata: secretMeta{Name: d.Name, Namespace: d.Namespace, Labels: labelsOf(d), Annotations: annotate(d, v.public)},
+		Metadata: secretMeta{Name: d.Name, Namespace: d.Namespace, Labels: labelsOf(d), Annotations: annotate(d, v.public, true)},
 		Type:     d.Type, Data: data,
 	})
 }
@@ -162,8 +169,8 @@ func (o *object) publicKeys(d *v1alpha1.DeclaredSecret) map[string]string {
 
 // changeObject brings a Secret in clear to what is declared, without the keys that are removed.
 // Values that are there stay, and so do comments, and fields and keys that nothing is declared
-// of; all values stand under data.
-func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []string) ([]byte, error) {
+// of; all values stand under data. made says that they are all as they were made here.
+func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []string, made bool) ([]byte, error) {
 	o, err := readObject(plain)
 	if err != nil {
 		return nil, err
@@ -194,7 +201,7 @@ func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []
 	}
 	metadata := mapping(o.root, "metadata")
 	setAll(metadata, "labels", labelsOf(d))
-	setAll(metadata, "annotations", annotate(d, public))
+	setAll(metadata, "annotations", annotate(d, public, made))
 	return yaml.Marshal(o.root)
 }
 
