@@ -29,9 +29,9 @@ func (d *decoder) fail(n *yaml.Node, p *fieldPath, hint, format string, args ...
 		return // the message alone would cost too much
 	}
 	if d.bad == nil {
-		d.bad = map[string]bool{}
+		d.bad, d.torn = map[string]bool{}, map[string]bool{}
 	}
-	d.bad[p.String()] = true
+	d.bad[p.String()], d.torn[p.ofSpec()] = true, true
 	d.report.add(d.errorAt(n, p, hint, fmt.Sprintf(format, args...)))
 }
 
@@ -115,7 +115,7 @@ func inside(p *fieldPath) string {
 func (d *decoder) pairs(n *yaml.Node, p *fieldPath, t reflect.Type) ([]pair, bool) {
 	node := dereference(n)
 	if node.Kind != yaml.MappingNode {
-		d.fail(n, p, d.mappingHint(p, t), "%s is %s, want a mapping", subject(p), describe(node))
+		d.fail(n, p, d.mappingHint(n, p, t), "%s is %s, want a mapping", subject(p), describe(node))
 		return nil, false
 	}
 	d.checkKeys(node, p)

@@ -18,12 +18,20 @@ func (d *decoder) missingHint(f field) string {
 	return "add it, as in " + written(f.name, d.example(f.typ, f.bounds))
 }
 
-// mappingHint shows a mapping where something else stands.
-func (d *decoder) mappingHint(p *fieldPath, t reflect.Type) string {
+// mappingHint shows a mapping where something else stands: with that text, where
+// it may be the only field that is required.
+func (d *decoder) mappingHint(n *yaml.Node, p *fieldPath, t reflect.Type) string {
 	if p == nil {
-		return ""
+		return "write fields, each with its value"
 	}
-	return "write it as in " + written(p.name, d.example(t, bounds{required: true}))
+	shown := d.example(t, bounds{required: true})
+	if fields := d.table[t]; fields != nil && len(shown.Content) == 2 && isString(n) {
+		f := fields.list[fields.byName[shown.Content[0].Value]]
+		if text := dereference(n).Value; f.bounds.required && f.typ.Kind() == reflect.String && f.bounds.takes(text) {
+			shown.Content[1] = scalarNode(text)
+		}
+	}
+	return "write it as in " + written(p.name, shown)
 }
 
 // listHint shows a list where something else stands: of that one thing, where

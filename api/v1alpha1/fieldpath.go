@@ -26,6 +26,15 @@ func at(names ...string) *fieldPath {
 func (p *fieldPath) child(name string) *fieldPath { return &fieldPath{up: p, name: name} }
 func (p *fieldPath) item(i int) *fieldPath        { return &fieldPath{up: p, index: i} }
 
+// ofSpec is the field of the spec, or of another part of the object, that a path
+// is in: spec.overrides of spec.overrides[0].values.
+func (p *fieldPath) ofSpec() string {
+	for p != nil && p.up != nil && p.up.up != nil {
+		p = p.up
+	}
+	return p.String()
+}
+
 // String writes a path as spec.overrides[0].values.
 func (p *fieldPath) String() string {
 	if p == nil {

@@ -49,7 +49,7 @@ var formats = map[string]format{
 	`^[^@ ]+@[^@ ]+$`: {what: "an e-mail address", example: "platform@example.com"},
 	`^[A-Za-z_][A-Za-z0-9_]*$`: {
 		what: "the name of an environment variable", example: "ADMIN_PASSWORD",
-		rule: "letters, digits and _, and no digit first",
+		rule: "letters, digits and _, and no digit first", mend: asVariable,
 	},
 	`^[-._a-zA-Z0-9]+$`: {
 		what: "the name of a key in a Secret", example: "tls.crt",
@@ -117,6 +117,11 @@ func asDNSName(s string) string {
 		s = u.Hostname()
 	}
 	return strings.Trim(noDNSName.ReplaceAllString(strings.ToLower(s), "-"), "-.")
+}
+
+// asVariable takes away what a shell has around a variable's name.
+func asVariable(s string) string {
+	return strings.NewReplacer("-", "_", ".", "_", " ", "_").Replace(strings.Trim(s, "${}"))
 }
 
 // asVersion takes away what makes a range of a version.

@@ -89,6 +89,7 @@ type object struct {
 	unplaced bool            // the nodes' lines mean nothing to the user
 	broken   bool            // something of it could not be decoded
 	bad      map[string]bool // the fields that could not
+	torn     map[string]bool // the fields of the spec that hold such ones
 	decoded  any             // one of Kinds
 	meta     *ObjectMeta
 }
@@ -201,7 +202,7 @@ var (
 // syntaxError turns an error of the YAML parser into one with a position.
 func syntaxError(f File, err error) Error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	line, hint := 1, "the fault is in this line or right above it: look for indentation, open brackets and quotes; a value with \": \" in it is quoted"
+	line, hint := 1, "look for the fault here, or in the block that begins here: indentation, open brackets and quotes; a value with \": \" in it is quoted"
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = strings.Replace(message, m[0], "", 1)

@@ -105,22 +105,25 @@ func (c *checker) check() {
 	c.kommander()
 }
 
+const qualifiedHint = "write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends, and before them, if wanted, a domain and /, such as example.com/team"
+
 // labels checks keys and values as the API server does.
 func (c *checker) labels(of any, p *fieldPath, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		for _, problem := range validation.IsQualifiedName(key) {
-			c.failKey(of, p.child(key), problem, "%s is not a label's name", quote(key))
+		if len(validation.IsQualifiedName(key)) > 0 {
+			c.failKey(of, p.child(key), qualifiedHint, "%s is not a label's name", quote(key))
 		}
-		for _, problem := range validation.IsValidLabelValue(labels[key]) {
-			c.fail(of, p.child(key), problem, "%s is not a label's value", quote(labels[key]))
+		if len(validation.IsValidLabelValue(labels[key])) > 0 {
+			c.fail(of, p.child(key), "write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends, such as eu-central-1; or nothing",
+				"%s is not a label's value", quote(labels[key]))
 		}
 	}
 }
 
 func (c *checker) annotations(of any, p *fieldPath, annotations map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		for _, problem := range validation.IsQualifiedName(strings.ToLower(key)) {
-			c.failKey(of, p.child(key), problem, "%s is not an annotation's name", quote(key))
+		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
+			c.failKey(of, p.child(key), qualifiedHint, "%s is not an annotation's name", quote(key))
 		}
 	}
 }
@@ -132,7 +135,7 @@ func (c *checker) fleet() {
 	f := c.spec.Fleet
 	if f == nil {
 		if !c.incomplete {
-			c.report.add(Error{Message: "the specification has no Fleet", Hint: "add one object of kind Fleet; fleetwright init writes one"})
+			c.lacks(KindFleet, "add one, here or in another file: apiVersion: "+APIVersion+", kind: Fleet, metadata: {name: fleet}, spec: {repository: {url: …}}; fleetwright init writes one")
 		}
 		return
 	}
@@ -157,9 +160,20 @@ func (c *checker) fleet() {
 	}
 }
 
+// lacks reports that a specification has no object of a kind, at its first object.
+func (c *checker) lacks(kind, hint string) {
+	first := c.all[0]
+	c.report.add(first.errorAt(first.root, nil, hint, "the specification has no "+kind))
+}
+
+// clusterHint says how a cluster is added.
+func clusterHint(name string) string {
+	return "add an object, here or in another file: apiVersion: " + APIVersion + ", kind: Cluster, metadata: {name: " + name + "}"
+}
+
 func (c *checker) clusters() {
-	if len(c.spec.Clusters) == 0 && !c.incomplete {
-		c.report.add(Error{Message: "the specification has no Cluster", Hint: "add an object of kind Cluster for each cluster"})
+	if len(c.spec.Clusters) == 0 && !c.incomplete && c.spec.K0rdent == nil && c.spec.Kommander == nil { // which name theirs
+		c.lacks(KindCluster, clusterHint("staging"))
 	}
 	for _, cluster := range c.spec.Clusters {
 		if c.spec.Fleet != nil && c.spec.Fleet.Spec.Layout == LayoutFleet && cluster.Metadata.Name == "base" {
@@ -167,7 +181,7 @@ func (c *checker) clusters() {
 		}
 		for _, name := range slices.Sorted(maps.Keys(cluster.Spec.Variables)) {
 			if !variableName.MatchString(name) {
-				c.failKey(cluster, at("spec", "variables", name), "use letters, digits and _, and no digit first", "%s is not a variable's name", quote(name))
+				c.failKey(cluster, at("spec", "variables", name), variableHint(name), "%s is not a variable's name", quote(name))
 			}
 		}
 		c.clusterPath(cluster)
@@ -194,6 +208,14 @@ func (c *checker) clusterFolders() {
 				"path %s of the cluster overlaps %s of Cluster %s", quote(cluster.Spec.Path), quote(outer.Spec.Path), quote(outer.Metadata.Name))
 		}
 	}
+}
+
+// variableHint says how the name of a variable is written.
+func variableHint(name string) string {
+	if meant := asVariable(name); variableName.MatchString(meant) {
+		return "write " + meant
+	}
+	return "use letters, digits and _, and no digit first"
 }
 
 // variableName is the pattern that kustomize-controller puts on variables.

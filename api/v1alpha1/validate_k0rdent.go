@@ -64,6 +64,8 @@ type k0rdentChecker struct {
 	clusterChains       []string
 	serviceChains, keys []string
 	labels              map[string]map[string]string
+	// handsOn says that the rules of access, and what they hand on, are sound.
+	handsOn bool
 }
 
 func (c *checker) k0rdent() {
@@ -77,10 +79,12 @@ func (c *checker) k0rdent() {
 	kc.url(k, at("spec", "chartsURL"), k.Spec.ChartsURL)
 	kc.declare()
 	kc.templates()
+	before := len(kc.report.errors)
 	kc.chains(at("spec", "clusterTemplateChains"), "cluster template", k.Spec.ClusterTemplateChains, kc.clusters)
 	kc.chains(at("spec", "serviceTemplateChains"), "service template", k.Spec.ServiceTemplateChains, kc.services)
-	kc.credentials()
 	kc.access()
+	kc.handsOn = before == len(kc.report.errors) && !kc.torn("spec.access", "spec.clusterTemplateChains", "spec.serviceTemplateChains", "spec.credentials")
+	kc.credentials()
 	kc.deployments()
 	kc.multiClusterServices()
 }
@@ -160,6 +164,7 @@ func (c *k0rdentChecker) source(p *fieldPath, s K0rdentSource) {
 	oci := strings.HasPrefix(s.URL, "oci://")
 	c.branch(c.of, p.child("branch"), s.Branch)
 	switch {
+	case c.objects[c.of].bad[p.child("kind").String()]:
 	case s.Branch != "" && s.Kind != SourceGit:
 		c.fail(c.of, p.child("branch"), "take it out", "a source of kind %s has no branch", s.Kind)
 	case s.Tag != "" && s.Kind == "HelmRepository":
@@ -189,7 +194,7 @@ func (c *k0rdentChecker) templates() {
 			}
 		}
 		if n != 1 && c.whole(c.of) {
-			c.fail(c.of, p, "keep exactly one of helm, kustomize and resources", "service template %s has %d of helm, kustomize and resources, want one", quote(t.Name), n)
+			c.fail(c.of, p, "write exactly one of helm, kustomize and resources", "service template %s has %d of helm, kustomize and resources, want one", quote(t.Name), n)
 		}
 		c.helm(p.child("helm"), t.Helm)
 		c.content(p.child("kustomize"), t.Kustomize)
@@ -216,7 +221,7 @@ func (c *k0rdentChecker) sourceRef(p *fieldPath, ref *NameRef) string {
 	}
 	kind := c.sources[ref.Name]
 	if kind == "" {
-		c.named(p.child("sourceRef").child("name"), "source", "add it to spec.sources", ref.Name, slices.Collect(maps.Keys(c.sources)))
+		c.named(p.child("sourceRef").child("name"), declared{what: "source", list: "spec.sources", names: slices.Collect(maps.Keys(c.sources))}, ref.Name)
 	}
 	return kind
 }
@@ -253,6 +258,9 @@ func (c *k0rdentChecker) chains(p *fieldPath, what string, chains []K0rdentChain
 			for k, version := range path.Versions {
 				switch {
 				case !slices.Contains(versions, version):
+					if c.torn(templatesField(what)) {
+						continue
+					}
 					c.fail(c.of, q.child("versions").item(k), choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", quote(version), what, quote(path.Template))
 				case slices.Index(path.Versions, version) < k:
 					c.fail(c.of, q.child("versions").item(k), "write another path for another way", "the path goes through version %s twice", quote(version))
@@ -263,7 +271,7 @@ func (c *k0rdentChecker) chains(p *fieldPath, what string, chains []K0rdentChain
 }
 
 func (c *k0rdentChecker) missingTemplate(p *fieldPath, what, name string, known map[string][]string) {
-	c.named(p, what, "add it to "+templatesField(what), name, slices.Collect(maps.Keys(known)))
+	c.named(p, declared{what: what, list: templatesField(what), names: slices.Collect(maps.Keys(known))}, name)
 }
 
 // templatesField is the field that declares cluster templates or service templates.
@@ -278,6 +286,7 @@ func (c *k0rdentChecker) template(p *fieldPath, what string, ref K0rdentTemplate
 	switch {
 	case versions == nil:
 		c.missingTemplate(p.child("name"), what, ref.Name, known)
+	case !slices.Contains(versions, ref.Version) && c.torn(templatesField(what)):
 	case !slices.Contains(versions, ref.Version) && ref.Version != "":
 		c.fail(c.of, p.child("version"), choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", quote(ref.Version), what, quote(ref.Name))
 	default:

@@ -14,7 +14,7 @@ func (c *k0rdentChecker) credentials() {
 			}
 		}
 		if n != 1 && c.whole(c.of) {
-			c.fail(c.of, at("spec", "credentials").item(i), "keep exactly one of aws, azure, openstack and vsphere",
+			c.fail(c.of, at("spec", "credentials").item(i), "write exactly one of aws, azure, openstack and vsphere",
 				"credential %s has %d of aws, azure, openstack and vsphere, want one", quote(cred.Name), n)
 		}
 		if n == 1 {
@@ -37,9 +37,9 @@ func (c *k0rdentChecker) access() {
 		if n > 1 {
 			c.fail(c.of, p.child("namespaces"), "keep one of list, selector and stringSelector", "the rule chooses namespaces in %d ways, want one", n)
 		}
-		c.names(p.child("clusterTemplateChains"), "cluster template chain", "add it to spec.clusterTemplateChains", rule.ClusterTemplateChains, c.clusterChains)
-		c.names(p.child("serviceTemplateChains"), "service template chain", "add it to spec.serviceTemplateChains", rule.ServiceTemplateChains, c.serviceChains)
-		c.names(p.child("credentials"), "credential", "add it to spec.credentials", rule.Credentials, c.keys)
+		c.names(p.child("clusterTemplateChains"), declared{what: "cluster template chain", list: "spec.clusterTemplateChains", names: c.clusterChains}, rule.ClusterTemplateChains)
+		c.names(p.child("serviceTemplateChains"), declared{what: "service template chain", list: "spec.serviceTemplateChains", names: c.serviceChains}, rule.ServiceTemplateChains)
+		c.names(p.child("credentials"), declared{what: "credential", list: "spec.credentials", names: c.keys}, rule.Credentials)
 		if len(rule.ClusterTemplateChains)+len(rule.ServiceTemplateChains)+len(rule.Credentials) == 0 && c.whole(c.of) {
 			c.fail(c.of, p, "add chains or credentials, or take it out", "the rule hands nothing on")
 		}
@@ -58,7 +58,7 @@ func (c *k0rdentChecker) deployments() {
 				return holds(c.of.Spec.ClusterTemplateChains, rule.ClusterTemplateChains, d.Template)
 			})
 		}
-		if c.named(p.child("credential"), "credential", "add it to spec.credentials", d.Credential, c.keys) {
+		if c.named(p.child("credential"), declared{what: "credential", list: "spec.credentials", names: c.keys}, d.Credential) {
 			c.handed(p.child("credential"), d.Namespace, "the credential "+quote(d.Credential), func(rule K0rdentAccess) bool {
 				return slices.Contains(rule.Credentials, d.Credential)
 			})
@@ -81,7 +81,7 @@ func holds(chains []K0rdentChain, named []string, ref K0rdentTemplateRef) bool {
 // handed reports what no rule of access hands to a namespace. Of selectors whose
 // outcome depends on labels that others give, nothing is said.
 func (c *k0rdentChecker) handed(p *fieldPath, namespace, what string, in func(K0rdentAccess) bool) {
-	if namespace == K0rdentNamespaceName {
+	if namespace == K0rdentNamespaceName || !c.handsOn {
 		return
 	}
 	for _, rule := range c.of.Spec.Access {
@@ -167,7 +167,7 @@ func (c *k0rdentChecker) multiClusterServices() {
 	c.circle(p, "MultiClusterService", names, deps)
 	for i, m := range c.of.Spec.MultiClusterServices {
 		p := p.item(i)
-		c.names(p.child("dependsOn"), "MultiClusterService", "add it to spec.multiClusterServices", m.DependsOn, names)
+		c.names(p.child("dependsOn"), declared{what: "MultiClusterService", list: "spec.multiClusterServices", names: names}, m.DependsOn)
 		c.serviceList(p.child("services"), K0rdentNamespaceName, m.Services)
 		c.options(p.child("serviceOptions"), m.ServiceOptions)
 	}

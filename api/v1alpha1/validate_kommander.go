@@ -49,7 +49,7 @@ func (c *kommanderChecker) release() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 		if !variableName.MatchString(name) {
-			c.failKey(c.of, at("spec", "variables", name), "use letters, digits and _, and no digit first", "%s is not a variable's name", quote(name))
+			c.failKey(c.of, at("spec", "variables", name), variableHint(name), "%s is not a variable's name", quote(name))
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (c *kommanderChecker) definitions() {
 		}
 	}
 	for i, d := range defs {
-		c.names(p.item(i).child("catalog").child("dependencies"), "definition", "add it to spec.definitions", d.Catalog.Dependencies, slices.Sorted(maps.Keys(c.versions)))
+		c.names(p.item(i).child("catalog").child("dependencies"), declared{what: "definition", list: "spec.definitions", names: slices.Sorted(maps.Keys(c.versions))}, d.Catalog.Dependencies)
 	}
 }
 
@@ -121,9 +121,10 @@ func (c *kommanderChecker) core() {
 func (c *kommanderChecker) version(p *fieldPath, application, version string) {
 	versions := c.versions[application]
 	switch {
-	case version == "" || c.incomplete:
+	case version == "" || c.incomplete || c.torn("spec.definitions"):
 	case versions == nil:
-		c.fail(c.of, p, "add it to spec.definitions", "there is no definition of %s", quote(application))
+		add := "add it to spec.definitions, as in - {name: " + application + ", chart: {url: …, version: " + version + "}}"
+		c.fail(c.of, p, c.report.suggest(application, "definition", add, slices.Collect(maps.Keys(c.versions))), "there is no definition of %s", quote(application))
 	case !slices.Contains(versions, version):
 		c.fail(c.of, p, choices("version", "add it to spec.definitions", versions), "there is no definition of version %s of %s", quote(version), quote(application))
 	}
@@ -173,33 +174,34 @@ func (c *kommanderChecker) applications(p *fieldPath, list []KommanderApplicatio
 			c.version(p.child("version"), a.Application, a.Version)
 		}
 		if clusters != nil {
-			c.names(p.child("clusters"), "cluster", placesHint(clusters), a.Clusters, clusters)
+			c.names(p.child("clusters"), places(clusters), a.Clusters)
 		}
 		c.overrides(p.child("overrides"), a, clusters)
 	}
 }
 
-// placesHint says how an application gets another cluster than those that it may be on.
-func placesHint(clusters []string) string {
+// places are the clusters that an application may be on: the management cluster, or
+// those of its workspace or project.
+func places(clusters []string) declared {
 	if slices.Equal(clusters, []string{KommanderHost}) {
-		return "" // the management cluster's
+		return declared{what: "cluster", names: clusters}
 	}
-	return "add it to the clusters of the workspace or project"
+	return declared{what: "cluster", list: "spec.workspaces", otherwise: "add it to the clusters of the workspace or project", names: clusters}
 }
 
 // overrides checks that each changes something on clusters that have the application.
 func (c *kommanderChecker) overrides(p *fieldPath, a KommanderApplication, clusters []string) {
 	c.unique(p, "override", gather(a.Overrides, func(o KommanderOverride) string { return o.Name }))
-	otherwise := placesHint(clusters)
+	on := places(clusters)
 	if a.Clusters != nil {
-		clusters, otherwise = a.Clusters, "add it to the clusters of the application"
+		on.otherwise, on.names = "add it to the clusters of the application", a.Clusters
 	}
 	for i, o := range a.Overrides {
 		p := p.item(i)
-		if clusters != nil {
+		if on.names != nil {
 			for j, name := range o.Clusters {
-				if !slices.Contains(clusters, name) {
-					c.fail(c.of, p.child("clusters").item(j), c.report.suggest(name, "cluster", otherwise, clusters), "%s is not on cluster %s, where the override would change it", quote(a.Name), quote(name))
+				if !slices.Contains(on.names, name) {
+					c.fail(c.of, p.child("clusters").item(j), on.hint(c.report, name), "%s is not on cluster %s, where the override would change it", quote(a.Name), quote(name))
 				}
 			}
 		}

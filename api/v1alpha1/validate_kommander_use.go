@@ -19,7 +19,7 @@ func (c *kommanderChecker) catalogs() {
 		if catalog.Workspace != "" {
 			c.workspace(p.child("workspace"), catalog.Workspace)
 			if catalog.DefaultFor != nil {
-				c.fail(c.of, p.child("defaultFor"), "take workspace out, or defaultFor", "a catalog for everybody stands in the namespace kommander")
+				c.fail(c.of, p.child("defaultFor"), "take out workspace, or defaultFor", "the catalog is for a workspace, and by defaultFor for everybody")
 			}
 		}
 	}
@@ -28,9 +28,9 @@ func (c *kommanderChecker) catalogs() {
 // workspace checks a reference to a workspace, and returns it.
 func (c *kommanderChecker) workspace(p *fieldPath, name string) *KommanderWorkspace {
 	w := c.of.Spec.Workspace(name)
-	if w == nil && name != "" {
+	if w == nil {
 		names := gather(c.of.Spec.Workspaces, func(w KommanderWorkspace) string { return w.Name })
-		c.fail(c.of, p, c.report.suggest(name, "workspace", "add it to spec.workspaces", names), "there is no workspace %s", quote(name))
+		c.named(p, declared{what: "workspace", list: "spec.workspaces", names: names}, name)
 	}
 	return w
 }
@@ -98,12 +98,12 @@ func (c *kommanderChecker) projects() {
 // placement checks that a project is on clusters of its workspace, in one way.
 func (c *kommanderChecker) placement(p *fieldPath, project KommanderProject, w *KommanderWorkspace) {
 	if (project.Clusters == nil) == (project.ClusterSelector == nil) && c.whole(c.of) {
-		c.fail(c.of, p, "keep exactly one of clusters and clusterSelector", "project %s has to say which clusters it is on, in one way", quote(project.Name))
+		c.fail(c.of, p, "write exactly one of clusters and clusterSelector", "project %s has to say which clusters it is on, in one way", quote(project.Name))
 	}
 	if w == nil || len(w.Clusters) == 0 {
 		return // others attach them
 	}
-	c.names(p.child("clusters"), "cluster", "attach it in clusters of the workspace", project.Clusters, gather(w.Clusters, func(a KommanderAttached) string { return a.Name }))
+	c.names(p.child("clusters"), declared{what: "cluster", list: "spec.workspaces", otherwise: "attach it in clusters of the workspace", names: gather(w.Clusters, func(a KommanderAttached) string { return a.Name })}, project.Clusters)
 	selected := func(a KommanderAttached) bool {
 		labels := map[string]string{}
 		for key, value := range w.ClusterLabels {
@@ -115,7 +115,7 @@ func (c *kommanderChecker) placement(p *fieldPath, project KommanderProject, w *
 		return project.ClusterSelector.Matches(labels)
 	}
 	if project.ClusterSelector != nil && !slices.ContainsFunc(w.Clusters, selected) {
-		c.fail(c.of, p.child("clusterSelector"), "its clusters have the labels that spec.workspaces gives them", "no cluster of workspace %s has the labels", quote(w.Name))
+		c.fail(c.of, p.child("clusterSelector"), "change the selector, or clusterLabels and labels of the workspace's clusters", "no cluster of workspace %s has the labels", quote(w.Name))
 	}
 }
 
@@ -132,13 +132,11 @@ func (c *kommanderChecker) bindings(p *fieldPath, project KommanderProject) {
 	for i, b := range project.Bindings {
 		p := p.child("bindings").item(i)
 		if (b.ProjectRole == "") == (b.WorkspaceRole == "") && c.whole(c.of) {
-			c.fail(c.of, p, "keep exactly one of projectRole and workspaceRole: Kommander's webhook refuses anything else", "binding %s has to name one role", quote(b.Name))
+			c.fail(c.of, p, "write exactly one of projectRole and workspaceRole: Kommander's webhook refuses anything else", "binding %s has to name one role", quote(b.Name))
 		}
-		if groups := c.groups(); len(groups) > 0 && !slices.Contains(groups, b.Group) && b.Group != "" {
-			c.fail(c.of, p.child("group"), c.report.suggest(b.Group, "group", "add it to spec.groups", groups), "there is no group %s", quote(b.Group))
+		if groups := c.groups(); len(groups) > 0 {
+			c.named(p.child("group"), declared{what: "group", list: "spec.groups", names: groups}, b.Group)
 		}
-		if b.ProjectRole != "" && !slices.Contains(roles, b.ProjectRole) {
-			c.fail(c.of, p.child("projectRole"), c.report.suggest(b.ProjectRole, "role", "add it to "+p.up.up.child("roles").String(), roles), "there is no role %s in the project", quote(b.ProjectRole))
-		}
+		c.named(p.child("projectRole"), declared{what: "role", list: "spec.projects", otherwise: "add it to the roles of the project", names: roles}, b.ProjectRole)
 	}
 }

@@ -15,7 +15,7 @@ type productChecker struct {
 // why says what it would keep from working.
 func (c *productChecker) cluster(name, hint, why string) {
 	if !c.incomplete {
-		c.named(at("spec", "cluster"), "cluster", "add an object of kind Cluster", name, c.known.clusters)
+		c.named(at("spec", "cluster"), declared{what: "cluster", otherwise: clusterHint(name), names: c.known.clusters}, name)
 	}
 	if f := c.spec.Fleet; f != nil && f.Spec.MultiTenancy.Lockdown != nil && *f.Spec.MultiTenancy.Lockdown {
 		c.fail(f, at("spec", "multiTenancy", "lockdown"), "write multiTenancy: {lockdown: false} in the spec of the Fleet: "+hint+" ("+c.productPlace()+")",
@@ -51,22 +51,46 @@ func (c *productChecker) uniqueBeside(p *fieldPath, what string, names, others [
 	}
 }
 
-// named reports a name that is not among the valid ones, and says whether it is;
-// otherwise says what makes it one.
-func (c *productChecker) named(p *fieldPath, what, otherwise, name string, valid []string) bool {
-	if slices.Contains(valid, name) {
+// declared are names that others refer to.
+type declared struct {
+	// what one is, such as "source".
+	what string
+	// list declares them, such as spec.sources; "" for other objects.
+	list string
+	// otherwise says how another is declared; by default, by adding it to the list.
+	otherwise string
+	names     []string
+}
+
+// hint says what a name was meant to be, or how it is declared.
+func (d declared) hint(r *report, name string) string {
+	if d.otherwise == "" && d.list != "" {
+		d.otherwise = "add it to " + d.list
+	}
+	return r.suggest(name, d.what, d.otherwise, d.names)
+}
+
+// torn says whether something in a field of the spec was misread, so that what is
+// not found in it may yet be meant to be there.
+func (c *productChecker) torn(fields ...string) bool {
+	return slices.ContainsFunc(fields, func(field string) bool { return c.objects[c.product].torn[field] })
+}
+
+// named reports a name that is not declared, and says whether it is.
+func (c *productChecker) named(p *fieldPath, d declared, name string) bool {
+	if slices.Contains(d.names, name) {
 		return true
 	}
-	if name != "" {
-		c.fail(c.product, p, c.report.suggest(name, what, otherwise, valid), "there is no %s %s", what, quote(name))
+	if name != "" && !c.torn(d.list) {
+		c.fail(c.product, p, d.hint(c.report, name), "there is no %s %s", d.what, quote(name))
 	}
 	return false
 }
 
-// names reports the names of a list that are not among the valid ones.
-func (c *productChecker) names(p *fieldPath, what, otherwise string, names, valid []string) {
+// names reports the names of a list that are not declared.
+func (c *productChecker) names(p *fieldPath, d declared, names []string) {
 	for i, name := range names {
-		c.named(p.item(i), what, otherwise, name, valid)
+		c.named(p.item(i), d, name)
 	}
 }
 
