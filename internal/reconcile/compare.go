@@ -101,25 +101,39 @@ func compareClusters(name string, from, to *Cluster) ClusterDiff {
 			d.Changed = append(d.Changed, ObjectDiff{From: old, To: o, Fields: fields})
 		}
 	}
-	for id, o := range before {
-		if _, applied := after[id]; applied || h.hides(o, h.from, h.to) {
-			continue
-		}
-		if why := o.Kept(to); why != "" {
-			d.Kept = append(d.Kept, KeptObject{o, why})
-		} else {
-			d.Removed = append(d.Removed, o)
-		}
-	}
+	d.Removed, d.Kept = h.gone(before, after, to)
 	for _, c := range []*Cluster{from, to} {
 		d.Incomplete = d.Incomplete || c != nil && (!c.Complete() || slices.ContainsFunc(c.Releases, (*Release).failed))
 	}
 	d.Unbuilt = h.unbuilt()
 	slices.SortFunc(d.Added, compareObjects)
-	slices.SortFunc(d.Removed, compareObjects)
-	slices.SortFunc(d.Kept, func(a, b KeptObject) int { return compareObjects(a.Object, b.Object) })
 	slices.SortFunc(d.Changed, func(a, b ObjectDiff) int { return compareObjects(a.To, b.To) })
 	return d
+}
+
+// gone are the objects of the first state that the second lacks, sorted: those that Flux deletes, and
+// those that it keeps.
+func (h *hiding) gone(before, after map[Identity]*Object, to *Cluster) (removed []*Object, kept []KeptObject) {
+	for id, o := range before {
+		if _, applied := after[id]; applied || h.hides(o, h.from, h.to) {
+			continue
+		}
+		if why := o.Kept(to); why != "" {
+			kept = append(kept, KeptObject{o, why})
+		} else {
+			removed = append(removed, o)
+		}
+	}
+	slices.SortFunc(removed, compareObjects)
+	slices.SortFunc(kept, func(a, b KeptObject) int { return compareObjects(a.Object, b.Object) })
+	return removed, kept
+}
+
+// Deleted are the objects of a cluster that Flux deletes where the later state of it no longer applies
+// them, in the order of [Compare]. Those of what isn't known in one of the states are left out.
+func Deleted(from, to *Cluster) []*Object {
+	removed, _ := newHiding(from, to).gone(byIdentity(from), byIdentity(to), to)
+	return removed
 }
 
 // byIdentity takes the last of several objects of an identity, as the cluster would in the

@@ -272,3 +272,9 @@ spec:
         name: kcm
 `
 }
+
+// clusterStep is a Kustomization of its own for clusters, and those that it applies.
+func clusterStep(marker, clusters string) string {
+	return "-- clusters/prod/clusters.yaml --\n" + strings.Replace(kustomization("k0rdent", ""), "path: ./k0rdent\n", "path: ./k0rdent"+marker+"\n", 1) +
+		"-- k0rdent/none.yaml --\n# Clusters stand beside it.\n" + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- k0rdent/")
+}

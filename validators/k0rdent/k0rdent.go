@@ -56,13 +56,17 @@ const mostSteps = 1_000_000
 func worlds(p *rule.Pass) []*world {
 	var out []*world
 	for _, of := range platform.Worlds(p, group) {
-		w := &world{World: of, namespaces: map[string]*reconcile.Object{}, handedOn: map[[2]string]*handed{}}
-		for _, o := range of.Objects {
-			w.add(o)
-		}
-		out = append(out, w)
+		out = append(out, newWorld(of))
 	}
 	return out
+}
+
+func newWorld(of *platform.World) *world {
+	w := &world{World: of, namespaces: map[string]*reconcile.Object{}, handedOn: map[[2]string]*handed{}}
+	for _, o := range of.Objects {
+		w.add(o)
+	}
+	return w
 }
 
 func (w *world) add(o *reconcile.Object) {

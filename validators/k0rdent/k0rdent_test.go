@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{AccessVersion, ChainMissing, CredentialMissing, PlacementEmpty, ReleaseOrder, TemplateEdited, TemplateMissing, UpgradePath, UpgradeUnsupported}
+var all = []rule.Rule{AccessVersion, ChainMissing, CredentialMissing, PlacementEmpty, ReleaseOrder, RemovalOrder, TemplateEdited, TemplateMissing, UpgradePath, UpgradeUnsupported}
 
 func TestExamples(t *testing.T) {
 	for _, r := range all {

@@ -8,7 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{AppMissing, BindingRole, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, RoleMissing, WorkspaceMissing}
+var all = []rule.Rule{AppMissing, BindingRole, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, RemovalOrder, RoleMissing, WorkspaceMissing}
 
 func TestExamples(t *testing.T) {
 	for _, r := range all {
@@ -131,5 +131,28 @@ func TestNamespaceSetFirst(t *testing.T) {
 	}
 	if found := ruletest.Since(t, NamespaceChanged, base+projectIn("retail", "retail"), base+strings.Replace(projectIn("retail", "retail"), "namespaceName: checkout", "namespaceName: shop", 1)); len(found) != 1 {
 		t.Error(found)
+	}
+}
+
+// A workspace goes alone, or with clusters in its namespace, which may stay in Git.
+func TestWorkspacesThatGo(t *testing.T) {
+	other := strings.Replace(attached, "  namespace: retail\n", "  namespace: wholesale\n", 1)
+	message := "Workspace retail is taken out while KommanderCluster retail/retail-production is in it: Kommander deletes a workspace only without clusters"
+	kept := strings.Replace(base, "metadata:\n  name: retail\nspec:\n", "metadata:\n  name: retail\n  annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\nspec:\n", 1)
+	for name, c := range map[string]struct{ before, after, want string }{
+		"with its cluster":             {base + attached, rule.FluxSync, message},
+		"its cluster stays":            {base + attached, rule.FluxSync + attached, message},
+		"the cluster of another one":   {base + other, rule.FluxSync, ""},
+		"the cluster alone":            {base + attached, base, ""},
+		"it stays on the cluster":      {kept + attached, rule.FluxSync, ""},
+		"a namespace that isn't known": {strings.Replace(base, "  namespaceName: retail\n", "", 1) + attached, rule.FluxSync, ""},
+	} {
+		var got []string
+		for _, f := range ruletest.Since(t, RemovalOrder, c.before, c.after) {
+			got = append(got, f.Message)
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

@@ -146,6 +146,25 @@ var k0rdentMutants = []mutant{
 		name: "cluster-moved-where-no-upgrade-leads", example: "k0rdent", rule: "k0rdent-upgrade-path", since: true,
 		edits: []edit{replace("k0rdent/clusters/team-blue/blue-staging.yaml", "template: openstack-standalone-cp-1-0-46", "template: «»vsphere-standalone-cp-1-0-42")},
 	},
+	{
+		name: "cluster-out-with-its-credential", example: "k0rdent", rule: "k0rdent-removal-order", since: true,
+		edits: []edit{
+			remove("k0rdent/clusters/kcm-system/platform-tools.yaml"),
+			replace("k0rdent/clusters/kustomization.yaml", "- kcm-system/platform-tools.yaml\n", ""),
+			remove("k0rdent/credentials/azure.yaml"),
+			replace("k0rdent/credentials/kustomization.yaml", "- azure.yaml\n", ""),
+			mark("clusters/management/k0rdent.yaml", "path: «»./k0rdent/clusters\n"),
+		},
+	},
+	{
+		name: "cluster-out-with-its-access", example: "k0rdent", rule: "k0rdent-removal-order", since: true,
+		edits: []edit{
+			remove("k0rdent/clusters/team-red/red-production.yaml"),
+			replace("k0rdent/clusters/kustomization.yaml", "- team-red/red-production.yaml\n", ""),
+			replace("k0rdent/access/accessmanagement.yaml", "    credentials:\n    - aws\n", ""),
+			mark("clusters/management/k0rdent.yaml", "path: «»./k0rdent/clusters\n"),
+		},
+	},
 
 	// The bootstrap.
 	{

@@ -136,6 +136,18 @@ var kommanderMutants = []mutant{
 
 	// Changes.
 	{
+		name: "workspace-out-with-its-clusters", example: "kommander", rule: "kommander-removal-order", since: true,
+		edits: []edit{
+			remove("projects/*/*.yaml"), remove("projects/*/content/*.yaml"), remove("projects/*/content/*/*.yaml"),
+			replace("kommander/projects/kustomization.yaml", "resources:\n- ../../projects/checkout\n- ../../projects/search\n", "resources: []\n"),
+			replace("kommander/project-content/kustomization.yaml", "resources:\n- ../../projects/checkout/content\n- ../../projects/search/content\n", "resources: []\n"),
+			remove("workspaces/retail/*.yaml"), remove("workspaces/retail/content/*.yaml"), remove("workspaces/retail/content/*/*.yaml"),
+			replace("kommander/workspaces/kustomization.yaml", "resources:\n- ../../workspaces/retail\n", "resources: []\n"),
+			replace("kommander/workspace-content/kustomization.yaml", "- ../../workspaces/retail/content\n", ""),
+			mark("clusters/management/kommander.yaml", "path: «»./kommander/workspaces\n"),
+		},
+	},
+	{
 		name: "namespace-of-a-project", example: "kommander", rule: "kommander-namespace-changed", since: true,
 		edits: []edit{replace("projects/search/project.yaml", "namespaceName: search", "namespaceName: «»search-eu")},
 	},

@@ -39,44 +39,54 @@ type World struct {
 // the product's groups. Without a cluster the objects are those of the files as they
 // stand.
 func Worlds(p *rule.Pass, groups ...string) []*World {
-	var out []*World
-	add := func(c *reconcile.Cluster, objects []*reconcile.Object, partial string) {
-		if !slices.ContainsFunc(objects, func(o *reconcile.Object) bool { return slices.Contains(groups, o.Group) }) {
-			return
-		}
-		w := &World{
-			Cluster: c, Objects: objects, Partial: partial, All: map[reconcile.Identity]*reconcile.Object{},
-			held: map[[2]string]bool{}, kinds: map[string][]*reconcile.Object{}, names: map[[2]string][]string{},
-		}
-		for _, o := range objects {
-			w.All[o.Identity] = o
-			w.held[[2]string{o.Group, o.Kind}] = true
-			if slices.Contains(groups, o.Group) {
-				w.Own = append(w.Own, o)
-				w.kinds[o.Kind] = append(w.kinds[o.Kind], o)
-			}
-		}
-		out = append(out, w)
-	}
 	if len(p.Fleet().Clusters) == 0 {
-		add(nil, p.Applied(), "no cluster of the repository says what is applied together")
-		return out
+		return holding(newWorld(nil, p.Applied(), "no cluster of the repository says what is applied together", groups))
 	}
+	var out []*World
 	for _, c := range p.Clusters() {
-		var objects []*reconcile.Object
-		partial := ""
-		for _, k := range c.Kustomizations {
-			if k.Spec.KubeConfig != nil {
-				continue // they go to another cluster
-			}
-			if !k.Complete() {
-				partial = "not all that Kustomization " + k.String() + " applies is known"
-			}
-			objects = append(objects, k.Objects...)
-		}
-		add(c, objects, partial)
+		out = append(out, holding(ofCluster(c, groups))...)
 	}
 	return out
+}
+
+// holding is a world that has any object of the product's.
+func holding(w *World) []*World {
+	if len(w.Own) == 0 {
+		return nil
+	}
+	return []*World{w}
+}
+
+// ofCluster is what is applied to a cluster itself.
+func ofCluster(c *reconcile.Cluster, groups []string) *World {
+	var objects []*reconcile.Object
+	partial := ""
+	for _, k := range c.Kustomizations {
+		if k.Spec.KubeConfig != nil {
+			continue // they go to another cluster
+		}
+		if !k.Complete() {
+			partial = "not all that Kustomization " + k.String() + " applies is known"
+		}
+		objects = append(objects, k.Objects...)
+	}
+	return newWorld(c, objects, partial, groups)
+}
+
+func newWorld(c *reconcile.Cluster, objects []*reconcile.Object, partial string, groups []string) *World {
+	w := &World{
+		Cluster: c, Objects: objects, Partial: partial, All: map[reconcile.Identity]*reconcile.Object{},
+		held: map[[2]string]bool{}, kinds: map[string][]*reconcile.Object{}, names: map[[2]string][]string{},
+	}
+	for _, o := range objects {
+		w.All[o.Identity] = o
+		w.held[[2]string{o.Group, o.Kind}] = true
+		if slices.Contains(groups, o.Group) {
+			w.Own = append(w.Own, o)
+			w.kinds[o.Kind] = append(w.kinds[o.Kind], o)
+		}
+	}
+	return w
 }
 
 // Of are the objects of one of the product's kinds.

@@ -68,8 +68,14 @@ func Run(t *testing.T, r rule.Rule, files string) ([]finding.Finding, []finding.
 // Since runs one rule over files in txtar form that have changed since others.
 func Since(t *testing.T, r rule.Rule, before, files string) []finding.Finding {
 	t.Helper()
-	found, _ := run(t, []rule.Rule{r}, []rule.Rule{r}, before, files)
+	found, _ := RunSince(t, r, before, files)
 	return found
+}
+
+// RunSince runs one rule as Since does and returns what it reports as Run does.
+func RunSince(t *testing.T, r rule.Rule, before, files string) ([]finding.Finding, []finding.Unresolved) {
+	t.Helper()
+	return run(t, []rule.Rule{r}, []rule.Rule{r}, before, files)
 }
 
 // run runs some of all rules.

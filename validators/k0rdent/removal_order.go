@@ -1,0 +1,176 @@
+package k0rdent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// RemovalOrder is k0rdent-removal-order.
+var RemovalOrder = rule.Rule{
+	ID:       "k0rdent-removal-order",
+	Title:    "a cluster that is taken out together with what it takes to delete it",
+	Severity: finding.Error,
+	Why: `k0rdent deletes a cluster with the Credential that its ClusterDeployment names: kcm looks for that first, and Cluster
+API's provider signs in at the cloud with the identity and the Secret behind it. When one of them goes in the same change,
+the ClusterDeployment stays in deletion for ever, and the cluster in the cloud, which costs and which nobody can delete any
+more but by hand. The order of the Kustomizations is no help: Flux doesn't wait until what it prunes is gone, and that takes
+many minutes here.
+
+As much as the Credential counts the rule of access that hands it to the cluster's namespace, since kcm takes the copy away
+without it, and that namespace. A template that goes too is refused as long as the cluster is there: where the Kustomization
+that prunes the cluster waits for the one with the template, neither ever comes to an end.
+
+Judged is a change since a revision: validate --changed-since REV. What Flux doesn't prune
+(kustomize.toolkit.fluxcd.io/prune: disabled, deletionPolicy: Orphan) is left out. Only objects in Git are looked at.`,
+	Fix: `Take out the cluster alone, and everything else in another change when it is gone:
+
+  kubectl get clusterdeployments --all-namespaces`,
+	Bad: []rule.Example{{
+		Before: base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws")),
+		Files:  base + strings.Replace(chains, "kind: Credential\nmetadata:\n  name: aws\n", "kind: Credential\nmetadata:\n  name: amazon\n", 1) + clusterStep(" # <-- here", ""),
+	}},
+	Good: []rule.Example{{
+		Before: base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws")),
+		Files:  base + chains + clusterStep("", ""),
+	}},
+	Run: func(p *rule.Pass) {
+		for _, r := range platform.Removals(p, group) {
+			removal{r, newWorld(r.Was), newWorld(r.Is)}.judge(p)
+		}
+	},
+}
+
+// removal is what a change takes out of a management cluster.
+type removal struct {
+	platform.Removal
+	was, is *world
+}
+
+func (r removal) judge(p *rule.Pass) {
+	for _, o := range r.was.Of(clusterKind) {
+		if !r.Gone(o.Identity) {
+			continue
+		}
+		question := fmt.Sprintf("whether %s is taken out together with what it takes to delete it", o)
+		if needs := r.needs(o); len(needs) > 0 {
+			r.Report(p, o, finding.Finding{
+				Message: fmt.Sprintf("%s is taken out together with %s, without which k0rdent can't delete the cluster", o, platform.List(needs)),
+				Hint:    "take out the ClusterDeployment alone, and the rest when the cluster is gone",
+			}, question)
+		}
+		for _, template := range r.refused(o) {
+			r.Report(p, o, finding.Finding{
+				Message: fmt.Sprintf("%s is taken out together with %s, which kcm refuses to delete before it: Kustomization %s, which prunes the cluster, waits for %s, which prunes the template",
+					o, template, o.Kustomization, template.Kustomization),
+				Hint: "take out the ClusterDeployment alone, and the template when the cluster is gone",
+			}, question)
+		}
+	}
+}
+
+// needs are what a cluster that is taken out needs to be deleted, and what goes, too.
+func (r removal) needs(o *reconcile.Object) []string {
+	var out []string
+	add := func(of *reconcile.Object) {
+		if of != nil && r.Gone(of.Identity) {
+			out = append(out, of.String())
+		}
+	}
+	add(r.was.namespaces[o.Namespace])
+	ref := reference(o, credential, o.Namespace, "spec", "credential")
+	id := reconcile.Identity{Group: group, Kind: credential, Namespace: ref.Namespace, Name: ref.Name}
+	source := r.was.All[id]
+	if source == nil && o.Namespace != system {
+		if r.withdrawn(ref) {
+			out = append(out, fmt.Sprintf("the rule of access that hands it %s", ref))
+		}
+		id.Namespace = system
+		source = r.was.All[id]
+	}
+	if source == nil {
+		return out
+	}
+	add(source)
+	identity := r.was.identityOf(source)
+	add(identity)
+	if secret := r.was.secretOf(identity); secret != nil && !r.is.makes(secret.Identity) {
+		add(secret)
+	}
+	return out
+}
+
+// withdrawn says whether the AccessManagement handed something to a namespace and no longer does.
+// Where none is left, the rules of before hold on: kcm refuses to delete it.
+func (r removal) withdrawn(ref platform.Reference) bool {
+	if is, _ := r.was.handed(ref); !is || r.is.Has(ref) || len(r.is.Of(accessKind)) == 0 {
+		return false
+	}
+	is, doubt := r.is.handed(ref)
+	return !is && doubt == ""
+}
+
+// identityOf is the identity that a Credential names, which may have no namespace; nil where Git
+// doesn't hold it.
+func (w *world) identityOf(c *reconcile.Object) *reconcile.Object {
+	apiVersion := c.Text("spec", "identityRef", "apiVersion")
+	g, _, versioned := strings.Cut(apiVersion, "/")
+	if !versioned {
+		g = ""
+	}
+	id := reconcile.Identity{Group: g, Kind: c.Text("spec", "identityRef", "kind"), Name: c.Text("spec", "identityRef", "name")}
+	if o := w.All[id]; o != nil {
+		return o
+	}
+	id.Namespace = c.Text("spec", "identityRef", "namespace")
+	return w.All[id]
+}
+
+// secretOf is the Secret that an identity of Cluster API's providers takes its values from; nil where
+// it is one itself, or Git doesn't hold it.
+func (w *world) secretOf(identity *reconcile.Object) *reconcile.Object {
+	if identity == nil {
+		return nil
+	}
+	name := cmp.Or(identity.Text("spec", "secretRef"), identity.Text("spec", "secretRef", "name"),
+		identity.Text("spec", "secretName"), identity.Text("spec", "clientSecret", "name"))
+	namespace := cmp.Or(identity.Text("spec", "secretRef", "namespace"), identity.Text("spec", "clientSecret", "namespace"), identity.Namespace, system)
+	return w.All[reconcile.Identity{Kind: "Secret", Namespace: namespace, Name: name}]
+}
+
+// makes says whether another object makes a Secret, such as an ExternalSecret or SealedSecret.
+func (w *world) makes(secret reconcile.Identity) bool {
+	return slices.ContainsFunc(w.Objects, func(o *reconcile.Object) bool {
+		return o.Namespace == secret.Namespace && o.Group != "" && strings.Contains(o.Kind, "Secret") &&
+			(o.Name == secret.Name || o.Text("spec", "target", "name") == secret.Name)
+	})
+}
+
+// refused are the templates of a cluster that go too while the Kustomization which prunes it waits for
+// the one that prunes them: kcm refuses to delete a template of a cluster in its namespace.
+func (r removal) refused(o *reconcile.Object) []*reconcile.Object {
+	k, there := r.Is.Cluster.Kustomization(o.Kustomization.Namespace, o.Kustomization.Name)
+	if !there {
+		return nil // it is deleted without waiting for anything
+	}
+	first := before(r.Is.Cluster, k)
+	var out []*reconcile.Object
+	add := func(of *reconcile.Object, kind, namespace string, path ...any) {
+		template := r.was.All[reconcile.Identity{Group: group, Kind: kind, Namespace: namespace, Name: of.Text(path...)}]
+		if template == nil || !r.Gone(template.Identity) || slices.Contains(out, template) {
+			return
+		}
+		if t, kept := r.Is.Cluster.Kustomization(template.Kustomization.Namespace, template.Kustomization.Name); kept && first[t] {
+			out = append(out, template)
+		}
+	}
+	add(o, clusterTemplate, o.Namespace, "spec", "template")
+	services(o, o.Namespace, add)
+	return out
+}

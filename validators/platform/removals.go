@@ -1,0 +1,95 @@
+package platform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Removal is a management cluster of the revision that a run compares with, as it was, and as it is.
+type Removal struct {
+	Was, Is *World
+	gone    map[reconcile.Identity]bool
+}
+
+// Removals are the management clusters from which Flux deletes any object since the revision that a run
+// compares with; there are none where it compares with no revision. A cluster that isn't there any more
+// is left out: nothing says what becomes of it.
+func Removals(p *rule.Pass, groups ...string) []Removal {
+	if p.Before() == nil {
+		return nil
+	}
+	var before []*reconcile.Cluster
+	for _, o := range p.AppliedBefore() {
+		if k := o.Kustomization; k != nil && !slices.Contains(before, k.Cluster) {
+			before = append(before, k.Cluster)
+		}
+	}
+	var out []Removal
+	for _, was := range before {
+		i := slices.IndexFunc(p.Clusters(), func(c *reconcile.Cluster) bool { return c.Name == was.Name })
+		if i < 0 {
+			continue
+		}
+		is := p.Clusters()[i]
+		r := Removal{Was: ofCluster(was, groups), Is: ofCluster(is, groups), gone: map[reconcile.Identity]bool{}}
+		if len(r.Was.Own) == 0 {
+			continue
+		}
+		for _, o := range reconcile.Deleted(was, is) {
+			if o.HelmRelease == nil && o.Kustomization.Spec.KubeConfig == nil {
+				r.gone[o.Identity] = true
+			}
+		}
+		if len(r.gone) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Gone says whether Flux deletes an object.
+func (r Removal) Gone(id reconcile.Identity) bool { return r.gone[id] }
+
+// Report reports a finding about an object that is taken out: at what is left of the Kustomizations
+// that brought it, since it has no place any more. Where not all that is applied now is known, the
+// question is unresolved.
+func (r Removal) Report(p *rule.Pass, o *reconcile.Object, f finding.Finding, question string) {
+	k := o.Kustomization
+	for k.Parent != nil && k.Parent != k {
+		if _, there := r.Is.Cluster.Kustomization(k.Namespace, k.Name); there {
+			break
+		}
+		k = k.Parent
+	}
+	root := r.Is.Cluster.Root
+	at := finding.Finding{File: root.File, Line: root.Line, Column: root.Column}
+	now, _ := r.Is.Cluster.Kustomization(k.Namespace, k.Name)
+	placed := now != nil && now.Object != nil
+	if placed {
+		at.File, at.Line, at.Column = now.Object.Position("spec", "path")
+	}
+	if r.Is.Partial != "" {
+		p.UnresolvedFor(at.File, at.Line, question, r.Is.Partial)
+		return
+	}
+	if placed {
+		p.ReportBuilt(now.Object, f, "spec", "path")
+		return
+	}
+	f.File, f.Line, f.Column = at.File, at.Line, at.Column
+	p.ReportIn(r.Is.Cluster.Name, f)
+}
+
+// List names things one after the other: "a, b and c".
+func List(things []string) string {
+	if len(things) < 2 {
+		return strings.Join(things, "")
+	}
+	last := len(things) - 1
+	return fmt.Sprintf("%s and %s", strings.Join(things[:last], ", "), things[last])
+}
