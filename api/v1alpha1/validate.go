@@ -37,6 +37,16 @@ func (c *checker) fail(of any, p *fieldPath, hint, format string, args ...any) {
 	c.report.add(o.errorAt(o.node(p), p, hint, fmt.Sprintf(format, args...)))
 }
 
+// called names another object in a message, with its place.
+func (c *checker) called(of any) string {
+	o := c.objects[of]
+	name := o.kind + " " + quote(o.name)
+	if o.file == "" {
+		return name
+	}
+	return name + " (" + o.place() + ")"
+}
+
 // failKey is fail at the key of a mapping's entry rather than at its value.
 func (c *checker) failKey(of any, p *fieldPath, hint, format string, args ...any) {
 	o := c.objects[of]
@@ -205,7 +215,7 @@ func (c *checker) clusterFolders() {
 		}
 		if c.whole(cluster, outer) {
 			c.fail(cluster, at("spec", "path"), "give each cluster a folder of its own",
-				"path %s of the cluster overlaps %s of Cluster %s", quote(cluster.Spec.Path), quote(outer.Spec.Path), quote(outer.Metadata.Name))
+				"path %s of the cluster overlaps %s of %s", quote(cluster.Spec.Path), quote(outer.Spec.Path), c.called(outer))
 		}
 	}
 }

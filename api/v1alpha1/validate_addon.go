@@ -27,8 +27,8 @@ func (c *checker) addons() {
 		case first == nil:
 			levels[a.Spec.Namespace] = a
 		case first.Spec.PodSecurity != a.Spec.PodSecurity && c.whole(a, first):
-			c.fail(a, at("spec", "podSecurity"), "add-ons that share a namespace share its level", "namespace %s has podSecurity %s here and %s in Addon %s",
-				quote(a.Spec.Namespace), a.Spec.PodSecurity, first.Spec.PodSecurity, quote(first.Metadata.Name))
+			c.fail(a, at("spec", "podSecurity"), "add-ons that share a namespace share its level", "namespace %s has podSecurity %s here and %s in %s",
+				quote(a.Spec.Namespace), a.Spec.PodSecurity, first.Spec.PodSecurity, c.called(first))
 		}
 	}
 }
@@ -44,8 +44,8 @@ func (c *checker) release(a *Addon, releases map[string][]*Addon) {
 	id := a.Spec.Namespace + "/" + a.Spec.ReleaseName
 	for _, other := range releases[id] {
 		if c.whole(a, other) && c.together(a, other) != "" {
-			c.fail(a, at("spec", "releaseName"), "set spec.releaseName of one of them", "Addon %s installs the release %s in namespace %s too",
-				quote(other.Metadata.Name), quote(a.Spec.ReleaseName), quote(a.Spec.Namespace))
+			c.fail(a, at("spec", "releaseName"), "set spec.releaseName of one of them", "%s installs the release %s in namespace %s too",
+				c.called(other), quote(a.Spec.ReleaseName), quote(a.Spec.Namespace))
 			return
 		}
 	}

@@ -141,12 +141,12 @@ func (c *kommanderChecker) kustomizations() map[string]string {
 		taken[ProductKommander+"-"+name] = "a step of the installation"
 	}
 	for _, t := range c.spec.Tenants {
-		taken[t.Metadata.Name] = "the Tenant " + t.Metadata.Name
+		taken[t.Metadata.Name] = c.called(t)
 	}
 	if f := c.spec.Fleet; f != nil && f.Spec.Layout == LayoutApps {
 		for _, a := range c.spec.Addons {
-			taken[a.Metadata.Name] = "the Addon " + a.Metadata.Name
-			taken[a.Metadata.Name+"-config"] = "the Addon " + a.Metadata.Name
+			taken[a.Metadata.Name] = c.called(a)
+			taken[a.Metadata.Name+"-config"] = c.called(a)
 		}
 	}
 	return taken

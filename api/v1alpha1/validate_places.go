@@ -29,7 +29,7 @@ func (c *checker) places() {
 			}
 			if owner, found := strings.CutSuffix(a.Metadata.Name, "-config"); found {
 				if other := c.spec.Addon(owner); other != nil && other.Spec.Chart != nil && len(other.Spec.Resources) > 0 {
-					c.fail(a, name, "choose another name", "the Kustomization for the resources of Addon %s is named %s", quote(owner), quote(a.Metadata.Name))
+					c.fail(a, name, "choose another name", "the Kustomization for the resources of %s is named %s", c.called(other), quote(a.Metadata.Name))
 				}
 			}
 		case LayoutFleet:

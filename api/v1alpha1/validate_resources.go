@@ -61,7 +61,7 @@ func (c *checker) manifest(a *Addon, p *fieldPath, object map[string]any, owners
 			return
 		}
 		if cluster := c.together(a, other); cluster != "" && c.whole(a, other) {
-			c.fail(a, p, "leave it to one of the add-ons", "Addon %s holds %s %s too, and the cluster %s gets both", quote(other.Metadata.Name), kind, quote(name), quote(cluster))
+			c.fail(a, p, "leave it to one of the add-ons", "%s holds %s %s too, and the cluster %s gets both", c.called(other), kind, quote(name), quote(cluster))
 			return
 		}
 	}

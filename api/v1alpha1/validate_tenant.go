@@ -120,7 +120,7 @@ func (c *checker) sharedSource(t *Tenant, sources map[string]*Tenant) {
 	}
 	key := strings.Join(id, "\x00")
 	if other := sources[key]; other != nil {
-		c.fail(t, at("spec", "source"), hint, "Tenant %s deploys from the same source", quote(other.Metadata.Name))
+		c.fail(t, at("spec", "source"), hint, "%s deploys from the same source", c.called(other))
 		return
 	}
 	sources[key] = t
@@ -149,7 +149,7 @@ func (c *checker) namespaces() {
 		case owner == any(t):
 			c.fail(t, p, "each of a tenant's namespaces is its own; the sync namespace holds keys that workloads must not read", "namespace %s is claimed twice by the tenant", quote(name))
 		case owner != nil:
-			c.fail(t, p, "choose another namespace", "namespace %s is claimed by %s %s too", quote(name), c.objects[owner].kind, quote(c.objects[owner].name))
+			c.fail(t, p, "choose another namespace", "namespace %s is claimed by %s too", quote(name), c.called(owner))
 		default:
 			owners[name] = t
 		}
