@@ -2,8 +2,6 @@ package v1alpha1
 
 import (
 	"strings"
-
-	"github.com/Masterminds/semver/v3"
 )
 
 // K0rdentNamespaceName is the system namespace of k0rdent: kcm runs in it, and
@@ -27,10 +25,7 @@ func (r K0rdentTemplateRef) ObjectName() string { return K0rdentObjectName(r.Nam
 
 // HasResourceRules says whether AccessManagement has accessRules[].resources, of
 // which 1.12's webhook makes what older versions have as lists of their own.
-func (s *K0rdentSpec) HasResourceRules() bool {
-	v, err := semver.NewVersion(s.Version)
-	return err == nil && (v.Major() > 1 || v.Major() == 1 && v.Minor() >= 12)
-}
+func (s *K0rdentSpec) HasResourceRules() bool { return atLeast(s.Version, 1, 12) }
 
 // Matches says whether a selector selects an object with some labels.
 func (s *LabelSelector) Matches(labels map[string]string) bool {

@@ -83,8 +83,12 @@ var kommanderFolders = []string{
 }
 
 // AtLeast says whether the version of Kommander is a release or one after it.
-func (s *KommanderSpec) AtLeast(major, minor uint64) bool {
-	v, err := semver.NewVersion(s.Version)
+func (s *KommanderSpec) AtLeast(major, minor uint64) bool { return atLeast(s.Version, major, minor) }
+
+// atLeast says whether a version is of a release or of one after it; candidates of a
+// release are of that one.
+func atLeast(version string, major, minor uint64) bool {
+	v, err := semver.NewVersion(version)
 	return err == nil && (v.Major() > major || v.Major() == major && v.Minor() >= minor)
 }
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 // defaultK0rdent fills in what a K0rdent leaves out.
@@ -73,11 +75,14 @@ func (c *checker) k0rdent() {
 	if k == nil {
 		return
 	}
-	kc := &k0rdentChecker{productChecker: &productChecker{c, k}, of: k, labels: k.Spec.K0rdentNamespaceLabels()}
+	kc := &k0rdentChecker{productChecker: &productChecker{checker: c, product: k}, of: k, labels: k.Spec.K0rdentNamespaceLabels()}
 	kc.cluster(k.Spec.Cluster, "kcm's HelmReleases name no service account, and their charts stand in other namespaces", "k0rdent can install nothing")
+	kc.release()
 	kc.values()
 	kc.url(k, at("spec", "chartsURL"), k.Spec.ChartsURL)
 	kc.declare()
+	kc.derived()
+	kc.ownNamespaces()
 	kc.templates()
 	before := len(kc.report.errors)
 	kc.chains(at("spec", "clusterTemplateChains"), "cluster template", k.Spec.ClusterTemplateChains, kc.clusters)
@@ -89,26 +94,59 @@ func (c *checker) k0rdent() {
 	kc.multiClusterServices()
 }
 
-// k0rdentToggles are the parts of kcm that make at its start what Git holds.
-var k0rdentToggles = []string{"createManagement", "createAccessManagement", "createRelease", "createTemplates"}
+// release checks the version. From 1.6 on kcm's charts, that of regions among them, have
+// the version of their release, and its kinds the fields that are generated (kcm's
+// Makefile, set-kcm-version, and its definitions at the tags since v1.0.0).
+func (c *k0rdentChecker) release() {
+	if s := &c.of.Spec; !atLeast(s.Version, 1, 6) && c.whole(c.of) {
+		c.fail(c.of, at("spec", "version"), "write 1.6.0 or later, and upgrade an older management cluster to that first",
+			"k0rdent %s has other objects than those that are generated", s.Version)
+	}
+}
 
-// values refuses values that take from Git what it owns.
+// ownedValue is a value of kcm's chart that is decided elsewhere: another one would be
+// overwritten.
+type ownedValue struct {
+	path []string
+	// is the value that it always has; nil where it may not be said.
+	is        any
+	why, hint string
+}
+
+// ownedValues are all of them.
+func ownedValues() []ownedValue {
+	var out []ownedValue
+	for _, toggle := range []string{"createManagement", "createAccessManagement", "createRelease", "createTemplates"} {
+		out = append(out, ownedValue{
+			[]string{"controller", toggle}, false,
+			"the value makes kcm own what the specification describes", "take it out: it is false, since Git holds what it would make",
+		})
+	}
+	return append(out, ownedValue{
+		[]string{"controller", "templatesRepoURL"}, nil,
+		"where kcm's charts are is said in spec.chartsURL", "take it out and set spec.chartsURL",
+	}, ownedValue{
+		[]string{"flux2", "enabled"}, false,
+		"a second Flux in the cluster would reconcile the same objects", "take it out: it is false, since the platform's own Flux reconciles kcm's objects",
+	})
+}
+
+// values refuses values that take from Git what it owns, and what would be overwritten
+// with such values: no mapping has any beside it.
 func (c *k0rdentChecker) values() {
-	values := c.of.Spec.Values
-	controller, _ := values["controller"].(map[string]any)
-	for _, toggle := range k0rdentToggles {
-		if on, _ := controller[toggle].(bool); on {
-			c.fail(c.of, at("spec", "values", "controller", toggle), "take it out: it is false, since Git holds what it would make",
-				"the value makes kcm own what the specification describes")
+	for _, owned := range ownedValues() {
+		p, in := at("spec", "values"), any(c.of.Spec.Values)
+		for _, name := range owned.path {
+			values, isMapping := in.(map[string]any)
+			if !isMapping && in != nil {
+				_, value, _ := p.find(c.objects[c.of].root)
+				c.fail(c.of, p, "write a mapping, or take it out: it holds values that the specification gives", "%s is %s, want a mapping", p, describe(dereference(value)))
+			}
+			p, in = p.child(name), values[name]
 		}
-	}
-	if controller["templatesRepoURL"] != nil {
-		c.fail(c.of, at("spec", "values", "controller", "templatesRepoURL"), "take it out and set spec.chartsURL", "where kcm's charts are is said in spec.chartsURL")
-	}
-	flux, _ := values["flux2"].(map[string]any)
-	if on, _ := flux["enabled"].(bool); on {
-		c.fail(c.of, at("spec", "values", "flux2", "enabled"), "take it out: it is false, since the platform's own Flux reconciles kcm's objects",
-			"a second Flux in the cluster would reconcile the same objects")
+		if in != nil && in != owned.is {
+			c.fail(c.of, p, owned.hint, "%s", owned.why)
+		}
 	}
 }
 
@@ -264,10 +302,21 @@ func (c *k0rdentChecker) chains(p *fieldPath, what string, chains []K0rdentChain
 					c.fail(c.of, q.child("versions").item(k), choices("version", "add it to "+templatesField(what), versions), "there is no version %s of the %s %s", quote(version), what, quote(path.Template))
 				case slices.Index(path.Versions, version) < k:
 					c.fail(c.of, q.child("versions").item(k), "write another path for another way", "the path goes through version %s twice", quote(version))
+				case k > 0 && older(version, path.Versions[k-1]):
+					c.fail(c.of, q.child("versions").item(k), "write the versions in the order of the upgrades, the oldest first",
+						"the path leads from version %s back to %s, which is no upgrade", quote(path.Versions[k-1]), quote(version))
 				}
 			}
 		}
 	}
+}
+
+// older says whether a version comes before another one. Since each step of a path leads
+// to a newer one, no paths together make a circle.
+func older(version, than string) bool {
+	v, err := semver.NewVersion(version)
+	w, otherErr := semver.NewVersion(than)
+	return err == nil && otherErr == nil && v.LessThan(w)
 }
 
 func (c *k0rdentChecker) missingTemplate(p *fieldPath, what, name string, known map[string][]string) {

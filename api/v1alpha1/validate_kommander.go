@@ -23,7 +23,7 @@ func (c *checker) kommander() {
 	if k == nil {
 		return
 	}
-	kc := &kommanderChecker{productChecker: &productChecker{c, k}, of: k, versions: map[string][]string{}}
+	kc := &kommanderChecker{productChecker: &productChecker{checker: c, product: k}, of: k, versions: map[string][]string{}}
 	kc.cluster(k.Spec.Cluster, "Kommander's Kustomizations and HelmReleases name no service account, and their sources stand in kommander-flux", "Kommander can install nothing")
 	kc.taken = kc.kustomizations()
 	kc.release()

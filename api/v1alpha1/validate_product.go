@@ -9,6 +9,7 @@ type productChecker struct {
 	*checker
 	// product is the object that is checked.
 	product any
+	claims  claims
 }
 
 // cluster checks that a product's cluster is there, and without Flux's lockdown;

@@ -126,8 +126,12 @@ func (c *checker) sharedSource(t *Tenant, sources map[string]*Tenant) {
 	sources[key] = t
 }
 
-// reservedNamespaces are no tenant's.
-var reservedNamespaces = []string{"default", "flux-system", "kube-node-lease", "kube-public", "kube-system"}
+// controllerNamespaces are those of the cluster's own controllers, reservedNamespaces
+// all that a cluster has by itself: they are no tenant's, and no product hands them out.
+var (
+	controllerNamespaces = []string{FluxNamespace, "kube-node-lease", "kube-public", "kube-system"}
+	reservedNamespaces   = append([]string{"default"}, controllerNamespaces...)
+)
 
 // namespaces checks that each namespace has one owner: a tenant's workloads, a
 // tenant's sync, or the platform.

@@ -116,25 +116,18 @@ func (g *generator) chartRepository() *sourcev1.HelmRepository {
 	}
 }
 
-// Names of kcm's own components.
-const (
-	kcmChart      = "kcm"
-	regionalChart = "kcm-regional"
-	capiChart     = "cluster-api"
-)
-
 // release is the step of the Release and its ProviderTemplates. kcm calls the
 // Release ready when all of them are valid.
 func (g *generator) release() {
 	k := g.k
 	spec := releaseSpec{
 		Version:  k.Version,
-		KCM:      templateName{Template: v1alpha1.K0rdentObjectName(kcmChart, k.Version)},
-		Regional: templateName{Template: v1alpha1.K0rdentObjectName(regionalChart, k.Version)},
-		CAPI:     templateName{Template: v1alpha1.K0rdentObjectName(capiChart, k.CAPI.Version)},
+		KCM:      templateName{Template: v1alpha1.K0rdentObjectName(v1alpha1.K0rdentKCM, k.Version)},
+		Regional: templateName{Template: v1alpha1.K0rdentObjectName(v1alpha1.K0rdentRegional, k.Version)},
+		CAPI:     templateName{Template: v1alpha1.K0rdentObjectName(v1alpha1.K0rdentClusterAPI, k.CAPI.Version)},
 	}
 	templates := []any{
-		g.providerTemplate(kcmChart, k.Version), g.providerTemplate(regionalChart, k.Version), g.providerTemplate(capiChart, k.CAPI.Version),
+		g.providerTemplate(v1alpha1.K0rdentKCM, k.Version), g.providerTemplate(v1alpha1.K0rdentRegional, k.Version), g.providerTemplate(v1alpha1.K0rdentClusterAPI, k.CAPI.Version),
 	}
 	for _, p := range k.Providers {
 		spec.Providers = append(spec.Providers, templateName{Name: p.Name, Template: v1alpha1.K0rdentObjectName(p.Name, p.Version)})
@@ -152,7 +145,7 @@ func (g *generator) release() {
 
 // releaseName is kcm-<version>.
 func releaseName(k *v1alpha1.K0rdentSpec) string {
-	return v1alpha1.K0rdentObjectName(kcmChart, k.Version)
+	return v1alpha1.K0rdentObjectName(v1alpha1.K0rdentKCM, k.Version)
 }
 
 func (g *generator) providerTemplate(chart, version string) object {
