@@ -15,8 +15,8 @@ type K0rdent struct {
 
 // K0rdentSpec is the specification of a K0rdent.
 type K0rdentSpec struct {
-	// Version of k0rdent: of the kcm chart and of the Release. It chooses between
-	// the generations of AccessManagement (up to 1.11, from 1.12).
+	// Version of k0rdent, 1.6.0 or later: of the kcm chart and of the Release. It
+	// chooses between the generations of AccessManagement (up to 1.11, from 1.12).
 	Version string `json:"version" jsonschema:"required,minLength=1,example=1.11.4,pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$"`
 	// Cluster is the name of the management cluster.
 	Cluster string `json:"cluster" jsonschema:"required,minLength=1,example=management"`
@@ -24,7 +24,8 @@ type K0rdentSpec struct {
 	// own, and the HelmRepository kcm-templates.
 	ChartsURL string `json:"chartsURL,omitempty" jsonschema:"pattern=^oci://,default=oci://ghcr.io/k0rdent/kcm/charts"`
 	// Values of the kcm chart. They are those of the bootstrap, of the HelmRelease
-	// and of the Management, which takes the release over.
+	// and of the Management, which takes the release over. What leaves to Git what Git
+	// holds is added, and can't be set otherwise.
 	Values map[string]any `json:"values,omitempty"`
 	// Bootstrap puts kcm into the cluster's helmfile, to be installed before Flux
 	// takes it over.
@@ -183,7 +184,8 @@ type K0rdentChain struct {
 type K0rdentPath struct {
 	// Template is the name of a template without its version.
 	Template string `json:"template" jsonschema:"required,minLength=1,example=aws-standalone-cp"`
-	// Versions in the order of the upgrades; a single one is allowed without any.
+	// Versions in the order of the upgrades, each newer than the one before; a single
+	// one is allowed without any.
 	Versions []string `json:"versions" jsonschema:"required,minItems=1,example=1.0.43"`
 }
 
@@ -248,7 +250,7 @@ type K0rdentNamespace struct {
 
 // K0rdentAccess is a rule of the AccessManagement: what some namespaces get.
 type K0rdentAccess struct {
-	// Namespaces that the rule is for; all without any.
+	// Namespaces that the rule is for.
 	Namespaces K0rdentNamespaces `json:"namespaces,omitempty"`
 	// ClusterTemplateChains by their names in this specification.
 	ClusterTemplateChains []string `json:"clusterTemplateChains,omitempty" jsonschema:"example=aws"`
@@ -258,8 +260,10 @@ type K0rdentAccess struct {
 	Credentials []string `json:"credentials,omitempty" jsonschema:"example=aws"`
 }
 
-// K0rdentNamespaces chooses namespaces by at most one of its fields.
+// K0rdentNamespaces chooses namespaces by exactly one of its fields.
 type K0rdentNamespaces struct {
+	// All chooses every namespace, those that are made later among them.
+	All bool `json:"all,omitempty"`
 	// List of names.
 	List []string `json:"list,omitempty" jsonschema:"minItems=1,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=team-a"`
 	// Selector of labels.

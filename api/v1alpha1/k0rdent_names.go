@@ -92,5 +92,5 @@ func (n K0rdentNamespaces) Reach(namespace string, labels map[string]string) (re
 	case n.StringSelector != "":
 		return false, false
 	}
-	return true, true
+	return n.All, true
 }

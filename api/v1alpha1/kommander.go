@@ -123,7 +123,8 @@ type KommanderDefinition struct {
 	Values map[string]any `json:"values,omitempty"`
 	// Namespace that it is installed in; the workspace's by default.
 	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=kommander"`
-	// ReleaseName of the Helm release; the application's name by default.
+	// ReleaseName of the Helm release; the application's name by default. No two
+	// applications of a cluster may have one release in a namespace.
 	ReleaseName string `json:"releaseName,omitempty" jsonschema:"maxLength=53,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=reloader"`
 	// Catalog is what Kommander shows people of it.
 	Catalog KommanderMetadata `json:"catalog,omitempty"`
@@ -174,8 +175,8 @@ type KommanderGitea struct {
 
 // KommanderApplication is an AppDeployment.
 type KommanderApplication struct {
-	// Name of the AppDeployment. Kommander makes a Kustomization of this name, so
-	// no other may have it.
+	// Name of the AppDeployment. Kommander makes a Kustomization of this name beside
+	// it, so no other there may have it.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=reloader"`
 	// Application that is installed; the one of the AppDeployment's name by default.
 	Application string `json:"application,omitempty" jsonschema:"example=reloader"`
@@ -185,7 +186,8 @@ type KommanderApplication struct {
 	Kind string `json:"kind,omitempty" jsonschema:"enum=ClusterApp,enum=App,default=ClusterApp"`
 	// Values that change those of the definition, on all clusters.
 	Values map[string]any `json:"values,omitempty"`
-	// Clusters that get it; all of the workspace or project by default.
+	// Clusters that get it; all of the workspace or project by default. A cluster has
+	// an application once in a namespace, whatever its AppDeployment is called.
 	Clusters []string `json:"clusters,omitempty" jsonschema:"minItems=1,example=shop-eu"`
 	// Overrides for some of the clusters.
 	Overrides []KommanderOverride `json:"overrides,omitempty"`

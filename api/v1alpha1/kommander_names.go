@@ -65,14 +65,6 @@ const (
 	KommanderStepProjectContent   = "project-content"
 )
 
-// kommanderSteps are all steps.
-var kommanderSteps = []string{
-	KommanderStepBase, KommanderStepRootCA, KommanderStepChartMuseum, KommanderStepHelmRepositories, KommanderStepIngress,
-	KommanderStepGitea, KommanderStepRepository, KommanderStepFlux, KommanderStepGatekeeper, KommanderStepTemplates,
-	KommanderStepConstraints, KommanderStepAppManagement, KommanderStepCore, KommanderStepApplications, KommanderStepCluster,
-	KommanderStepCatalogs, KommanderStepGroups, KommanderStepWorkspaces, KommanderStepWorkspaceContent, KommanderStepProjects, KommanderStepProjectContent,
-}
-
 // AppsKommander is the Kustomization of the applications that Kommander's controllers
 // write into the management repository.
 const AppsKommander = "apps-kommander"
@@ -99,6 +91,17 @@ func (s *KommanderSpec) CAKey() string {
 		return "ca.crt"
 	}
 	return "caFile"
+}
+
+// KommanderHelmRepository is the name of the HelmRepository at a URL: its host and path.
+func KommanderHelmRepository(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r == '.' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(rest)), "-.")
 }
 
 // Definition is a version of an application, nil where there is none.

@@ -1,7 +1,5 @@
 package v1alpha1
 
-import "fmt"
-
 // claims are the objects that a product's specification has made, or the product makes
 // of it, each with what makes it: names are derived, so two different things may come to
 // one.
@@ -72,16 +70,7 @@ func (c *productChecker) conflict(k claim, other *claim, object, where string) {
 	c.claims.told[pair] = true
 	hint := k.way
 	if other.path != nil {
-		hint = fmt.Sprintf("%s; the other is %s", k.way, c.objects[c.product].positionOf(other.path))
+		hint = "the other stands at " + c.objects[c.product].placeOf(other.path) + "; " + k.way
 	}
 	c.fail(c.product, k.path, hint, "%s makes %s%s, and so does %s", k.by, object, where, other.by)
-}
-
-// positionOf is a field with its place, for a hint.
-func (o *object) positionOf(p *fieldPath) string {
-	if o.file == "" || o.unplaced {
-		return p.String()
-	}
-	n := o.node(p)
-	return fmt.Sprintf("%s at %s:%d:%d", p, o.file, n.Line, n.Column)
 }

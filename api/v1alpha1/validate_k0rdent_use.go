@@ -29,13 +29,16 @@ func (c *k0rdentChecker) access() {
 	for i, rule := range c.of.Spec.Access {
 		p := at("spec", "access").item(i)
 		n := 0
-		for _, has := range []bool{rule.Namespaces.List != nil, rule.Namespaces.Selector != nil, rule.Namespaces.StringSelector != ""} {
+		for _, has := range []bool{rule.Namespaces.All, rule.Namespaces.List != nil, rule.Namespaces.Selector != nil, rule.Namespaces.StringSelector != ""} {
 			if has {
 				n++
 			}
 		}
-		if n > 1 {
-			c.fail(c.of, p.child("namespaces"), "keep one of list, selector and stringSelector", "the rule chooses namespaces in %d ways, want one", n)
+		switch {
+		case n > 1:
+			c.fail(c.of, p.child("namespaces"), "keep one of all, list, selector and stringSelector", "the rule chooses namespaces in %d ways, want one", n)
+		case n == 0 && c.whole(c.of):
+			c.fail(c.of, p.child("namespaces"), "name them in list, select them by labels, or write all: true for every namespace", "the rule does not say which namespaces it is for")
 		}
 		c.names(p.child("clusterTemplateChains"), declared{what: "cluster template chain", list: "spec.clusterTemplateChains", names: c.clusterChains}, rule.ClusterTemplateChains)
 		c.names(p.child("serviceTemplateChains"), declared{what: "service template chain", list: "spec.serviceTemplateChains", names: c.serviceChains}, rule.ServiceTemplateChains)

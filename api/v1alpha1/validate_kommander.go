@@ -12,10 +12,8 @@ import (
 type kommanderChecker struct {
 	*productChecker
 	of *Kommander
-	// versions of the definitions by their applications, taken the names that
-	// AppDeployments may not have, each with what has it.
+	// versions of the definitions by their applications.
 	versions map[string][]string
-	taken    map[string]string
 }
 
 func (c *checker) kommander() {
@@ -25,17 +23,22 @@ func (c *checker) kommander() {
 	}
 	kc := &kommanderChecker{productChecker: &productChecker{checker: c, product: k}, of: k, versions: map[string][]string{}}
 	kc.cluster(k.Spec.Cluster, "Kommander's Kustomizations and HelmReleases name no service account, and their sources stand in kommander-flux", "Kommander can install nothing")
-	kc.taken = kc.kustomizations()
 	kc.release()
 	kc.repositories()
 	kc.definitions()
+	kc.charts()
 	kc.core()
-	kc.applications(at("spec", "applications"), k.Spec.Applications, []string{KommanderHost})
+	kc.installation()
+	kc.applications(at("spec", "applications"), k.Spec.Applications, hostPlace())
 	kc.catalogs()
 	kc.unique(at("spec", "groups"), "group", kc.groups())
 	kc.workspaces()
 	kc.projects()
 }
+
+// kommanderGiven are the variables of each application's own Kustomization, which go
+// before those of kommander-vars (kommander-applications; kustomize-controller, postBuild).
+var kommanderGiven = []string{"appVersion", "releaseName", "releaseNamespace", "workspaceNamespace"}
 
 // release checks the version, and that there is a Flux made of manifests.
 func (c *kommanderChecker) release() {
@@ -48,8 +51,11 @@ func (c *kommanderChecker) release() {
 			"the Fleet installs Flux with the Flux Operator, of which Kommander can make no definition")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
-		if !variableName.MatchString(name) {
+		switch {
+		case !variableName.MatchString(name):
 			c.failKey(c.of, at("spec", "variables", name), variableHint(name), "%s is not a variable's name", quote(name))
+		case slices.Contains(kommanderGiven, name):
+			c.failKey(c.of, at("spec", "variables", name), "take it out, and use a variable of another name", "Kommander gives each application the variable %s itself, and that one wins", quote(name))
 		}
 	}
 }
@@ -130,28 +136,6 @@ func (c *kommanderChecker) version(p *fieldPath, application, version string) {
 	}
 }
 
-// kustomizations are the names that no AppDeployment may have, since Kommander makes
-// a Kustomization of an AppDeployment's name, each with what has it.
-func (c *kommanderChecker) kustomizations() map[string]string {
-	taken := map[string]string{AppsKommander: "the sync of Kommander's own applications", FluxNamespace: "the cluster's sync"}
-	for _, name := range []string{"infra-controllers", "infra-configs", "tenants", "cluster-apps"} {
-		taken[name] = "the Fleet"
-	}
-	for _, name := range kommanderSteps {
-		taken[ProductKommander+"-"+name] = "a step of the installation"
-	}
-	for _, t := range c.spec.Tenants {
-		taken[t.Metadata.Name] = c.called(t)
-	}
-	if f := c.spec.Fleet; f != nil && f.Spec.Layout == LayoutApps {
-		for _, a := range c.spec.Addons {
-			taken[a.Metadata.Name] = c.called(a)
-			taken[a.Metadata.Name+"-config"] = c.called(a)
-		}
-	}
-	return taken
-}
-
 // deployed says whether the specification has an AppDeployment without naming it: that
 // of Flux in each workspace, the others in the management cluster.
 func (c *kommanderChecker) deployed(p *fieldPath, name string) bool {
@@ -159,15 +143,14 @@ func (c *kommanderChecker) deployed(p *fieldPath, name string) bool {
 	return name == KommanderFluxApp || host && (name == KommanderAppManagementApp || name == KommanderChartMuseumApp && c.of.Spec.ChartMuseum != nil)
 }
 
-// applications checks the AppDeployments of a namespace. clusters are those that it
-// has, as far as that is known: none for any.
-func (c *kommanderChecker) applications(p *fieldPath, list []KommanderApplication, clusters []string) {
+// applications checks the AppDeployments of a namespace.
+func (c *kommanderChecker) applications(p *fieldPath, list []KommanderApplication, place kommanderPlace) {
+	clusters := place.clusters
+	c.derived(p, list, place)
 	c.unique(p, "application", gather(list, func(a KommanderApplication) string { return a.Name }))
 	for i, a := range list {
 		p := p.item(i)
-		if of, taken := c.taken[a.Name]; taken {
-			c.fail(c.of, p.child("name"), "choose another name and write application: "+a.Application, "Kommander makes a Kustomization named %s of the AppDeployment, and %s has one of that name", quote(a.Name), of)
-		} else if c.deployed(p.up, a.Name) {
+		if c.deployed(p.up, a.Name) {
 			c.fail(c.of, p.child("name"), "take it out: its version is that of the installation", "the installation itself deploys %s", quote(a.Name))
 		}
 		if a.Kind == "ClusterApp" && a.Application != KommanderFluxApp {

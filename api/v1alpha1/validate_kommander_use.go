@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"maps"
 	"slices"
 )
 
@@ -44,7 +45,7 @@ func (c *kommanderChecker) workspaces() {
 	attached := map[string]string{}
 	for i, w := range list {
 		p := p.item(i)
-		c.ownNamespace(p, w.Namespace)
+		c.ownNamespace(p, w.Name, w.Namespace)
 		c.labels(c.of, p.child("clusterLabels"), w.ClusterLabels)
 		var clusters []string // nil while none is declared: others attach them
 		for j, cluster := range w.Clusters {
@@ -59,14 +60,33 @@ func (c *kommanderChecker) workspaces() {
 				c.fail(c.of, p.child("name"), "take it out: its applications are spec.applications", "%s is the management cluster, which Kommander attaches itself", quote(cluster.Name))
 			}
 		}
-		c.applications(p.child("applications"), w.Applications, clusters)
+		c.applications(p.child("applications"), w.Applications, kommanderPlace{w.Namespace, w.Name, clusters, false})
 	}
 }
 
-// ownNamespace refuses the namespaces of Kommander itself.
-func (c *kommanderChecker) ownNamespace(p *fieldPath, namespace string) {
-	if slices.Contains([]string{KommanderNamespace, KommanderFluxNamespace, FluxNamespace}, namespace) {
-		c.fail(c.of, p.child("namespace"), "choose another namespace; the management cluster's applications are spec.applications", "namespace %s is the platform's own", quote(namespace))
+// KommanderWorkspaces are the workspaces that Kommander makes itself, with their
+// namespaces.
+func KommanderWorkspaces() map[string]string {
+	return map[string]string{kommanderOwnWorkspace: KommanderNamespace, "default-workspace": "kommander-default-workspace"}
+}
+
+// kommanderOwnWorkspace is the workspace of the management cluster.
+const kommanderOwnWorkspace = "kommander-workspace"
+
+// ownNamespace refuses the namespaces of the cluster and of Kommander itself to a
+// workspace, or to a project, whose name is "" here.
+func (c *kommanderChecker) ownNamespace(p *fieldPath, workspace, namespace string) {
+	p = p.child("namespace")
+	switch {
+	case slices.Contains([]string{KommanderNamespace, KommanderFluxNamespace, FluxNamespace}, namespace):
+		c.fail(c.of, p, "choose another namespace; the management cluster's applications are spec.applications", "namespace %s is the platform's own", quote(namespace))
+	case slices.Contains(reservedNamespaces, namespace):
+		c.fail(c.of, p, "choose another namespace", "namespace %s belongs to the cluster", quote(namespace))
+	}
+	for _, name := range slices.Sorted(maps.Keys(KommanderWorkspaces())) {
+		if name != workspace && c.of.Spec.Workspace(name) == nil && KommanderWorkspaces()[name] == namespace && namespace != KommanderNamespace {
+			c.fail(c.of, p, "choose another namespace", "namespace %s is that of %s, which Kommander makes", quote(namespace), name)
+		}
 	}
 }
 
@@ -79,7 +99,7 @@ func (c *kommanderChecker) projects() {
 	namespaces := gather(c.of.Spec.Workspaces, func(w KommanderWorkspace) string { return w.Namespace })
 	for i, project := range list {
 		p := p.item(i)
-		c.ownNamespace(p, project.Namespace)
+		c.ownNamespace(p, "", project.Namespace)
 		if slices.Contains(namespaces, project.Namespace) {
 			c.fail(c.of, p.child("namespace"), "choose another namespace", "namespace %s is a workspace's", quote(project.Namespace))
 		}
@@ -91,7 +111,7 @@ func (c *kommanderChecker) projects() {
 			c.url(c.of, p.child("sources").item(j).child("url"), source.URL)
 			c.branch(c.of, p.child("sources").item(j).child("branch"), source.Branch)
 		}
-		c.applications(p.child("applications"), project.Applications, project.Clusters)
+		c.applications(p.child("applications"), project.Applications, kommanderPlace{project.Namespace, project.Workspace, project.Clusters, project.Clusters == nil})
 	}
 }
 

@@ -133,8 +133,32 @@ var (
 	reservedNamespaces   = append([]string{"default"}, controllerNamespaces...)
 )
 
+// productNamespace is a namespace that a platform product has in its cluster.
+type productNamespace struct {
+	product any
+	cluster string
+}
+
+// productNamespaces are those of all products. The clusters of k0rdent may stand in
+// those of tenants.
+func (c *checker) productNamespaces() map[string]productNamespace {
+	owners := map[string]productNamespace{}
+	if k := c.spec.K0rdent; k != nil {
+		owners[K0rdentNamespaceName] = productNamespace{k, k.Spec.Cluster}
+	}
+	if k := c.spec.Kommander; k != nil {
+		names := []string{KommanderNamespace, KommanderFluxNamespace}
+		names = append(names, gather(k.Spec.Workspaces, func(w KommanderWorkspace) string { return w.Namespace })...)
+		names = append(names, gather(k.Spec.Projects, func(p KommanderProject) string { return p.Namespace })...)
+		for _, name := range names {
+			owners[name] = productNamespace{k, k.Spec.Cluster}
+		}
+	}
+	return owners
+}
+
 // namespaces checks that each namespace has one owner: a tenant's workloads, a
-// tenant's sync, or the platform.
+// tenant's sync, a platform product, or the platform.
 func (c *checker) namespaces() {
 	owners := map[string]any{}
 	for _, a := range c.spec.Addons {
@@ -142,8 +166,12 @@ func (c *checker) namespaces() {
 			owners[a.Spec.Namespace] = a
 		}
 	}
+	products := c.productNamespaces()
 	claim := func(t *Tenant, p *fieldPath, name string) {
 		owner := owners[name]
+		if of, there := products[name]; there && slices.ContainsFunc(c.spec.TenantClusters(t), func(on TenantCluster) bool { return on.Cluster == of.cluster }) {
+			owner = of.product
+		}
 		switch {
 		case name == "" || !c.whole(t):
 		case len(name) > 63:

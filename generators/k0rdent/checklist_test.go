@@ -465,3 +465,11 @@ func TestSecretsAreListedWhenTheyAreThere(t *testing.T) {
 		t.Errorf("listed without: %v, with: %v", none, one)
 	}
 }
+
+// A rule for every namespace has no targetNamespaces: kcm takes that for all of them.
+func TestAccessForEveryNamespace(t *testing.T) {
+	r := render(t, example(t, "        list: [team-red]", "        all: true"))
+	if got := r.Must("AccessManagement", "kcm").Get("spec", "accessRules", 0, "targetNamespaces"); got != nil {
+		t.Errorf("target namespaces: %v", got)
+	}
+}

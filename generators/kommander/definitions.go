@@ -145,7 +145,7 @@ func (g *generator) release(d *v1alpha1.KommanderDefinition) []any {
 		{Kind: "ConfigMap", Name: d.Name + "-overrides", Optional: true},
 	}
 	if !strings.HasPrefix(d.Chart.URL, "oci://") {
-		hr.Spec.Chart.Spec.SourceRef.Name, hr.Spec.Chart.Spec.SourceRef.Namespace = repositoryName(d.Chart.URL), fluxNamespace
+		hr.Spec.Chart.Spec.SourceRef.Name, hr.Spec.Chart.Spec.SourceRef.Namespace = v1alpha1.KommanderHelmRepository(d.Chart.URL), fluxNamespace
 		return []any{hr}
 	}
 	source, _ := addon.Source(g.spec, a, home).(*sourcev1.OCIRepository)
@@ -179,12 +179,6 @@ func (g *generator) flux() {
 	g.metadata(g.profile.metadataFile(d), d)
 }
 
-// repositoryName is the name of the HelmRepository at a URL: its host and path.
-func repositoryName(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	return strings.ToLower(strings.ReplaceAll(strings.Trim(rest, "/"), "/", "-"))
-}
-
 // helmRepositories are the Helm repositories of the definitions and those beside
 // them, by name. What a mirror cannot serve, since it is the mirror, has a source of
 // its own.
@@ -197,7 +191,7 @@ func (g *generator) helmRepositories() map[string]*sourcev1.HelmRepository {
 	}
 	out := map[string]*sourcev1.HelmRepository{}
 	for _, url := range urls {
-		name := repositoryName(url)
+		name := v1alpha1.KommanderHelmRepository(url)
 		out[name] = &sourcev1.HelmRepository{
 			TypeMeta:   emit.TypeMeta(sourcev1.GroupVersion, sourcev1.HelmRepositoryKind),
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: fluxNamespace},

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/platform"
@@ -39,10 +40,10 @@ const (
 )
 
 // builtIn are the workspaces that Kommander makes itself, with their namespaces.
-var builtIn = map[string]string{"kommander-workspace": "kommander", "default-workspace": "kommander-default-workspace"}
+var builtIn = v1alpha1.KommanderWorkspaces()
 
 // hostCluster is the name of the management cluster among the attached ones.
-const hostCluster = "host-cluster"
+const hostCluster = v1alpha1.KommanderHost
 
 // world is what is applied to one management cluster.
 type world struct {

@@ -3,6 +3,7 @@ package kommander
 import (
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -21,7 +22,8 @@ name there, both write it: Flux and Kommander set it back and forth, and what ei
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(deployment) {
-				k := w.All[reconcile.Identity{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: o.Namespace, Name: o.Name}]
+				namespace, name := v1alpha1.KommanderKustomization(o.Namespace, o.Name)
+				k := w.All[reconcile.Identity{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: namespace, Name: name}]
 				if k == nil || o.Namespace == "" {
 					continue
 				}
