@@ -24,7 +24,9 @@ the setting is missing on the cluster. Mostly the name or kind is misspelt, or t
 not. A target's namespace, too, is compared with what the object's own file says: the "namespace" of the same
 kustomization comes after its patches.
 
-Looked at are the patches of kustomizations, of their components and of Flux Kustomizations. A patch that several
+Looked at are the patches of kustomizations, of their components and of Flux Kustomizations, and those of a FluxInstance
+or of the values of its chart, which are held against what the Flux Operator installs with its components: a namespace
+in their targets selects nothing, since it is set after them. A patch that several
 Kustomizations share has to select something for one of them: also one that a patch of their parent's gives them. One in
 a component or in a Flux Kustomization that is for all objects of a kind may select none, unless there are objects of
 the kind and only the target's group or version keeps them out, or the kind is misspelt. Where not all is known that it
@@ -63,12 +65,24 @@ patches:
 		each(p, func(w *world) {
 			for _, k := range w.cluster.Kustomizations {
 				for _, one := range k.TargetedPatches() {
-					found.add(k, one)
+					found.add(one, "here", func(f finding.Finding) {
+						if !k.Spec.Suspend {
+							reportOn(p, k, f)
+						}
+					})
+				}
+			}
+			for _, i := range w.fluxInstances() {
+				for _, one := range i.patches() {
+					known := found.add(one, "in what the Flux Operator installs", func(f finding.Finding) { p.ReportBuilt(i.object, f) })
+					if !one.Selects {
+						known.wayOut = i.wayOut(one)
+					}
 				}
 			}
 			found.budget, found.kinds = w.budget, w.kinds()
 		})
-		found.report(p)
+		found.report()
 	},
 }
 
@@ -88,15 +102,19 @@ type patchPlace struct {
 
 type idlePatch struct {
 	reconcile.TargetedPatch
-	// of are the Kustomizations that it is a part of.
-	of []*reconcile.Kustomization
+	// where it selects from, in words.
+	where string
+	// tell reports on each of what it is a part of.
+	tell []func(finding.Finding)
+	// wayOut is a hint that is known already.
+	wayOut string
 }
 
-func (f *idlePatches) add(k *reconcile.Kustomization, patch reconcile.TargetedPatch) {
+func (f *idlePatches) add(patch reconcile.TargetedPatch, where string, tell func(finding.Finding)) *idlePatch {
 	at := patchPlace{patch.File, patch.Line, patch.Column, patch.Index}
 	known := f.by[at]
 	if known == nil {
-		known = &idlePatch{TargetedPatch: patch}
+		known = &idlePatch{TargetedPatch: patch, where: where}
 		f.by[at] = known
 		f.order = append(f.order, known)
 	}
@@ -107,22 +125,20 @@ func (f *idlePatches) add(k *reconcile.Kustomization, patch reconcile.TargetedPa
 	}{{&known.Names, patch.Names}, {&known.Kinds, patch.Kinds}, {&known.Versions, patch.Versions}} {
 		*list.into = slices.Compact(slices.Sorted(slices.Values(slices.Concat(*list.into, list.more))))
 	}
-	known.of = append(known.of, k)
+	known.tell = append(known.tell, tell)
+	return known
 }
 
-func (f *idlePatches) report(p *rule.Pass) {
+func (f *idlePatches) report() {
 	for _, one := range f.order {
-		if one.Selects || one.Shared && one.Target.Name == "" && len(one.Versions) == 0 && f.meant(one) == "" {
+		if one.Selects || one.Shared && one.Target.Name == "" && one.wayOut == "" && len(one.Versions) == 0 && f.meant(one) == "" {
 			continue
 		}
-		for _, k := range one.of {
-			if k.Spec.Suspend {
-				continue
-			}
-			reportOn(p, k, finding.Finding{
+		for _, tell := range one.tell {
+			tell(finding.Finding{
 				File: one.File, Line: one.Line, Column: one.Column,
-				Message: fmt.Sprintf("the patch changes nothing: there is no %s here", targetText(one.Target)),
-				Hint:    f.hint(one),
+				Message: fmt.Sprintf("the patch changes nothing: there is no %s %s", targetText(one.Target), one.where),
+				Hint:    cmp.Or(one.wayOut, f.hint(one)),
 			})
 		}
 	}

@@ -195,6 +195,11 @@ var fluxMutants = []mutant{
 		edits: []edit{replace("kubernetes/apps/media/jellyfin/ks.yaml", "  postBuild:\n", "  patches:\n  - target: {kind: HelmRelease, name: «»jelly}\n    patch: '[{\"op\": \"remove\", \"path\": \"/spec/upgrade\"}]'\n  postBuild:\n")},
 	},
 	{
+		name: "of-a-FluxInstance", example: "homelab", rule: "flux-patch-target-missing",
+		edits: []edit{replace("kubernetes/apps/flux-system/flux-instance/app/helmrelease.yaml", "            name: flux-system\n",
+			"            name: flux-system\n        - patch: '[{\"op\": \"remove\", \"path\": \"/metadata/labels\"}]'\n          target:\n            kind: Deployment\n            name: «»kustomise-controller\n")},
+	},
+	{
 		name: "renamed", example: "homelab", rule: "flux-namespace-missing",
 		edits: []edit{
 			replace("kubernetes/apps/media/namespace.yaml", "kind: Namespace\nmetadata:\n  name: media", "kind: Namespace\nmetadata:\n  name: media-apps"),

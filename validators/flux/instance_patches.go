@@ -1,0 +1,178 @@
+package flux
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+// fluxInstance is a FluxInstance, or the release of its chart.
+type fluxInstance struct {
+	object *reconcile.Object
+	// at is where its spec is in the object, and spec the one that is known.
+	at   []any
+	spec map[string]any
+	// elsewhere says that other values may be added.
+	elsewhere bool
+}
+
+// fluxInstances are those that a cluster applies.
+func (w *world) fluxInstances() []fluxInstance {
+	var all []fluxInstance
+	for _, o := range w.applied {
+		i := fluxInstance{object: o, at: []any{"spec"}}
+		switch {
+		case o.HelmRelease != nil:
+			continue // the values of its release are judged
+		case o.Group == operatorGroup && o.Kind == "FluxInstance":
+			i.spec, _ = field(o.Value, "spec").(map[string]any)
+		case isHelmRelease(o) && isFluxChart(o):
+			i.at = []any{"spec", "values", "instance"}
+			i.spec, _ = field(o.Value, "spec", "values", "instance").(map[string]any)
+			i.elsewhere = len(list(o.Value, "spec", "valuesFrom")) > 0
+		}
+		if i.spec != nil && isKnown(i.spec) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// namespace is where it is, "" where that isn't known.
+func (i fluxInstance) namespace() string {
+	namespace := i.object.Namespace
+	if isHelmRelease(i.object) {
+		namespace = cmp.Or(text(i.object.Value, "spec", "targetNamespace"), namespace)
+	}
+	if unknown(namespace) {
+		return ""
+	}
+	return namespace
+}
+
+// patches are those with targets, with what they select of what the Flux Operator installs. It puts
+// them behind its own in the kustomization that sets the namespace, which comes after all patches.
+func (i fluxInstance) patches() []reconcile.TargetedPatch {
+	text, err := yaml.Marshal(field(i.spec, "kustomize", "patches"))
+	if err != nil {
+		return nil
+	}
+	var patches []types.Patch
+	if err := yaml.Unmarshal(text, &patches); err != nil {
+		return nil // the schema tells
+	}
+	var all []reconcile.TargetedPatch
+	for n, p := range patches {
+		if p.Target == nil {
+			continue
+		}
+		one := i.look(*p.Target)
+		one.Index, one.Shared = n, true
+		at := append(slices.Clone(i.at), "kustomize", "patches", n, "target")
+		one.File, one.Line, one.Column = i.object.Position(append(at, "name")...)
+		all = append(all, one)
+	}
+	return all
+}
+
+// look says what a target selects.
+func (i fluxInstance) look(target types.Selector) reconcile.TargetedPatch {
+	p := reconcile.TargetedPatch{Target: target}
+	namespace, components := i.namespace(), componentsOf(i.spec, i.elsewhere)
+	ofAnyVersion := target
+	ofAnyVersion.Version = ""
+	regex, err := types.NewSelectorRegex(&target)
+	loose, looseErr := types.NewSelectorRegex(&ofAnyVersion)
+	if err != nil || looseErr != nil || unknown(target.String()) || target.Namespace != "" && namespace == "" || i.mayInstallMore(loose) {
+		p.Selects = true
+		return p
+	}
+	for _, o := range distribution(i.spec, namespace) {
+		by := regex
+		if o.gvk.Version == "" {
+			by = loose
+		}
+		named := len(o.names) == 0 || slices.ContainsFunc(o.names, by.MatchName)
+		there := o.component == "" || components == nil || slices.Contains(components, o.component)
+		switch {
+		case there && named && by.MatchGvk(o.gvk) && o.in(by):
+			p.Selects = true
+			return p
+		case target.Kind != "" && o.gvk.Kind == target.Kind && there:
+			p.Names = append(p.Names, o.names...)
+			if !by.MatchGvk(o.gvk) {
+				p.Versions = append(p.Versions, o.gvk.ApiVersion())
+			}
+		case target.Name != "" && named && there:
+			p.Kinds = append(p.Kinds, o.gvk.Kind)
+		}
+	}
+	for _, names := range []*[]string{&p.Names, &p.Kinds, &p.Versions} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
+	return p
+}
+
+// mayInstallMore says whether more of what a selector selects may be installed than is known: what
+// is synced and stored where other values may say so, and definitions that a newer version adds.
+func (i fluxInstance) mayInstallMore(by *types.SelectorRegex) bool {
+	if i.elsewhere && slices.ContainsFunc([]resid.Gvk{
+		resid.NewGvk(kustomizeGroup, "v1", kustomizationKind), resid.NewGvk(sourceGroup, "v1", "GitRepository"),
+		resid.NewGvk(sourceGroup, "v1", "OCIRepository"), resid.NewGvk(sourceGroup, "v1", "Bucket"), resid.NewGvk("", "v1", "PersistentVolumeClaim"),
+	}, by.MatchGvk) {
+		return true
+	}
+	definition := resid.NewGvk(definitionGroup, "v1", definitionKind)
+	return by.MatchGvk(definition) && !slices.ContainsFunc(distribution(i.spec, i.namespace()), func(o installed) bool {
+		return o.gvk == definition && slices.ContainsFunc(o.names, by.MatchName)
+	})
+}
+
+// in says whether a selector selects the namespace that an object has before the patches, or had
+// at first.
+func (o installed) in(by *types.SelectorRegex) bool {
+	if by.MatchNamespace(resid.NewResIdWithNamespace(o.gvk, "", o.namespace).EffectiveNamespace()) {
+		return true
+	}
+	return o.gvk.Group != kustomizeGroup && o.gvk.Group != sourceGroup && by.MatchNamespace(resid.NewResId(o.gvk, "").EffectiveNamespace())
+}
+
+// wayOut says how to mend a patch that selects nothing, "" where it is as with any patch.
+func (i fluxInstance) wayOut(one reconcile.TargetedPatch) string {
+	selects := func(change func(*types.Selector)) bool {
+		target := one.Target
+		change(&target)
+		return target != one.Target && i.look(target).Selects
+	}
+	if selects(func(t *types.Selector) { t.Namespace = "" }) {
+		return "leave the namespace out: the Flux Operator sets it after the patches"
+	}
+	if selects(func(t *types.Selector) { t.Group, t.Version = "", "" }) {
+		return "it is of " + some(one.Versions)
+	}
+	var kinds []string
+	for _, o := range distribution(i.spec, "") {
+		kinds = append(kinds, o.gvk.Kind)
+	}
+	if kind, ok := schemas.Misspelt(one.Target.Kind, kinds); ok && len(one.Names) == 0 {
+		return fmt.Sprintf("did you mean kind %q?", kind)
+	}
+	for _, c := range fluxComponents {
+		with := i
+		with.spec = maps.Clone(i.spec)
+		with.spec["components"] = []any{c.name}
+		if with.look(one.Target).Selects {
+			return fmt.Sprintf("add %q to the components, or remove the patch", c.name)
+		}
+	}
+	return ""
+}
