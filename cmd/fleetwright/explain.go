@@ -1,24 +1,38 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
 func newExplain(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain [RULE]",
-		Short: "Say why a rule exists, with bad and good examples",
-		Long: `Say why a rule exists, with bad and good examples and what mends it. Without RULE, list
-the rules.`,
+		Use:   "explain [RULE | KIND[.FIELD]]",
+		Short: "Say why a rule exists, or what a field of the specification means",
+		Long: `Say why a rule exists, with bad and good examples and what mends it. Without an argument,
+list the rules.
+
+Of a kind of the specification, or a field in it such as K0rdent.spec.capi, say what it means,
+what it holds, and which fields are in it.`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return ruleIDs(), cobra.ShellCompDirectiveNoFileComp
+			return slices.Concat(ruleIDs(), schemas.SpecificationKinds()), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return validators.List(s.out)
+			}
+			if schemas.IsSpecificationPath(args[0]) || strings.Contains(args[0], ".") {
+				return explainField(s.out, args[0])
 			}
 			r, ok := validators.Find(args[0])
 			if !ok {
@@ -28,6 +42,37 @@ the rules.`,
 			return validators.Explain(s.out, r)
 		},
 	}
+}
+
+// explainField prints what a field of the specification means.
+func explainField(w io.Writer, path string) error {
+	f, err := schemas.SpecificationFieldAt(path)
+	if unknown := (*schemas.NoSpecificationField)(nil); errors.As(err, &unknown) {
+		return &failure{status: statusUsage, err: err, hint: unknown.Hint()}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: %s\n\n%s\n", f.Path, typeOf(f), f.Meaning)
+	if f.Wants != "" {
+		fmt.Fprintln(w, f.Wants)
+	}
+	if len(f.Fields) == 0 {
+		return nil
+	}
+	fmt.Fprint(w, "\nFields:\n\n")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, in := range f.Fields {
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", in.Name, typeOf(in), strings.TrimSpace(in.Meaning+" "+in.Wants))
+	}
+	return table.Flush()
+}
+
+func typeOf(f schemas.SpecificationField) string {
+	if f.Required {
+		return f.Type + ", required"
+	}
+	return f.Type
 }
 
 func ruleIDs() []string {

@@ -56,6 +56,8 @@ func reflectKinds(types string) ([]kind, error) {
 		s.Version = ""
 		property(s, "apiVersion").Const = v1alpha1.APIVersion
 		property(s, "kind").Const = name
+		property(s, "metadata").Description = "Metadata are the object's name, labels and annotations."
+		property(s, "spec").Description = "Spec is the specification of the " + name + "."
 		explainPatterns(s)
 		kinds = append(kinds, kind{name: name, schema: s})
 	}

@@ -1,0 +1,164 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// SpecificationField is a field of a kind of the specification, as its JSON Schema describes it.
+type SpecificationField struct {
+	// Path from the kind on, such as K0rdent.spec.capi.
+	Path string
+	// Name is the last part of the path.
+	Name string
+	// Type in words, such as "list of string".
+	Type     string
+	Required bool
+	// Meaning of the field, in a sentence or more.
+	Meaning string
+	// Wants says what a pattern of the value wants, and what its default and examples are; "" for
+	// nothing.
+	Wants string
+	// Fields of an object, or of a list's or map's items: required ones first, then by name.
+	Fields []SpecificationField
+}
+
+// NoSpecificationField is the error of a field, or a kind, that there isn't.
+type NoSpecificationField struct {
+	// Path as far as there is one, "" where there is not even the kind, and the name that is not in it.
+	Path, Name string
+	fields     []string
+}
+
+func (e *NoSpecificationField) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("the specification has no kind %q", e.Name)
+	}
+	return fmt.Sprintf("%s has no field %q", e.Path, e.Name)
+}
+
+// Hint names the field that was meant, or those that there are.
+func (e *NoSpecificationField) Hint() string {
+	hint, _ := suggest(e.Name, e.fields)
+	return hint
+}
+
+// IsSpecificationPath says whether a path begins with a kind of the specification, in any case.
+func IsSpecificationPath(path string) bool {
+	kind, _, _ := strings.Cut(path, ".")
+	return slices.Contains(SpecificationKinds(), strings.ToLower(kind))
+}
+
+// SpecificationFieldAt describes the field at a path such as K0rdent.spec.providers.version. Items
+// of lists and maps are passed through: providers[].version and providers[0].version are the same.
+// The error is a [NoSpecificationField].
+func SpecificationFieldAt(path string) (SpecificationField, error) {
+	names := strings.Split(path, ".")
+	content, ok := Specification(names[0])
+	if !ok {
+		return SpecificationField{}, &NoSpecificationField{Name: names[0], fields: SpecificationKinds()}
+	}
+	var at fieldSchema
+	if err := json.Unmarshal(content, &at); err != nil {
+		return SpecificationField{}, fmt.Errorf("schema of %s: %w", names[0], err)
+	}
+	f := at.field(SpecificationField{Path: fmt.Sprint(at.Properties["kind"].Const), Required: true})
+	for _, name := range names[1:] {
+		name, _, _ = strings.Cut(name, "[")
+		i := slices.IndexFunc(f.Fields, func(f SpecificationField) bool { return f.Name == name })
+		if i < 0 {
+			e := &NoSpecificationField{Path: f.Path, Name: name}
+			for _, f := range f.Fields {
+				e.fields = append(e.fields, f.Name)
+			}
+			return SpecificationField{}, e
+		}
+		f = f.Fields[i]
+	}
+	return f, nil
+}
+
+// fieldSchema is what the JSON Schemas of the specification say of a field.
+type fieldSchema struct {
+	Description string
+	Type        string
+	Const       any
+	Default     any
+	Enum        []any
+	Examples    []any
+	Wants       string `json:"patternErrorMessage"`
+	Required    []string
+	Properties  map[string]fieldSchema
+	Items       *fieldSchema
+	// Others is a schema, or a boolean.
+	Others json.RawMessage `json:"additionalProperties"`
+}
+
+// values are the schema of a map's values; nil where there are none.
+func (s fieldSchema) values() *fieldSchema {
+	var values *fieldSchema
+	if json.Unmarshal(s.Others, &values) != nil {
+		return nil
+	}
+	return values
+}
+
+// field fills in a field, and those below it.
+func (s fieldSchema) field(f SpecificationField) SpecificationField {
+	f.Meaning, f.Type, f.Wants = s.Description, s.words(), s.wants()
+	inner := s
+	for inner.Items != nil || len(inner.Properties) == 0 && inner.values() != nil {
+		if inner.Items != nil {
+			inner = *inner.Items
+		} else {
+			inner = *inner.values()
+		}
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(inner.Properties)), func(name string) bool { return slices.Contains(inner.Required, name) })
+	for _, name := range slices.Concat(inner.Required, names) {
+		f.Fields = append(f.Fields, inner.Properties[name].field(SpecificationField{Path: f.Path + "." + name, Name: name, Required: slices.Contains(inner.Required, name)}))
+	}
+	return f
+}
+
+// words are the type of a field.
+func (s fieldSchema) words() string {
+	switch {
+	case s.Items != nil:
+		return "list of " + s.Items.words()
+	case len(s.Properties) == 0 && s.values() != nil:
+		return "map of " + s.values().words()
+	case len(s.Enum) > 0:
+		return listed(s.Enum, " or ")
+	}
+	return s.Type
+}
+
+// wants says what a value has to be beside its type.
+func (s fieldSchema) wants() string {
+	var parts []string
+	if s.Default != nil {
+		parts = append(parts, fmt.Sprintf("Default: %v.", s.Default))
+	}
+	if s.Items != nil {
+		s = *s.Items
+	}
+	if about, ok := strings.CutPrefix(s.Wants, "want "); ok {
+		parts = append(parts, "It is "+about+".")
+	}
+	if len(s.Examples) > 0 {
+		parts = append(parts, "Such as "+listed(s.Examples, " or ")+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+func listed(values []any, separator string) string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, fmt.Sprint(v))
+	}
+	return strings.Join(out, separator)
+}
