@@ -27,7 +27,7 @@ func (d *decoder) mappingHint(n *yaml.Node, p *fieldPath, t reflect.Type) string
 	shown := d.example(t, bounds{required: true})
 	if fields := d.table[t]; fields != nil && len(shown.Content) == 2 && isString(n) {
 		f := fields.list[fields.byName[shown.Content[0].Value]]
-		if text := dereference(n).Value; f.bounds.required && f.typ.Kind() == reflect.String && f.bounds.takes(text) {
+		if text := dereference(n).Value; len(text) <= maxShown && f.bounds.required && f.typ.Kind() == reflect.String && f.bounds.takes(text) {
 			shown.Content[1] = scalarNode(text)
 		}
 	}
@@ -38,7 +38,7 @@ func (d *decoder) mappingHint(n *yaml.Node, p *fieldPath, t reflect.Type) string
 // it may be an item.
 func (d *decoder) listHint(n *yaml.Node, p *fieldPath, t reflect.Type, b bounds) string {
 	item := d.example(t.Elem(), b)
-	if t.Elem().Kind() == reflect.String && isString(n) && b.takes(n.Value) {
+	if t.Elem().Kind() == reflect.String && isString(n) && len(n.Value) <= maxShown && b.takes(n.Value) {
 		item = scalarNode(n.Value)
 	}
 	return "write it as in " + written(p.name, flow(yaml.SequenceNode, item))

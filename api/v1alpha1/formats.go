@@ -79,10 +79,13 @@ func PatternWords(pattern string) string {
 	return formatOf(pattern).what
 }
 
+// maxShown is the longest value, in bytes, that a hint shows whole or mends.
+const maxShown = 300
+
 // hint says how a value that is not of a format is written: as it was probably
 // meant, or as the first of the examples of its field.
 func (f format) hint(value string, b bounds) string {
-	if f.mend != nil {
+	if f.mend != nil && len(value) <= maxShown {
 		if meant := f.mend(value); meant != value && b.takes(meant) {
 			return "write " + meant
 		}

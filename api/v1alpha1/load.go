@@ -212,7 +212,7 @@ func syntaxError(f File, err error) Error {
 			line += bytes.Count(f.Content[:i], []byte("\n"))
 		}
 	}
-	e := Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + message, Hint: hint}
+	e := Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + shorten(message), Hint: hint}
 	if i := strayByte(f.Content); i >= 0 {
 		e.Line, e.Column = 1+bytes.Count(f.Content[:i], []byte("\n")), i-bytes.LastIndexByte(f.Content[:i], '\n')
 		e.Hint = "the file is not text in UTF-8"

@@ -178,7 +178,7 @@ func (c *checker) lacks(kind, hint string) {
 
 // clusterHint says how a cluster is added.
 func clusterHint(name string) string {
-	return "add an object, here or in another file: apiVersion: " + APIVersion + ", kind: Cluster, metadata: {name: " + name + "}"
+	return "add an object, here or in another file: apiVersion: " + APIVersion + ", kind: Cluster, metadata: {name: " + shorten(name) + "}"
 }
 
 func (c *checker) clusters() {
@@ -222,7 +222,7 @@ func (c *checker) clusterFolders() {
 
 // variableHint says how the name of a variable is written.
 func variableHint(name string) string {
-	if meant := asVariable(name); variableName.MatchString(meant) {
+	if meant := asVariable(name); len(name) <= maxShown && variableName.MatchString(meant) {
 		return "write " + meant
 	}
 	return "use letters, digits and _, and no digit first"

@@ -129,7 +129,7 @@ func (c *kommanderChecker) version(p *fieldPath, application, version string) {
 	switch {
 	case version == "" || c.incomplete || c.torn("spec.definitions"):
 	case versions == nil:
-		add := "add it to spec.definitions, as in - {name: " + application + ", chart: {url: …, version: " + version + "}}"
+		add := "add it to spec.definitions, as in - {name: " + shorten(application) + ", chart: {url: …, version: " + shorten(version) + "}}"
 		c.fail(c.of, p, c.report.suggest(application, "definition", add, slices.Collect(maps.Keys(c.versions))), "there is no definition of %s", quote(application))
 	case !slices.Contains(versions, version):
 		c.fail(c.of, p, choices("version", "add it to spec.definitions", versions), "there is no definition of version %s of %s", quote(version), quote(application))

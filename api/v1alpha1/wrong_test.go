@@ -50,6 +50,28 @@ func TestWrongSpecifications(t *testing.T) {
 	}
 }
 
+// However long a value is, what is said of it is short.
+func TestErrorsAreShort(t *testing.T) {
+	long := strings.Repeat("aB_", 100_000)
+	for name, doc := range map[string]string{
+		"name":       "kind: Cluster\nmetadata: {name: " + long + "}\n",
+		"version":    "kind: K0rdent\nmetadata: {name: k}\nspec: {version: v1.1.1-" + long + ", cluster: a, capi: {version: 1.1.1}}\n",
+		"url":        "kind: Fleet\nmetadata: {name: f}\nspec: {repository: {url: example.com/" + long + "}}\n",
+		"list":       "kind: Addon\nmetadata: {name: a}\nspec: {namespace: a, clusters: {names: " + long + "}}\n",
+		"mapping":    "kind: Kommander\nmetadata: {name: k}\nspec: {version: 2.4.0, cluster: a, gatekeeper: " + long + ", appManagement: {version: 1.0.0}, definitions: [" + long + "]}\n",
+		"variable":   "kind: Cluster\nmetadata: {name: a}\nspec: {variables: {\"" + long + "-\": a}}\n",
+		"cluster":    "kind: K0rdent\nmetadata: {name: k}\nspec: {version: 1.11.4, cluster: " + long + ", capi: {version: 1.1.1}}\n",
+		"definition": "kind: Kommander\nmetadata: {name: k}\nspec: {version: 2.4.0, cluster: a, gatekeeper: {version: " + long + "}, appManagement: {version: " + long + "}, definitions: [{name: x, chart: {url: 'https://example.com', version: 1.0.0}}]}\n",
+		"label":      "kind: Cluster\nmetadata: {name: a, labels: {a: " + long + "}}\n",
+		"anchor":     "kind: Cluster\nmetadata: {name: *" + long + "}\n",
+	} {
+		_, err := Load([]File{{Path: "x.yaml", Content: []byte("apiVersion: " + APIVersion + "\n" + doc)}})
+		if err == nil || len(err.Error()) > 4000 {
+			t.Errorf("%s: %d bytes are said of a long value: %.300v", name, len(err.Error()), err)
+		}
+	}
+}
+
 // edited is the base with the text of an edit replaced, which it must hold.
 func edited(t *testing.T, base, edit string) []byte {
 	t.Helper()
