@@ -71,48 +71,11 @@ func (w *world) placeOfReference(r reference, name, value string) place {
 func (w *world) madeSecrets() map[reconcile.Identity]bool {
 	made := map[reconcile.Identity]bool{}
 	for _, o := range w.applied {
-		for _, id := range secretsOf(o) {
+		for _, id := range o.Makes() {
 			made[id] = true
 		}
 	}
 	return made
-}
-
-// secretsOf are the Secrets, or ConfigMaps, that a controller makes of an object.
-func secretsOf(o *reconcile.Object) []reconcile.Identity {
-	id := reconcile.Identity{Kind: "Secret", Namespace: o.Namespace}
-	name := func(names ...string) []reconcile.Identity {
-		id.Name = cmp.Or(names...)
-		return []reconcile.Identity{id}
-	}
-	spec := o.Value["spec"]
-	switch o.Kind {
-	case "ExternalSecret":
-		if of := text(spec, "target", "manifest", "kind"); of != "" {
-			id.Kind = of
-		}
-		return name(text(spec, "target", "name"), o.Name)
-	case "ClusterExternalSecret":
-		id.Namespace = "*"
-		return name(text(spec, "externalSecretSpec", "target", "name"), text(spec, "externalSecretName"), o.Name)
-	case "SealedSecret":
-		return name(text(spec, "template", "metadata", "name"), o.Name)
-	case "Certificate", "BitwardenSecret":
-		return name(text(spec, "secretName"))
-	case "VaultStaticSecret", "VaultDynamicSecret", "VaultPKISecret":
-		return name(text(spec, "destination", "name"))
-	case "InfisicalSecret":
-		return name(text(spec, "managedSecretReference", "secretName"))
-	case "OnePasswordItem":
-		return name(o.Name)
-	case "SopsSecret":
-		var ids []reconcile.Identity
-		for _, template := range list(spec, "secretTemplates") {
-			ids = append(ids, name(text(template, "name"))...)
-		}
-		return ids
-	}
-	return nil
 }
 
 // hashed matches what kustomize adds to the names of generated ConfigMaps and Secrets.

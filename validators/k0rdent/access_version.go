@@ -4,22 +4,30 @@ import (
 	"fmt"
 
 	"github.com/Masterminds/semver/v3"
+	kubescheme "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // AccessVersion is k0rdent-access-version.
 var AccessVersion = rule.Rule{
 	ID:       "k0rdent-access-version",
-	Title:    "a rule of access in the form of another release of k0rdent",
+	Title:    "a rule of access that its release of k0rdent doesn't take",
 	Severity: finding.Error,
 	Why: `From k0rdent 1.12 on the rules of the AccessManagement have resources; up to 1.11 they have a list for each kind, and the
 API server refuses resources as an unknown field. 1.12 takes the lists too, and its webhook turns them into resources: what
-Git says is then no longer what the cluster has, so Flux sets it back and the webhook turns it again, at each interval.`,
-	Fix:  `Write the rules in the form of the release that the Management names.`,
-	Bad:  []rule.Example{{Files: base + chains + managedBy("1.11.4") + access("list: [team]", "resources: # <-- here\n    - kind: ClusterTemplateChain\n      names: [aws-1-0-43]")}},
+Git says is then no longer what the cluster has, so Flux sets it back and the webhook turns it again, at each interval.
+
+The webhook of 1.12 also refuses resources of a kind that has no namespace, and kinds that it doesn't find: an apiGroup that
+isn't given is k0rdent's own for chains, Credentials, ClusterAuthentications, DataSources and ClusterAuditPolicies, and that
+of v1 for all others.`,
+	Fix: `Write the rules in the form of the release that the Management names, and kinds with their apiGroup.`,
+	Bad: []rule.Example{{Files: base + chains + managedBy("1.11.4") + access("list: [team]", "resources: # <-- here\n    - kind: ClusterTemplateChain\n      names: [aws-1-0-43]")},
+		{Files: base + chains + managedBy("1.12.0") + access("list: [team]", "resources:\n    - kind: ServiceTemplate # <-- here")}},
 	Good: []rule.Example{{Files: base + chains + managedBy("1.12.0") + access("list: [team]", "resources:\n    - kind: ClusterTemplateChain\n      names: [aws-1-0-43]")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -31,6 +39,9 @@ Git says is then no longer what the cluster has, so Flux sets it back and the we
 			for _, o := range w.Of(accessKind) {
 				for i := range o.List("spec", "accessRules") {
 					w.form(p, o, i, hasResources, version)
+					if hasResources {
+						judgeKinds(p, o, i)
+					}
 				}
 			}
 		}
@@ -56,6 +67,36 @@ func (w *world) form(p *rule.Pass, o *reconcile.Object, i int, hasResources bool
 			f.Severity = finding.Warning
 		}
 		f.File, f.Line, f.Column = o.KeyPosition(path...)
+		p.ReportBuilt(o, f, path...)
+	}
+}
+
+// judgeKinds reports the kinds of a rule's resources that have no namespace, or that there are none
+// of in groups whose kinds are known.
+func judgeKinds(p *rule.Pass, o *reconcile.Object, i int) {
+	for j := range o.List("spec", "accessRules", i, "resources") {
+		path := []any{"spec", "accessRules", i, "resources", j, "kind"}
+		kind, of := o.Text(path...), o.Text("spec", "accessRules", i, "resources", j, "apiGroup")
+		if of == "" && accessLists[kind] != "" {
+			of = group
+		}
+		if kind == "" || platform.Unknown(kind+of) || of != "" && of != group {
+			continue
+		}
+		is := kubescheme.GroupVersionKind{Group: of, Version: "v1", Kind: kind}
+		if of == group {
+			is.Version = "v1beta1"
+		}
+		s, known := schemas.Lookup(is)
+		f := finding.Finding{Message: fmt.Sprintf("%s hands on %s, which has no namespace: kcm refuses it", o, kind)}
+		if !known {
+			f.Message = fmt.Sprintf("%s hands on the kind %s, of which there is none in the API group %q: kcm refuses it", o, kind, of)
+			if _, own := schemas.Lookup(kubescheme.GroupVersionKind{Group: group, Version: "v1beta1", Kind: kind}); own {
+				f.Hint = "add apiGroup: " + group
+			}
+		} else if s.Namespaced {
+			continue
+		}
 		p.ReportBuilt(o, f, path...)
 	}
 }

@@ -278,3 +278,120 @@ func clusterStep(marker, clusters string) string {
 	return "-- clusters/prod/clusters.yaml --\n" + strings.Replace(kustomization("k0rdent", ""), "path: ./k0rdent\n", "path: ./k0rdent"+marker+"\n", 1) +
 		"-- k0rdent/none.yaml --\n# Clusters stand beside it.\n" + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- k0rdent/")
 }
+
+// from is a template whose chart is in a source of a name.
+func from(source string) string {
+	return strings.Replace(edited("aws-standalone-cp-1-0-43", "1.0.43"), "name: kcm\n", "name: "+source+"\n", 1)
+}
+
+// serviceTemplates are a template of services, and the cluster that gets them.
+const serviceTemplates = templates + `-- clusters/prod/ingress.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ServiceTemplate
+metadata:
+  name: ingress-4-13-3
+  namespace: kcm-system
+spec:
+  helm:
+    chartSpec:
+      chart: ingress
+      version: 4.13.3
+      interval: 10m0s
+      sourceRef:
+        kind: HelmRepository
+        name: kcm
+`
+
+// services are those of a cluster: a database, and one of a name with more fields.
+func services(name, more string) string {
+	return cluster("aws-standalone-cp-1-0-43", "aws") + `  serviceSpec:
+    services:
+    - name: database
+      namespace: data
+      template: ingress-4-13-3
+    - name: ` + name + `
+      template: ingress-4-13-3
+    ` + more + "\n"
+}
+
+// dependent is a MultiClusterService that depends on another one.
+func dependent(name, on string) string {
+	text := strings.Replace(service("{matchLabels: {environment: tools}}"), "name: ingress\nspec:\n", "name: "+name+"\nspec:\n", 1)
+	text = strings.Replace(text, "service.yaml", name+".yaml", 1)
+	if on != "" {
+		text = strings.Replace(text, "  serviceSpec:\n", "  dependsOn:\n  - "+on+"\n  serviceSpec:\n", 1)
+	}
+	return text
+}
+
+// policy is a ClusterAuditPolicy with a rule of a level.
+func policy(name, level string) string {
+	return `-- clusters/prod/policy.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterAuditPolicy
+metadata:
+  name: ` + name + `
+  namespace: kcm-system
+spec:
+  policy:
+    rules:
+    - level: ` + level + "\n"
+}
+
+// authentication is a ClusterAuthentication with an issuer.
+func authentication(url string) string {
+	return `-- clusters/prod/authentication.yaml --
+apiVersion: k0rdent.mirantis.com/v1beta1
+kind: ClusterAuthentication
+metadata:
+  name: people
+  namespace: kcm-system
+spec:
+  authenticationConfiguration:
+    jwt:
+    - issuer:
+        url: ` + url + `
+        audiences: [kubernetes]
+      claimMappings:
+        username:
+          claim: sub
+          prefix: ""
+`
+}
+
+// enabled are a Release with the providers of AWS, Azure and k0smotron, and a Management with some.
+func enabled(providers ...string) string {
+	release := releaseOf("1.11.4")
+	spec, templates, _ := strings.Cut(release, "---\n")
+	spec += "  providers:\n"
+	for _, name := range []string{"cluster-api-provider-aws", "cluster-api-provider-azure", "cluster-api-provider-k0sproject-k0smotron"} {
+		spec += "  - name: " + name + "\n    template: " + name + "-1-0-25\n"
+		templates += "---\n" + strings.NewReplacer("kcm-1-11-4", name+"-1-0-25", "chart: kcm", "chart: "+name, "1.11.4", "1.0.25").Replace(providerTemplateOf(release))
+	}
+	m := managementOf("1.11.4", "") + "  providers:\n"
+	for _, name := range providers {
+		m += "  - name: " + name + "\n"
+	}
+	return "-- clusters/prod/steps.yaml --\n" + kustomization("release", waiting) + "---\n" + kustomization("management", "  dependsOn:\n  - name: release\n") +
+		"-- release/release.yaml --\n" + spec + "---\n" + templates + "-- management/management.yaml --\n" + m
+}
+
+// providerTemplateOf is the first ProviderTemplate beside a Release.
+func providerTemplateOf(release string) string { return strings.Split(release, "---\n")[1] }
+
+// azure is a template of clusters in Azure.
+var azure = strings.NewReplacer("template.yaml", "azure.yaml", "aws-standalone-cp", "azure-standalone-cp").Replace(edited("aws-standalone-cp-1-0-45", "1.0.45"))
+
+// versionedAs are the templates with the version of Kubernetes that clusters get, and the range of
+// those that services are for.
+func versionedAs(version, constraint string) string {
+	return strings.NewReplacer(
+		"name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n", "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n  k8sVersion: "+version+"\n",
+		"name: ingress-4-13-3\n  namespace: kcm-system\nspec:\n", "name: ingress-4-13-3\n  namespace: kcm-system\nspec:\n  k8sConstraint: '"+constraint+"'\n",
+	).Replace(serviceTemplates)
+}
+
+// second is an AccessManagement beside that of access.
+func second(name string) string {
+	return strings.NewReplacer("access.yaml", "second.yaml", "name: kcm\n", "name: "+name+"\n").Replace(access("list: [team]", "credentials: [aws]"))
+}

@@ -6,8 +6,10 @@ package k0rdent
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/platform"
@@ -23,6 +25,10 @@ const (
 	credential  = "Credential"
 	release     = "Release"
 	management  = "Management"
+	region      = "Region"
+	dataSource  = "DataSource"
+	auditPolicy = "ClusterAuditPolicy"
+	clusterAuth = "ClusterAuthentication"
 )
 
 // The kinds of templates, and of the chains of their upgrades.
@@ -42,6 +48,18 @@ type world struct {
 	// toggles are the parts of kcm that Git says are off; nil where Git doesn't
 	// hold kcm's HelmRelease.
 	toggles map[string]bool
+	// charts are HelmReleases other than kcm's by the namespace that they install to: what they
+	// bring isn't looked into.
+	charts map[string]*reconcile.Object
+	// several are the identities that more than one object has.
+	several map[reconcile.Identity]bool
+	// secrets are those that controllers make of what Git holds.
+	secrets map[reconcile.Identity]bool
+	// elsewhereOf are the namespaces with an object of a name, by its identity without one; nil until
+	// it is asked for.
+	elsewhereOf map[reconcile.Identity][]string
+	// identities are the kinds of identities that the ProviderInterfaces in Git name, by provider.
+	identities map[string][]string
 	// handedOn is what the AccessManagement hands to namespaces, computed when it
 	// is first asked for; steps bound the work.
 	handedOn map[[2]string]*handed
@@ -62,7 +80,10 @@ func worlds(p *rule.Pass) []*world {
 }
 
 func newWorld(of *platform.World) *world {
-	w := &world{World: of, namespaces: map[string]*reconcile.Object{}, handedOn: map[[2]string]*handed{}}
+	w := &world{
+		World: of, namespaces: map[string]*reconcile.Object{}, charts: map[string]*reconcile.Object{}, secrets: map[reconcile.Identity]bool{},
+		several: map[reconcile.Identity]bool{}, identities: map[string][]string{}, handedOn: map[[2]string]*handed{},
+	}
 	for _, o := range of.Objects {
 		w.add(o)
 	}
@@ -70,7 +91,17 @@ func newWorld(of *platform.World) *world {
 }
 
 func (w *world) add(o *reconcile.Object) {
+	for _, made := range o.Makes() {
+		w.secrets[made] = true
+	}
+	w.several[o.Identity] = w.All[o.Identity] != o || w.several[o.Identity]
 	switch {
+	case o.Group == group && o.Kind == "ProviderInterface":
+		of := o.Label("cluster.x-k8s.io/provider")
+		w.identities[of] = append(w.identities[of], texts(o.List("spec", "clusterIdentityKinds"))...)
+		for i := range o.List("spec", "clusterIdentities") {
+			w.identities[of] = append(w.identities[of], o.Text("spec", "clusterIdentities", i, "kind"))
+		}
 	case o.Group == "" && o.Kind == "Namespace":
 		w.namespaces[o.Name] = o
 	case o.Group == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease" && o.Name == "kcm":
@@ -79,6 +110,8 @@ func (w *world) add(o *reconcile.Object) {
 		for name, value := range controller {
 			w.toggles[name] = value == false
 		}
+	case o.Group == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease":
+		w.charts[cmp.Or(o.Text("spec", "targetNamespace"), o.Namespace)] = o
 	}
 }
 
@@ -93,9 +126,6 @@ func reference(from *reconcile.Object, kind, namespace string, path ...any) plat
 // there says whether what Git doesn't hold at its place is handed to its namespace by
 // the AccessManagement, and why that, or whether kcm makes it, can't be told.
 func (w *world) there(r platform.Reference) (is bool, doubt string) {
-	if r.Group != group {
-		return w.identity(r)
-	}
 	if r.Namespace != "" && r.Namespace != system {
 		if is, doubt := w.handed(r); is || doubt != "" {
 			return is, doubt
@@ -117,18 +147,15 @@ func (w *world) made(r platform.Reference) string {
 	return ""
 }
 
-// identity says whether the identity of a Credential is there: many kinds of them have
-// no namespace. Secrets are made by other means than Git, too.
-func (w *world) identity(r platform.Reference) (is bool, doubt string) {
-	everywhere := r
-	everywhere.Namespace = ""
-	if w.Has(everywhere) {
-		return true, ""
+// lacks reports an object that lacks something. Where no cluster says how it is applied it may be a
+// base that others fill in, and is unresolved.
+func (w *world) lacks(p *rule.Pass, o *reconcile.Object, f finding.Finding, what string, path ...any) {
+	if w.Cluster == nil {
+		file, line, _ := o.Position(path...)
+		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s gets %s", o, what), w.Partial)
+		return
 	}
-	if r.Kind == "Secret" {
-		return false, "Secrets may be made outside of Git"
-	}
-	return false, cmp.Or(w.Doubt(r), w.made(r))
+	p.ReportBuilt(o, f, path...)
 }
 
 // handed is what the AccessManagement hands to a namespace of one kind: names, and
@@ -176,7 +203,7 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 	names, all := given(o, i, cmp.Or(chain, kind))
 	if all {
 		w.steps += len(w.Own)
-		names = w.Names(cmp.Or(chain, kind), system)
+		names = w.Names(group, cmp.Or(chain, kind), system)
 	}
 	for _, name := range names {
 		found := []string{name}
@@ -224,11 +251,16 @@ func (w *world) reaches(o *reconcile.Object, namespace string, i int) (is bool, 
 	return true, ""
 }
 
+// accessLists are the fields of a rule of access up to k0rdent 1.11 for what it hands on.
+var accessLists = map[string]string{
+	clusterChain: "clusterTemplateChains", serviceChain: "serviceTemplateChains", credential: "credentials",
+	clusterAuth: "clusterAuthentications", dataSource: "dataSources", auditPolicy: "clusterAuditPolicies",
+}
+
 // given are the objects of a kind that a rule of access hands on, in either
 // generation of its schema; all says that it is every one.
 func given(o *reconcile.Object, i int, kind string) (names []string, all bool) {
-	lists := map[string]string{clusterChain: "clusterTemplateChains", serviceChain: "serviceTemplateChains", credential: "credentials"}
-	names = texts(o.List("spec", "accessRules", i, lists[kind]))
+	names = texts(o.List("spec", "accessRules", i, accessLists[kind]))
 	for j := range o.List("spec", "accessRules", i, "resources") {
 		at := []any{"spec", "accessRules", i, "resources", j}
 		if o.Text(append(slices.Clone(at), "kind")...) != kind {

@@ -50,13 +50,15 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 		return // it is for the management cluster
 	}
 	report := func(why, hint string) {
-		if selector == nil {
-			at = at[:1]
-		}
 		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s is for no cluster: %s", o, why), Hint: hint}, at...)
 	}
 	if platform.IsEmpty(selector) {
-		report("its clusterSelector is empty, which kcm takes for none", "select clusters by a label")
+		if selector == nil {
+			at = at[:1]
+		}
+		w.lacks(p, o, finding.Finding{
+			Message: fmt.Sprintf("%s is for no cluster: its clusterSelector is empty, which kcm takes for none", o), Hint: "select clusters by a label",
+		}, "a clusterSelector", at...)
 		return
 	}
 	if why := platform.Nothing(selector); why != "" {

@@ -3,7 +3,6 @@ package k0rdent
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -14,15 +13,18 @@ import (
 // dangling reports the references of every cluster that name nothing.
 func dangling(p *rule.Pass, references func(*world) []platform.Reference, consequence string) {
 	for _, w := range worlds(p) {
-		platform.Dangling{There: w.there, Consequence: consequence, Hint: func(r platform.Reference) string {
-			if in := r; r.Namespace != "" && r.Namespace != system {
-				if in.Namespace = system; w.Has(in) {
-					return fmt.Sprintf("it stands in %s: hand it to namespace %s with a rule of the AccessManagement", system, r.Namespace)
-				}
-			}
-			return ""
-		}}.Report(p, w.World, references(w))
+		platform.Dangling{There: w.there, Consequence: consequence, Hint: w.inSystem}.Report(p, w.World, references(w))
 	}
+}
+
+// inSystem says how a namespace gets what stands in that of k0rdent.
+func (w *world) inSystem(r platform.Reference) string {
+	if in := r; r.Namespace != "" && r.Namespace != system {
+		if in.Namespace = system; w.Has(in) {
+			return fmt.Sprintf("it stands in %s: hand it to namespace %s with a rule of the AccessManagement", system, r.Namespace)
+		}
+	}
+	return ""
 }
 
 // templateReferences are the templates that objects name, and the Release of the
@@ -36,9 +38,9 @@ func templateReferences(w *world) []platform.Reference {
 		switch o.Kind {
 		case clusterKind:
 			add(o, clusterTemplate, o.Namespace, "spec", "template")
-			services(o, o.Namespace, add)
+			serviceReferences(o, o.Namespace, add)
 		case serviceKind:
-			services(o, system, add)
+			serviceReferences(o, system, add)
 		case clusterChain, serviceChain:
 			kind := map[string]string{clusterChain: clusterTemplate, serviceChain: serviceTemplate}[o.Kind]
 			for i := range o.List("spec", "supportedTemplates") {
@@ -64,7 +66,7 @@ func templateReferences(w *world) []platform.Reference {
 	return out
 }
 
-func services(o *reconcile.Object, namespace string, add func(o *reconcile.Object, kind, namespace string, path ...any)) {
+func serviceReferences(o *reconcile.Object, namespace string, add func(o *reconcile.Object, kind, namespace string, path ...any)) {
 	for i := range o.List("spec", "serviceSpec", "services") {
 		add(o, serviceTemplate, namespace, "spec", "serviceSpec", "services", i, "template")
 	}
@@ -72,8 +74,8 @@ func services(o *reconcile.Object, namespace string, add func(o *reconcile.Objec
 
 // chainReferences are the chains that rules of access and services name.
 func chainReferences(w *world) []platform.Reference {
-	out := accessReferences(w, clusterChain, "clusterTemplateChains")
-	out = append(out, accessReferences(w, serviceChain, "serviceTemplateChains")...)
+	out := accessReferences(w, clusterChain)
+	out = append(out, accessReferences(w, serviceChain)...)
 	for _, o := range w.Own {
 		if o.Kind != clusterKind && o.Kind != serviceKind {
 			continue
@@ -89,27 +91,11 @@ func chainReferences(w *world) []platform.Reference {
 	return out
 }
 
-// credentialReferences are the credentials that clusters and rules of access name, and
-// the identities that credentials do.
-func credentialReferences(w *world) []platform.Reference {
-	out := accessReferences(w, credential, "credentials")
-	for _, o := range w.Of(clusterKind) {
-		out = append(out, reference(o, credential, o.Namespace, "spec", "credential"))
-	}
-	for _, o := range w.Of(credential) {
-		identityGroup, _, versioned := strings.Cut(o.Text("spec", "identityRef", "apiVersion"), "/")
-		if !versioned {
-			identityGroup = ""
-		}
-		out = append(out, platform.Of(o, identityGroup, o.Text("spec", "identityRef", "kind"), o.Text("spec", "identityRef", "namespace"), "spec", "identityRef", "name"))
-	}
-	return out
-}
-
 // accessReferences are the objects of a kind that rules of access name, in either
 // generation of their schema.
-func accessReferences(w *world, kind, list string) []platform.Reference {
+func accessReferences(w *world, kind string) []platform.Reference {
 	var out []platform.Reference
+	list := accessLists[kind]
 	add := func(o *reconcile.Object, path ...any) {
 		out = append(out, reference(o, kind, system, path...))
 	}
@@ -167,22 +153,5 @@ name dangles as soon as the old chain is taken out.`,
 	Good: []rule.Example{{Files: base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-43")}},
 	Run: func(p *rule.Pass) {
 		dangling(p, chainReferences, "nothing is handed on")
-	},
-}
-
-// CredentialMissing is k0rdent-credential-missing.
-var CredentialMissing = rule.Rule{
-	ID:       "k0rdent-credential-missing",
-	Title:    "a Credential, or its identity, that is not there",
-	Severity: finding.Error,
-	Why: `kcm's webhook refuses a ClusterDeployment whose credential isn't in its namespace; the AccessManagement copies to a
-namespace the credentials that a rule names, out of kcm-system. A Credential whose identity isn't there is never ready, and
-clusters with it are refused, too. Where Git holds no object of the kind at all, they are made by hand, and the question is
-unresolved; so are Secrets.`,
-	Fix:  `Correct the name, add the Credential, or hand it to the namespace with a rule of the AccessManagement.`,
-	Bad:  []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "awz # <-- here")}},
-	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
-	Run: func(p *rule.Pass) {
-		dangling(p, credentialReferences, "clusters with it are refused")
 	},
 }

@@ -1,7 +1,6 @@
 package k0rdent
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,9 +97,9 @@ func (r removal) needs(o *reconcile.Object) []string {
 		return out
 	}
 	add(source)
-	identity := r.was.identityOf(source)
+	identity := r.was.identity(identityOf(source))
 	add(identity)
-	if secret := r.was.secretOf(identity); secret != nil && !r.is.makes(secret.Identity) {
+	if secret := r.was.secretNamed(identity); secret != nil && !r.is.makesSecret(secret.Identity) {
 		add(secret)
 	}
 	return out
@@ -116,40 +115,13 @@ func (r removal) withdrawn(ref platform.Reference) bool {
 	return !is && doubt == ""
 }
 
-// identityOf is the identity that a Credential names, which may have no namespace; nil where Git
-// doesn't hold it.
-func (w *world) identityOf(c *reconcile.Object) *reconcile.Object {
-	apiVersion := c.Text("spec", "identityRef", "apiVersion")
-	g, _, versioned := strings.Cut(apiVersion, "/")
-	if !versioned {
-		g = ""
-	}
-	id := reconcile.Identity{Group: g, Kind: c.Text("spec", "identityRef", "kind"), Name: c.Text("spec", "identityRef", "name")}
-	if o := w.All[id]; o != nil {
-		return o
-	}
-	id.Namespace = c.Text("spec", "identityRef", "namespace")
-	return w.All[id]
-}
-
-// secretOf is the Secret that an identity of Cluster API's providers takes its values from; nil where
-// it is one itself, or Git doesn't hold it.
-func (w *world) secretOf(identity *reconcile.Object) *reconcile.Object {
+// secretNamed is the Secret that an identity names; nil where it is one itself, or Git doesn't hold it.
+func (w *world) secretNamed(identity *reconcile.Object) *reconcile.Object {
 	if identity == nil {
 		return nil
 	}
-	name := cmp.Or(identity.Text("spec", "secretRef"), identity.Text("spec", "secretRef", "name"),
-		identity.Text("spec", "secretName"), identity.Text("spec", "clientSecret", "name"))
-	namespace := cmp.Or(identity.Text("spec", "secretRef", "namespace"), identity.Text("spec", "clientSecret", "namespace"), identity.Namespace, system)
-	return w.All[reconcile.Identity{Kind: "Secret", Namespace: namespace, Name: name}]
-}
-
-// makes says whether another object makes a Secret, such as an ExternalSecret or SealedSecret.
-func (w *world) makes(secret reconcile.Identity) bool {
-	return slices.ContainsFunc(w.Objects, func(o *reconcile.Object) bool {
-		return o.Namespace == secret.Namespace && o.Group != "" && strings.Contains(o.Kind, "Secret") &&
-			(o.Name == secret.Name || o.Text("spec", "target", "name") == secret.Name)
-	})
+	r := secretReference(identity)
+	return w.All[reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}]
 }
 
 // refused are the templates of a cluster that go too while the Kustomization which prunes it waits for
@@ -171,6 +143,6 @@ func (r removal) refused(o *reconcile.Object) []*reconcile.Object {
 		}
 	}
 	add(o, clusterTemplate, o.Namespace, "spec", "template")
-	services(o, o.Namespace, add)
+	serviceReferences(o, o.Namespace, add)
 	return out
 }

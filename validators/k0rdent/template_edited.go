@@ -19,7 +19,8 @@ var TemplateEdited = rule.Rule{
 	Severity: finding.Error,
 	Why: `The spec of a template or chain, and some fields of other kinds, such as a Credential's region, can't be changed once
 the object exists: the API server refuses the update by a rule of the definition, and with it the whole Kustomization. A
-new content is a new object with a new name, which is why names hold versions.
+new content is a new object with a new name, which is why names hold versions. kcm's webhook also refuses a dataSource that is
+added to a ClusterDeployment, or taken from it.
 
 Judged is a change since a revision: validate --changed-since REV. The rules are those of the kind's schema, with the
 defaults filled in, so that writing a default out is no change.`,
@@ -36,6 +37,9 @@ and a rule of the AccessManagement that names the new chain.`,
 	Run: func(p *rule.Pass) {
 		for change := range platform.Changes(p, group) {
 			edit(p, change.Was, change.Is)
+			if change.Is.Kind == clusterKind {
+				sourceEdited(p, change.Was, change.Is)
+			}
 		}
 	},
 }
@@ -53,6 +57,19 @@ func edit(p *rule.Pass, was, o *reconcile.Object) {
 			Hint:    "take the change back, and add an object under a new name",
 		}, at...)
 	}
+}
+
+// sourceEdited reports a cluster that gets a data source, or loses it.
+func sourceEdited(p *rule.Pass, was, o *reconcile.Object) {
+	had, has := was.Text("spec", "dataSource") != "", o.Text("spec", "dataSource") != ""
+	if had == has {
+		return
+	}
+	what := map[bool]string{true: "has a dataSource", false: "has no dataSource any more"}[has]
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s %s, and that is refused: it can't be added or removed later", o, what),
+		Hint:    "take the change back, and make another cluster",
+	}, "spec", "dataSource")
 }
 
 // changedAt is the path of the first field under a path that differs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -14,9 +15,13 @@ var UpgradeUnsupported = rule.Rule{
 	Title:    "an upgrade to a template that the chain doesn't support",
 	Severity: finding.Error,
 	Why: `Every name under availableUpgrades stands among the chain's supportedTemplates too, with the upgrades that lead on from
-there or without any. kcm's webhook refuses a chain where one doesn't.`,
-	Fix:  `Add the template to supportedTemplates, or correct the name.`,
-	Bad:  []rule.Example{{Files: base + chain("aws-standalone-cp-1-0-44 # <-- here")}},
+there or without any. kcm's webhook refuses a chain where one doesn't, and one where some of the upgrades from a template
+have a version and others none.`,
+	Fix: `Add the template to supportedTemplates, or correct the name. Give all upgrades from a template a version, or none.`,
+	Bad: []rule.Example{
+		{Files: base + chain("aws-standalone-cp-1-0-44 # <-- here")},
+		{Files: base + chain("aws-standalone-cp-1-0-43\n      version: 1.0.43\n    - name: aws-standalone-cp-1-0-42 # <-- here")},
+	},
 	Good: []rule.Example{{Files: base + chain("aws-standalone-cp-1-0-43")}},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
@@ -31,6 +36,7 @@ there or without any. kcm's webhook refuses a chain where one doesn't.`,
 				open = open || platform.Unknown(name)
 			}
 			for i := range o.List("spec", "supportedTemplates") {
+				mixed(p, o, i)
 				for j := range o.List("spec", "supportedTemplates", i, "availableUpgrades") {
 					path := []any{"spec", "supportedTemplates", i, "availableUpgrades", j, "name"}
 					name := o.Text(path...)
@@ -46,4 +52,20 @@ there or without any. kcm's webhook refuses a chain where one doesn't.`,
 			}
 		}
 	},
+}
+
+// mixed reports a template of a chain with upgrades of which some have a version and others none.
+func mixed(p *rule.Pass, o *reconcile.Object, i int) {
+	has := func(j int) bool {
+		return o.Text("spec", "supportedTemplates", i, "availableUpgrades", j, "version") != ""
+	}
+	for j := range o.List("spec", "supportedTemplates", i, "availableUpgrades") {
+		if has(j) != has(0) {
+			p.ReportBuilt(o, finding.Finding{
+				Message: fmt.Sprintf("%s has upgrades from %s with a version and without: kcm refuses it", o, o.Text("spec", "supportedTemplates", i, "name")),
+				Hint:    "give all of them a version, or none",
+			}, "spec", "supportedTemplates", i, "availableUpgrades", j, "name")
+			return
+		}
+	}
 }

@@ -98,7 +98,7 @@ func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
 	if doubt = w.Doubt(r); doubt != "" {
 		return false, doubt
 	}
-	if w.Slip(r.Name, w.Names(r.Kind, r.Namespace)) != "" || w.elsewhere(r) != "" {
+	if w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" || w.elsewhere(r) != "" {
 		return false, ""
 	}
 	return false, "Kommander makes objects of this kind itself"

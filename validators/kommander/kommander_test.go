@@ -103,7 +103,7 @@ func TestPlacement(t *testing.T) {
 	for placement, want := range map[string]string{
 		"clusters: [{name: retail-production}]": "",
 		"clusters: [{name: host-cluster}]":      "",
-		"clusters: [{name: retail-staging}]":    "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names KommanderCluster retail-staging, which is not there: nothing goes there\n  did you mean \"retail-production\"?\n",
+		"clusters: [{name: retail-staging}]":    "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names KommanderCluster retail-staging, which is not there: nothing goes there\n",
 		"{}":                                    nowhere + "its placement is empty" + hint,
 		"clusterSelector: {}":                   "",
 		"clusterSelector: {matchLabels: {environment: production}}":        "",

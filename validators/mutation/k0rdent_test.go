@@ -59,6 +59,104 @@ var k0rdentMutants = []mutant{
 		edits: []edit{replace("k0rdent/credentials/aws.yaml", "    kind: AWSClusterStaticIdentity\n    name: aws\n", "    kind: AWSClusterStaticIdentity\n    name: «»aws-eu\n")},
 	},
 
+	{
+		name: "cluster-without-a-credential", example: "k0rdent", rule: "k0rdent-credential-missing",
+		edits: []edit{replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "  credential: azure\n", ""), mark("k0rdent/clusters/kcm-system/platform-tools.yaml", "«»spec:\n")},
+	},
+	{
+		name: "identity-without-a-secret", example: "k0rdent", rule: "k0rdent-credential-missing",
+		edits: []edit{
+			replace("k0rdent/credentials/aws.yaml", "  secretRef: aws-secret\n", ""),
+			mark("k0rdent/credentials/aws.yaml", "«»spec:\n  allowedNamespaces"),
+		},
+	},
+	{
+		name: "identity-without-its-namespace", example: "k0rdent", rule: "k0rdent-credential-missing",
+		edits: []edit{
+			replace("k0rdent/credentials/azure.yaml", "    name: azure\n    namespace: kcm-system\n", "    name: azure\n"),
+			mark("k0rdent/credentials/azure.yaml", "  «»identityRef:\n"),
+		},
+	},
+
+	// What fits together.
+	{
+		name: "credential-of-another-cloud", example: "k0rdent", rule: "k0rdent-cluster-unfit",
+		edits: []edit{replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "credential: azure", "credential: «»vsphere")},
+	},
+	{
+		name: "service-for-another-Kubernetes", example: "k0rdent", rule: "k0rdent-cluster-unfit",
+		edits: []edit{
+			replace("k0rdent/templates/clusters/aws-standalone-cp-1-0-42.yaml", "spec:\n", "spec:\n  k8sVersion: v1.31.8+k0s.0\n"),
+			replace("k0rdent/templates/services/ingress-nginx-4-13-2.yaml", "spec:\n", "spec:\n  k8sConstraint: '>=1.32.0'\n"),
+			mark("k0rdent/clusters/team-red/red-production.yaml", "      template: «»ingress-nginx-4-13-2\n"),
+		},
+	},
+	{
+		name: "constraint-that-is-none", example: "k0rdent", rule: "k0rdent-cluster-unfit",
+		edits: []edit{replace("k0rdent/templates/services/baseline-1-4-0.yaml", "k8sConstraint: '>=1.32.0'", "k8sConstraint: «»from 1.32 on")},
+	},
+	{
+		name: "provider-that-the-Release-lacks", example: "k0rdent", rule: "k0rdent-provider-missing",
+		edits: []edit{replace("k0rdent/management/management.yaml", "- name: cluster-api-provider-vsphere", "- name: «»cluster-api-provider-vshpere")},
+	},
+	{
+		name: "provider-that-a-cluster-needs", example: "k0rdent", rule: "k0rdent-provider-missing", since: true,
+		edits: []edit{
+			replace("k0rdent/management/management.yaml", "  - name: cluster-api-provider-azure\n", ""),
+			mark("k0rdent/clusters/kcm-system/platform-tools.yaml", "  template: «»azure-standalone-cp-1-0-45\n"),
+		},
+	},
+	{
+		name: "policy-of-a-cluster", example: "k0rdent", rule: "k0rdent-reference-missing",
+		edits: []edit{
+			add("k0rdent/clusters/policy.yaml", auditPolicy("Metadata")),
+			replace("k0rdent/clusters/kustomization.yaml", "resources:\n", "resources:\n- policy.yaml\n"),
+			replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "  credential: azure\n", "  credential: azure\n  auditPolicy: «»strikt\n"),
+		},
+	},
+	{
+		name: "level-of-a-policy", example: "k0rdent", rule: "k0rdent-policy-invalid",
+		edits: []edit{
+			add("k0rdent/clusters/policy.yaml", auditPolicy("«»Requests")),
+			replace("k0rdent/clusters/kustomization.yaml", "resources:\n", "resources:\n- policy.yaml\n"),
+		},
+	},
+	{
+		name: "chart-from-a-source", example: "k0rdent", rule: "k0rdent-source-missing",
+		edits: []edit{replace("k0rdent/templates/services/ingress-nginx-4-13-3.yaml", "        name: ingress-nginx\n", "        name: «»ingres-nginx\n")},
+	},
+	{
+		name: "source-of-another-namespace", example: "k0rdent", rule: "k0rdent-source-missing",
+		edits: []edit{
+			replace("k0rdent/templates/sources.yaml", "  name: cluster-baseline\n  namespace: kcm-system\n", "  name: cluster-baseline\n  namespace: flux-system\n"),
+			mark("k0rdent/templates/services/baseline-1-4-0.yaml", "      name: «»cluster-baseline\n"),
+		},
+	},
+	{
+		name: "dependency-of-services", example: "k0rdent", rule: "k0rdent-service-refused",
+		edits: []edit{replace("k0rdent/services/certificates.yaml", "  - baseline\n", "  - «»basline\n")},
+	},
+	{
+		name: "services-in-a-circle", example: "k0rdent", rule: "k0rdent-service-refused",
+		edits: []edit{replace("k0rdent/services/baseline.yaml", "  serviceSpec:\n", "  dependsOn:\n  - «»certificates\n  serviceSpec:\n")},
+	},
+	{
+		name: "dependency-without-its-namespace", example: "k0rdent", rule: "k0rdent-service-refused",
+		edits: []edit{replace("k0rdent/clusters/team-red/red-production.yaml", "      template: ingress-nginx-4-13-2\n",
+			"      template: ingress-nginx-4-13-2\n      dependsOn:\n      - name: «»ingress-nginx\n")},
+	},
+	{
+		name: "a-second-AccessManagement", example: "k0rdent", rule: "k0rdent-singleton",
+		edits: []edit{
+			add("k0rdent/access/teams.yaml", "apiVersion: k0rdent.mirantis.com/v1beta1\nkind: AccessManagement\nmetadata:\n  name: «»teams\nspec:\n  accessRules: []\n"),
+			replace("k0rdent/access/kustomization.yaml", "- servicetemplatechains.yaml\n", "- servicetemplatechains.yaml\n- teams.yaml\n"),
+		},
+	},
+	{
+		name: "upgrades-with-a-version-and-without", example: "k0rdent", rule: "k0rdent-upgrade-unsupported",
+		edits: []edit{replace("k0rdent/access/clustertemplatechains.yaml", "    - name: aws-standalone-cp-1-0-43\n", "    - name: aws-standalone-cp-1-0-43\n      version: 1.0.43\n    - name: «»aws-standalone-cp-1-0-42\n")},
+	},
+
 	// Placement.
 	{
 		name: "services-for-no-cluster", example: "k0rdent", rule: "k0rdent-placement-empty",
@@ -143,6 +241,10 @@ var k0rdentMutants = []mutant{
 		},
 	},
 	{
+		name: "a-data-source-later", example: "k0rdent", rule: "k0rdent-template-edited", since: true,
+		edits: []edit{replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "  credential: azure\n", "  credential: azure\n  dataSource: «»etcd\n")},
+	},
+	{
 		name: "cluster-moved-where-no-upgrade-leads", example: "k0rdent", rule: "k0rdent-upgrade-path", since: true,
 		edits: []edit{replace("k0rdent/clusters/team-blue/blue-staging.yaml", "template: openstack-standalone-cp-1-0-46", "template: «»vsphere-standalone-cp-1-0-42")},
 	},
@@ -175,4 +277,9 @@ var k0rdentMutants = []mutant{
 		name: "version-of-kcm-in-the-helmfile", example: "k0rdent", rule: "bootstrap-version-drift",
 		edits: []edit{replace("bootstrap/management/helmfile.yaml", "- name: kcm\n", "- name: kcm\n  version: «»1.11.3\n")},
 	},
+}
+
+// auditPolicy is a ClusterAuditPolicy of a level.
+func auditPolicy(level string) string {
+	return "apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterAuditPolicy\nmetadata:\n  name: strict\n  namespace: kcm-system\nspec:\n  policy:\n    rules:\n    - level: " + level + "\n"
 }

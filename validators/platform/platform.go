@@ -28,7 +28,9 @@ type World struct {
 	// held are the kinds with any object, by group and kind.
 	held  map[[2]string]bool
 	kinds map[string][]*reconcile.Object
-	names map[[2]string][]string
+	// names are those of all objects by group, kind and namespace, sorted; nil until they are asked
+	// for.
+	names map[[3]string][]string
 	// Hints bounds those about this cluster.
 	Hints Hints
 	// compared counts the names that slips were sought among.
@@ -76,7 +78,7 @@ func ofCluster(c *reconcile.Cluster, groups []string) *World {
 func newWorld(c *reconcile.Cluster, objects []*reconcile.Object, partial string, groups []string) *World {
 	w := &World{
 		Cluster: c, Objects: objects, Partial: partial, All: map[reconcile.Identity]*reconcile.Object{},
-		held: map[[2]string]bool{}, kinds: map[string][]*reconcile.Object{}, names: map[[2]string][]string{},
+		held: map[[2]string]bool{}, kinds: map[string][]*reconcile.Object{},
 	}
 	for _, o := range objects {
 		w.All[o.Identity] = o
@@ -96,19 +98,18 @@ func (w *World) Of(kind string) []*reconcile.Object { return w.kinds[kind] }
 func (w *World) Holds(group, kind string) bool { return w.held[[2]string{group, kind}] }
 
 // Names are those of a kind's objects in a namespace, sorted.
-func (w *World) Names(kind, namespace string) []string {
-	key := [2]string{kind, namespace}
-	if _, known := w.names[key]; !known {
-		var names []string
-		for _, o := range w.Of(kind) {
-			if o.Namespace == namespace {
-				names = append(names, o.Name)
-			}
+func (w *World) Names(group, kind, namespace string) []string {
+	if w.names == nil {
+		w.names = map[[3]string][]string{}
+		for _, o := range w.Objects {
+			key := [3]string{o.Group, o.Kind, o.Namespace}
+			w.names[key] = append(w.names[key], o.Name)
 		}
-		slices.Sort(names)
-		w.names[key] = names
+		for _, names := range w.names {
+			slices.Sort(names)
+		}
 	}
-	return w.names[key]
+	return w.names[[3]string{group, kind, namespace}]
 }
 
 // Reference is what an object names at a path of it. The namespace is "" where the
@@ -175,7 +176,7 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 			continue
 		}
 		f := finding.Finding{Message: fmt.Sprintf("%s names %s, which is not there: %s", r.From, r, d.Consequence)}
-		if near := w.Hints.Nearest(r.Name, w.Names(r.Kind, r.Namespace)); near != "" {
+		if near := w.Hints.Nearest(r.Name, w.Names(r.Group, r.Kind, r.Namespace)); near != "" {
 			f.Hint = fmt.Sprintf("did you mean %q?", near)
 		} else if d.Hint != nil {
 			f.Hint = d.Hint(r)
@@ -196,8 +197,10 @@ func (h *Hints) Nearest(name string, names []string) string {
 	if *h++; *h > mostHints {
 		return ""
 	}
-	near, _ := schemas.Nearest(name, names)
-	return near
+	if near, ok := schemas.Nearest(name, names); ok {
+		return near
+	}
+	return ""
 }
 
 // mostCompared bounds the names of a cluster that slips are sought among.

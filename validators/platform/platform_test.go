@@ -68,6 +68,10 @@ func TestHintsEnd(t *testing.T) {
 			t.Fatal("no hint")
 		}
 	}
+	var fresh Hints
+	if near := fresh.Nearest("strict", []string{"lenient"}); near != "" {
+		t.Errorf("%q for what is far from it", near)
+	}
 	if near := h.Nearest("reloadr", many[:1]); near != "" {
 		t.Errorf("still %q", near)
 	}

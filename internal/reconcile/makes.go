@@ -1,0 +1,40 @@
+package reconcile
+
+import "cmp"
+
+// Makes are the Secrets, or ConfigMaps, that a controller makes of the object, such as that of an
+// ExternalSecret or SealedSecret. A namespace "*" stands for any.
+func (o *Object) Makes() []Identity {
+	id := Identity{Kind: "Secret", Namespace: o.Namespace}
+	name := func(names ...string) []Identity {
+		id.Name = cmp.Or(names...)
+		return []Identity{id}
+	}
+	switch o.Kind {
+	case "ExternalSecret":
+		if of := o.Text("spec", "target", "manifest", "kind"); of != "" {
+			id.Kind = of
+		}
+		return name(o.Text("spec", "target", "name"), o.Name)
+	case "ClusterExternalSecret":
+		id.Namespace = "*"
+		return name(o.Text("spec", "externalSecretSpec", "target", "name"), o.Text("spec", "externalSecretName"), o.Name)
+	case "SealedSecret":
+		return name(o.Text("spec", "template", "metadata", "name"), o.Name)
+	case "Certificate", "BitwardenSecret":
+		return name(o.Text("spec", "secretName"))
+	case "VaultStaticSecret", "VaultDynamicSecret", "VaultPKISecret":
+		return name(o.Text("spec", "destination", "name"))
+	case "InfisicalSecret":
+		return name(o.Text("spec", "managedSecretReference", "secretName"))
+	case "OnePasswordItem":
+		return name(o.Name)
+	case "SopsSecret":
+		var ids []Identity
+		for i := range o.List("spec", "secretTemplates") {
+			ids = append(ids, name(o.Text("spec", "secretTemplates", i, "name"))...)
+		}
+		return ids
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package k0rdent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/kcm"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ClusterUnfit is k0rdent-cluster-unfit.
+var ClusterUnfit = rule.Rule{
+	ID:       "k0rdent-cluster-unfit",
+	Title:    "a cluster whose credential or services don't fit its template",
+	Severity: finding.Error,
+	Why: `kcm's webhook refuses a ClusterDeployment
+
+- whose credential names an identity of a kind that the infrastructure of its template doesn't take, such as an
+  AWSClusterStaticIdentity for a cluster in Azure,
+- with a service whose template has a k8sConstraint that the k8sVersion of the cluster's template doesn't satisfy.
+
+A template whose k8sVersion is no version, or whose k8sConstraint is no range of versions, is never valid.
+
+Known are the kinds that kcm's own providers take, and those of ProviderInterfaces in Git; the infrastructure of templates
+that say it in spec.providers, and of kcm's own charts; versions that stand in the templates and not in their charts.`,
+	Fix: `Name a Credential for the infrastructure of the template. Take a version of the service that is for the version of
+Kubernetes, or a version of the template that has another one.`,
+	Bad: []rule.Example{
+		{Files: base + templates + azure + cluster("azure-standalone-cp-1-0-45", "aws # <-- here")},
+		{Files: base + versionedAs("1.31.4", ">= 1.32") + strings.ReplaceAll(services("web", ""), "ingress-4-13-3", "ingress-4-13-3 # <-- here")},
+	},
+	Good: []rule.Example{{Files: base + versionedAs("1.32.4", ">= 1.32") + services("web", "")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			for _, o := range w.Own {
+				switch o.Kind {
+				case clusterKind:
+					w.judgeIdentity(p, o)
+					w.judgeVersions(p, o)
+				case clusterTemplate, serviceTemplate:
+					judgeVersion(p, o)
+				}
+			}
+		}
+	},
+}
+
+// judgeIdentity reports a cluster whose credential has an identity of a kind that its
+// infrastructure doesn't take.
+func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
+	cred := w.credentialOf(o)
+	needs, known := w.needs(o)
+	if w.steps += len(needs); cred == nil || !known || w.steps > mostSteps || platform.Unknown(o.Text("spec", "template")) {
+		return // told by another rule, or not known
+	}
+	kind := identityOf(cred).Kind
+	if kind == "" || platform.Unknown(kind) {
+		return
+	}
+	for _, provider := range kcm.Infrastructures(needs) {
+		kinds := w.identities[provider]
+		if len(kinds) == 0 {
+			kinds = kcm.Identities(provider)
+		}
+		if w.steps += 1 + len(kinds); w.steps > mostSteps || len(kinds) == 0 || slices.Contains(kinds, kind) {
+			continue
+		}
+		p.ReportBuilt(o, finding.Finding{
+			Message: fmt.Sprintf("%s has the template %s for %s and %s with an %s: kcm refuses it", o, o.Text("spec", "template"), provider, cred, kind),
+			Hint:    provider + " takes " + listed(kinds),
+		}, "spec", "credential")
+	}
+}
+
+// judgeVersions reports the services of a cluster that are not for its version of Kubernetes.
+func (w *world) judgeVersions(p *rule.Pass, o *reconcile.Object) {
+	template := w.used(clusterTemplate, o.Namespace, o.Text("spec", "template"))
+	if template == nil {
+		return
+	}
+	version, err := semver.NewVersion(template.Text("spec", "k8sVersion"))
+	if err != nil {
+		return // told where it stands, or only the chart says it
+	}
+	for i := range o.List(servicesAt...) {
+		if o.Field(at(servicesAt, i, "disable")...) == true {
+			continue
+		}
+		of := w.used(serviceTemplate, o.Namespace, o.Text(at(servicesAt, i, "template")...))
+		if of == nil || of.Text("spec", "k8sConstraint") == "" {
+			continue
+		}
+		wanted, err := semver.NewConstraint(of.Text("spec", "k8sConstraint"))
+		if err != nil || wanted.Check(version) {
+			continue
+		}
+		p.ReportBuilt(o, finding.Finding{
+			Message: fmt.Sprintf("%s gets Kubernetes %s from its template %s, and its service %s is for %s: kcm refuses it",
+				o, version.Original(), template.Name, of.Name, of.Text("spec", "k8sConstraint")),
+		}, at(servicesAt, i, "template")...)
+	}
+}
+
+// judgeVersion reports a version or constraint of a template that kcm can't read.
+func judgeVersion(p *rule.Pass, o *reconcile.Object) {
+	field, what := "k8sVersion", "a version, such as v1.34.1"
+	_, err := semver.NewVersion(o.Text("spec", field))
+	if o.Kind == serviceTemplate {
+		field, what = "k8sConstraint", "a range of versions, such as >= 1.32"
+		_, err = semver.NewConstraint(o.Text("spec", field))
+	}
+	text := o.Text("spec", field)
+	if err == nil || text == "" || platform.Unknown(text) {
+		return
+	}
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s has the %s %q, which is none: the template is never valid", o, field, text),
+		Hint:    "write " + what,
+	}, "spec", field)
+}

@@ -1,0 +1,175 @@
+package k0rdent
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// CredentialMissing is k0rdent-credential-missing.
+var CredentialMissing = rule.Rule{
+	ID:       "k0rdent-credential-missing",
+	Title:    "a Credential, its identity or its Secret that is not there",
+	Severity: finding.Error,
+	Why: `kcm's webhook refuses a ClusterDeployment without a credential, be it an adopted or a dry one, and one whose credential
+isn't in its namespace; the AccessManagement copies to a namespace the credentials that a rule names, out of kcm-system. A
+Credential whose identity isn't there is never ready, and clusters with it are refused, too: the identity is named with its
+namespace where its kind has one, and itself names a Secret, in kcm-system where it says no other.
+
+Where Git holds no object of the kind at all, they are made by hand, and the question is unresolved. So are Secrets, unless
+an ExternalSecret, a SealedSecret or the like in Git makes them, or the name is a slip of the pen for one that is there.`,
+	Fix: `Correct the name, add the Credential or what it lacks, or hand it to the namespace with a rule of the AccessManagement.`,
+	Bad: []rule.Example{
+		{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "awz # <-- here")},
+		{Files: base + chains + strings.NewReplacer("  credential: aws\n", "", "spec:\n  template", "spec: # <-- here\n  template").Replace(cluster("aws-standalone-cp-1-0-43", "aws"))},
+	},
+	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
+	Run: func(p *rule.Pass) {
+		const consequence = "clusters with it are refused"
+		dangling(p, credentialReferences, consequence)
+		for _, w := range worlds(p) {
+			for _, o := range w.Of(clusterKind) {
+				w.without(p, o)
+			}
+			var identities, secrets []platform.Reference
+			seen := map[*reconcile.Object]bool{nil: true}
+			for _, o := range w.Of(credential) {
+				r := identityOf(o)
+				if bare[r.Kind] && r.Namespace == "" && r.Name != "" {
+					w.lacks(p, o, finding.Finding{
+						Message: fmt.Sprintf("%s names %s without its namespace: %s", o, r, consequence),
+						Hint:    "add identityRef.namespace: " + system,
+					}, "the namespace of its identity", "spec", "identityRef")
+					continue
+				}
+				identities = append(identities, r)
+				if of := w.identity(r); !seen[of] {
+					seen[of] = true
+					secrets = append(secrets, w.secretOf(p, of)...)
+				}
+			}
+			platform.Dangling{There: w.identityThere, Consequence: consequence}.Report(p, w.World, identities)
+			platform.Dangling{There: w.identityThere, Consequence: consequence}.Report(p, w.World, secrets)
+		}
+	},
+}
+
+// credentialReferences are the credentials that clusters and rules of access name.
+func credentialReferences(w *world) []platform.Reference {
+	out := accessReferences(w, credential)
+	for _, o := range w.Of(clusterKind) {
+		out = append(out, reference(o, credential, o.Namespace, "spec", "credential"))
+	}
+	return out
+}
+
+// without reports a cluster that names no credential.
+func (w *world) without(p *rule.Pass, o *reconcile.Object) {
+	if of := o.Field("spec", "credential"); of != nil && of != "" {
+		return
+	}
+	w.lacks(p, o, finding.Finding{
+		Message: fmt.Sprintf("%s names no credential: kcm refuses it", o),
+		Hint:    "add spec.credential, also for an adopted cluster, whose Credential names the Secret with its kubeconfig",
+	}, "a credential", "spec")
+}
+
+// bare are the kinds of identities that stand in a namespace; those of AWS and vSphere stand in
+// none.
+var bare = map[string]bool{"Secret": true, "AzureClusterIdentity": true, "OpenStackClusterIdentity": true}
+
+// identityOf is what a Credential names as its identity.
+func identityOf(o *reconcile.Object) platform.Reference {
+	at := func(field string) string { return o.Text("spec", "identityRef", field) }
+	group, _, versioned := strings.Cut(at("apiVersion"), "/")
+	if !versioned {
+		group = ""
+	}
+	return platform.Of(o, group, at("kind"), at("namespace"), "spec", "identityRef", "name")
+}
+
+// identity is the object of an identity, nil where Git doesn't hold it. Of a kind that stands in no
+// namespace it may have one all the same in Git.
+func (w *world) identity(r platform.Reference) *reconcile.Object {
+	namespaces := []string{r.Namespace}
+	if !bare[r.Kind] {
+		in := w.namespacesOf(r)
+		namespaces = append(namespaces, in[:min(len(in), 1)]...)
+	}
+	for _, namespace := range namespaces {
+		if o := w.All[reconcile.Identity{Group: r.Group, Kind: r.Kind, Namespace: namespace, Name: r.Name}]; o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// identityThere says whether an identity or its Secret is there though Git doesn't hold it at its
+// place, and why that can't be told.
+func (w *world) identityThere(r platform.Reference) (is bool, doubt string) {
+	if w.identity(r) != nil {
+		return true, ""
+	}
+	if r.Kind != "Secret" {
+		return false, cmp.Or(w.Doubt(r), w.made(r))
+	}
+	if w.makesSecret(reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) {
+		return true, ""
+	}
+	if w.Doubt(r) == "" && w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" {
+		return false, ""
+	}
+	return false, "Secrets may be made outside of Git"
+}
+
+// makesSecret says whether a controller makes a Secret of what Git holds.
+func (w *world) makesSecret(id reconcile.Identity) bool {
+	if w.secrets[id] {
+		return true
+	}
+	id.Namespace = "*"
+	return w.secrets[id]
+}
+
+// identitySecret is where an identity of a kind names its Secret (kcm v1.11.4 and v1.12.0-rc2,
+// templates/provider/*/templates/interface.yaml).
+var identitySecret = map[string]struct{ name, namespace []any }{
+	"AWSClusterStaticIdentity": {name: []any{"spec", "secretRef"}},
+	"AzureClusterIdentity":     {name: []any{"spec", "clientSecret", "name"}, namespace: []any{"spec", "clientSecret", "namespace"}},
+	"OpenStackClusterIdentity": {name: []any{"spec", "secretRef", "name"}, namespace: []any{"spec", "secretRef", "namespace"}},
+	"VSphereClusterIdentity":   {name: []any{"spec", "secretName"}},
+}
+
+// secretReference is the Secret that an identity names, without a name where it names none.
+func secretReference(identity *reconcile.Object) platform.Reference {
+	field := identitySecret[identity.Kind]
+	if field.name == nil {
+		return platform.Reference{From: identity}
+	}
+	return platform.Of(identity, "", "Secret", cmp.Or(identity.Text(field.namespace...), system), field.name...)
+}
+
+// secretOf is the Secret that an identity names; one that must name one, and doesn't, is reported.
+func (w *world) secretOf(p *rule.Pass, identity *reconcile.Object) []platform.Reference {
+	if _, names := identitySecret[identity.Kind]; !names {
+		return nil
+	}
+	r := secretReference(identity)
+	// The other ways of Azure are those of a workload or managed identity.
+	if r.Name != "" || identity.Kind == "AzureClusterIdentity" && !strings.HasSuffix(identity.Text("spec", "type"), "ServicePrincipal") {
+		return []platform.Reference{r}
+	}
+	if of := identity.Field(r.Path...); of == nil || of == "" {
+		w.lacks(p, identity, finding.Finding{
+			Message: fmt.Sprintf("%s names no Secret: clusters with it are never made", identity),
+			Hint:    "add " + schemas.Field(r.Path),
+		}, "a Secret", "spec")
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package k0rdent
+
+import (
+	"cmp"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ReferenceMissing is k0rdent-reference-missing.
+var ReferenceMissing = rule.Rule{
+	ID:       "k0rdent-reference-missing",
+	Title:    "a region, data source, policy or authentication that is not there",
+	Severity: finding.Error,
+	Why: `kcm does nothing for what names something that isn't there, or refuses it: a Credential whose Region isn't there is never
+ready, and clusters with it are refused; so is a Region whose ClusterDeployment isn't there. A ClusterDeployment waits for
+ever for its dataSource, clusterAuth, auditPolicy and ipamClaim.ref, which stand in its own namespace, and services for the
+StateManagementProvider of their serviceSpec, of which ksm-projectsveltos is kcm's own. One that a cluster still names isn't
+deleted either.
+
+The AccessManagement hands data sources, policies and authentications on from kcm-system. Where Git holds none of the kind at
+all the question is unresolved, and so are Secrets with the kubeconfig of a Region.`,
+	Fix:  `Correct the name, add what is named, or hand it to the namespace with a rule of the AccessManagement.`,
+	Bad:  []rule.Example{{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + "  auditPolicy: strikt # <-- here\n" + policy("strict", "Metadata")}},
+	Good: []rule.Example{{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + "  auditPolicy: strict\n" + policy("strict", "Metadata")}},
+	Run: func(p *rule.Pass) {
+		dangling(p, otherReferences, "kcm does nothing for it until that is there")
+	},
+}
+
+// serviceProvider is the StateManagementProvider that kcm makes (kcm internal/util/kube).
+const serviceProvider = "ksm-projectsveltos"
+
+// otherReferences are the regions, data sources, policies, authentications and providers of services
+// that objects name.
+func otherReferences(w *world) []platform.Reference {
+	var out []platform.Reference
+	for _, kind := range []string{clusterAuth, dataSource, auditPolicy} {
+		out = append(out, accessReferences(w, kind)...)
+	}
+	for _, o := range w.Own {
+		switch o.Kind {
+		case credential:
+			out = append(out, reference(o, region, "", "spec", "region"))
+		case region:
+			out = append(out, reference(o, clusterKind, o.Text("spec", "clusterDeployment", "namespace"), "spec", "clusterDeployment", "name"))
+			if r := platform.Of(o, "", "Secret", system, "spec", "kubeConfig", "name"); !w.makesSecret(reconcile.Identity{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}) {
+				out = append(out, r)
+			}
+		case clusterKind:
+			out = append(out,
+				reference(o, dataSource, o.Namespace, "spec", "dataSource"),
+				reference(o, clusterAuth, o.Namespace, "spec", "clusterAuth"),
+				reference(o, auditPolicy, o.Namespace, "spec", "auditPolicy"),
+				reference(o, "ClusterIPAMClaim", o.Namespace, "spec", "ipamClaim", "ref"))
+		}
+		if o.Kind == clusterKind || o.Kind == serviceKind {
+			if r := reference(o, "StateManagementProvider", "", "spec", "serviceSpec", "provider", "name"); r.Name != serviceProvider {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// regional is the Region of a credential, or the Management, whose providers make the clusters with
+// it; nil where Git doesn't hold it.
+func (w *world) regional(credential *reconcile.Object) *reconcile.Object {
+	name, kind := credential.Text("spec", "region"), region
+	if name == "" {
+		kind = management
+	}
+	return w.one(reconcile.Identity{Group: group, Kind: kind, Name: cmp.Or(name, "kcm")})
+}

@@ -1,0 +1,223 @@
+package k0rdent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/fleetwright/fleetwright/internal/circle"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ServiceRefused is k0rdent-service-refused.
+var ServiceRefused = rule.Rule{
+	ID:       "k0rdent-service-refused",
+	Title:    "a service that kcm refuses for its name, its chain or what it waits for",
+	Severity: finding.Error,
+	Why: `kcm judges the services of a ClusterDeployment when it is applied, and refuses the whole of it; those of a
+MultiClusterService its controller judges, and installs none of them:
+
+- what a service dependsOn is another one of the same list, by name and namespace; a namespace that isn't given is
+  "default", also where the service itself has another one,
+- services don't wait for each other in a circle,
+- the name and the namespace of a service are names of namespaces: lower case, digits and dashes, at most 63,
+- the chain of a service, its templateChain, supports its template.
+
+A MultiClusterService depends on others by their names, of which none may be missing or wait for itself. One that others
+depend on isn't deleted either.`,
+	Fix: `Correct the name or add the namespace, add what is waited for, or take a dependency of the circle out.`,
+	Bad: []rule.Example{
+		{Files: base + serviceTemplates + services("web", "  dependsOn:\n      - name: databse # <-- here\n        namespace: data")},
+		{Files: base + serviceTemplates + services("Web # <-- here", "")},
+		{Files: base + serviceTemplates + cluster("aws-standalone-cp-1-0-43", "aws") + dependent("base", "edge # <-- here") + dependent("edge", "base")},
+	},
+	Good: []rule.Example{{Files: base + serviceTemplates + services("web", "  dependsOn:\n      - name: database\n        namespace: data") +
+		dependent("edge", "base") + dependent("base", "")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			for _, o := range w.Own {
+				if o.Kind == clusterKind || o.Kind == serviceKind {
+					w.judgeServices(p, o)
+				}
+			}
+			w.waitForOthers(p)
+		}
+	},
+}
+
+// servicesAt is where an object has its services.
+var servicesAt = []any{"spec", "serviceSpec", "services"}
+
+// at is a path with more steps.
+func at(path []any, more ...any) []any { return slices.Concat(path, more) }
+
+// serviceKey is a service's namespace and name, as kcm tells services apart.
+func serviceKey(o *reconcile.Object, path []any) string {
+	return cmp.Or(o.Text(at(path, "namespace")...), "default") + "/" + o.Text(at(path, "name")...)
+}
+
+// judgeServices reports the services of an object that kcm refuses.
+func (w *world) judgeServices(p *rule.Pass, o *reconcile.Object) {
+	var names []string
+	there, named := map[string]bool{}, map[string]string{}
+	open := false
+	for i := range o.List(servicesAt...) {
+		key := serviceKey(o, at(servicesAt, i))
+		names, there[key] = append(names, key), true
+		named[o.Text(at(servicesAt, i, "name")...)], _, _ = strings.Cut(key, "/")
+		open = open || platform.Unknown(key)
+		w.judgeName(p, o, i)
+		w.judgeChain(p, o, i)
+	}
+	g := dependencies{of: o, names: names, edges: map[string][]edge{}}
+	for i, name := range names {
+		for j := range o.List(at(servicesAt, i, "dependsOn")...) {
+			path := at(servicesAt, i, "dependsOn", j)
+			on := serviceKey(o, path)
+			if !there[on] && !open && !platform.Unknown(on) {
+				p.ReportBuilt(o, finding.Finding{
+					Message: fmt.Sprintf("service %s of %s waits for %s, which is not among its services: kcm refuses it", name, o, on),
+					Hint:    w.meant(on, names, named),
+				}, at(path, "name")...)
+			}
+			g.edges[name] = append(g.edges[name], edge{to: on, of: o, path: at(path, "name")})
+		}
+	}
+	g.report(p, "services", "kcm refuses it")
+}
+
+// meant is the service that a dependency may mean: the one of its name in another namespace, which
+// are those of named, or one whose name comes near.
+func (w *world) meant(on string, names []string, named map[string]string) string {
+	_, name, _ := strings.Cut(on, "/")
+	if named[name] != "" {
+		return "add namespace: " + named[name]
+	}
+	if near := w.Hints.Nearest(on, names); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
+// judgeName reports a name or namespace of a service that is none of a namespace.
+func (w *world) judgeName(p *rule.Pass, o *reconcile.Object, i int) {
+	for _, field := range []string{"name", "namespace"} {
+		path := at(servicesAt, i, field)
+		name := o.Text(path...)
+		if name == "" || platform.Unknown(name) {
+			continue
+		}
+		if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
+			p.ReportBuilt(o, finding.Finding{
+				Message: fmt.Sprintf("%s has a service with the %s %q, which kcm refuses", o, field, name),
+				Hint:    "write lower case letters, digits and dashes, with a letter or digit at both ends, 63 at most",
+			}, path...)
+		}
+	}
+}
+
+// judgeChain reports a service whose chain, which is there, doesn't support its template.
+func (w *world) judgeChain(p *rule.Pass, o *reconcile.Object, i int) {
+	name, template := o.Text(at(servicesAt, i, "templateChain")...), o.Text(at(servicesAt, i, "template")...)
+	chain := w.used(serviceChain, cmp.Or(o.Namespace, system), name)
+	if name == "" || template == "" || chain == nil || platform.Unknown(template) {
+		return
+	}
+	templates := supported(chain)
+	w.steps += len(templates)
+	if w.steps > mostSteps || slices.Contains(templates, template) || slices.ContainsFunc(templates, platform.Unknown) {
+		return
+	}
+	f := finding.Finding{Message: fmt.Sprintf("%s has a service with the template %s, which its %s doesn't support: kcm refuses it", o, template, chain)}
+	if near := w.Hints.Nearest(template, templates); near != "" {
+		f.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	p.ReportBuilt(o, f, at(servicesAt, i, "template")...)
+}
+
+// waitForOthers reports MultiClusterServices that depend on what is not there, or on themselves.
+func (w *world) waitForOthers(p *rule.Pass) {
+	g := dependencies{edges: map[string][]edge{}}
+	var references []platform.Reference
+	for _, o := range w.Of(serviceKind) {
+		g.names = append(g.names, o.Name)
+		for i := range o.List("spec", "dependsOn") {
+			r := reference(o, serviceKind, "", "spec", "dependsOn", i)
+			references = append(references, r)
+			g.edges[o.Name] = append(g.edges[o.Name], edge{to: r.Name, of: o, path: r.Path})
+		}
+	}
+	there := func(r platform.Reference) (bool, string) { return false, w.Doubt(r) }
+	platform.Dangling{There: there, Consequence: "kcm installs nothing of it"}.Report(p, w.World, references)
+	g.report(p, "MultiClusterServices", "kcm installs nothing of them")
+}
+
+// dependencies are what waits for what, by name.
+type dependencies struct {
+	// of is the object that has them, nil where they are objects themselves.
+	of    *reconcile.Object
+	names []string
+	edges map[string][]edge
+}
+
+// edge leads to what is waited for; of says so at a path.
+type edge struct {
+	to   string
+	of   *reconcile.Object
+	path []any
+}
+
+// report reports each set of names that wait for each other, at the first dependency of the first
+// of them that is in it.
+func (d dependencies) report(p *rule.Pass, what, consequence string) {
+	place := map[string]int{}
+	for i, name := range d.names {
+		place[name] = i + 1
+	}
+	parts := circle.Parts(d.names, func(name string) []string {
+		var to []string
+		for _, e := range d.edges[name] {
+			if place[e.to] > 0 {
+				to = append(to, e.to)
+			}
+		}
+		return to
+	})
+	for _, part := range parts {
+		slices.SortFunc(part, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
+		inside := map[string]bool{}
+		for _, name := range part {
+			inside[name] = true
+		}
+		first := slices.IndexFunc(d.edges[part[0]], func(e edge) bool { return inside[e.to] })
+		if first < 0 {
+			continue
+		}
+		e := d.edges[part[0]][first]
+		message := fmt.Sprintf("the %s %s wait for each other", what, listed(part))
+		if len(part) == 1 {
+			message = fmt.Sprintf("%s of the %s waits for itself", part[0], what)
+		}
+		if d.of != nil {
+			message += " in " + d.of.String()
+		}
+		p.ReportBuilt(e.of, finding.Finding{Message: message + ": " + consequence, Hint: "take a dependency out"}, e.path...)
+	}
+}
+
+// mostListed bounds how many names a message lists.
+const mostListed = 8
+
+// listed are names in a message.
+func listed(names []string) string {
+	if more := len(names) - mostListed; more > 0 {
+		return strings.Join(names[:mostListed], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,84 @@
+package k0rdent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Singleton is k0rdent-singleton.
+var Singleton = rule.Rule{
+	ID:       "k0rdent-singleton",
+	Title:    "a second Management or AccessManagement, or one that is taken out",
+	Severity: finding.Error,
+	Why: `There is one Management and one AccessManagement, both of the name kcm. kcm looks for the Management of that name
+wherever a cluster is deployed; its webhook refuses an AccessManagement where there is one already, which kcm itself has made
+unless controller.createAccessManagement is off.
+
+The webhooks refuse to delete the Management while there is a Region or a ClusterDeployment, and the AccessManagement while
+there is a Management. What is taken out of Git, and pruned by Flux, stays then, and Flux reports the refusal at each
+interval. That is judged of a change since a revision: validate --changed-since REV.`,
+	Fix: `Call it kcm, and keep it. To have it stay when it is taken out: kustomize.toolkit.fluxcd.io/prune: disabled. To
+take k0rdent out: first the clusters and regions, then the Management, which takes the AccessManagement with it.`,
+	Bad: []rule.Example{
+		{Files: base + chains + access("list: [team]", "credentials: [aws]") + second("teams # <-- here")},
+		{
+			Before: base + chains + managedBy("1.11.4") + clusterStep("", access("list: [team]", "clusterTemplateChains: [aws-1-0-43]")),
+			Files:  base + chains + managedBy("1.11.4") + clusterStep(" # <-- here", ""),
+		},
+	},
+	Good: []rule.Example{{Files: base + chains + managedBy("1.11.4") + access("list: [team]", "clusterTemplateChains: [aws-1-0-43]")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			for _, kind := range []string{management, accessKind} {
+				w.only(p, kind)
+			}
+		}
+		for _, r := range platform.Removals(p, group) {
+			for _, kind := range []string{management, accessKind} {
+				for _, o := range r.Was.Of(kind) {
+					if r.Gone(o.Identity) {
+						stays(p, r, o)
+					}
+				}
+			}
+		}
+	},
+}
+
+// only reports the Managements or AccessManagements that aren't the one.
+func (w *world) only(p *rule.Pass, kind string) {
+	for _, o := range w.Of(kind) {
+		if o.Name == "kcm" || platform.Unknown(o.Name) {
+			continue
+		}
+		f := finding.Finding{Message: fmt.Sprintf("%s is not called kcm: no cluster is ever deployed by it", o), Hint: "call it kcm"}
+		if kind == accessKind {
+			if len(w.Of(kind)) == 1 && w.off("createAccessManagement") {
+				continue
+			}
+			f.Message = fmt.Sprintf("%s is refused: there is an AccessManagement already", o)
+			f.Hint = "move its rules to the one called kcm"
+		}
+		p.ReportBuilt(o, f, "metadata", "name")
+	}
+}
+
+// stays reports an object that is taken out, and that kcm doesn't let Flux delete.
+func stays(p *rule.Pass, r platform.Removal, gone *reconcile.Object) {
+	needed := r.Is.Of(management)
+	if gone.Kind == management {
+		needed = slices.Concat(r.Is.Of(region), r.Is.Of(clusterKind))
+	}
+	if len(needed) == 0 {
+		return
+	}
+	r.Report(p, gone, finding.Finding{
+		Message: fmt.Sprintf("%s is taken out, and kcm refuses to delete it while there is %s", gone, needed[0]),
+		Hint:    "put it back, or annotate it kustomize.toolkit.fluxcd.io/prune: disabled before it is taken out",
+	}, fmt.Sprintf("whether %s may be taken out", gone))
+}

@@ -1,0 +1,129 @@
+package k0rdent
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// SourceMissing is k0rdent-source-missing.
+var SourceMissing = rule.Rule{
+	ID:       "k0rdent-source-missing",
+	Title:    "a template whose source is not there",
+	Severity: finding.Error,
+	Why: `A template is valid when kcm has got its chart, or its source is ready. Where the source isn't there it never is, and
+kcm's webhooks refuse the clusters and services that use the template; a Release with such a ProviderTemplate is never ready,
+and the Management refused.
+
+A chart's sourceRef is in the template's own namespace, for a ProviderTemplate in kcm-system; so are a chartRef and a
+localSourceRef that name no other one. The HelmRepository kcm-templates is kcm's own, in every namespace with a template.
+Sources of a kind of which Git holds none, HelmCharts, and ConfigMaps and Secrets may be made otherwise: they are
+unresolved.`,
+	Fix:  `Correct the kind, name or namespace of the source, or add it there.`,
+	Bad:  []rule.Example{{Files: base + from("kmc # <-- here")}},
+	Good: []rule.Example{{Files: base + from("kcm")}, {Files: base + from("kcm-templates")}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			platform.Dangling{There: w.source, Consequence: "the template is never valid", Hint: w.otherSource}.Report(p, w.World, w.sources())
+		}
+	},
+}
+
+const sourceGroup = "source.toolkit.fluxcd.io"
+
+// sources are those that templates name.
+func (w *world) sources() []platform.Reference {
+	var out []platform.Reference
+	for _, o := range w.Own {
+		if o.Kind != clusterTemplate && o.Kind != serviceTemplate && o.Kind != providerTemplate {
+			continue
+		}
+		namespace := o.Namespace
+		if o.Kind == providerTemplate {
+			namespace = system
+		}
+		for _, path := range [][]any{
+			{"spec", "helm", "chartSpec", "sourceRef"},
+			{"spec", "helm", "chartRef"},
+			{"spec", "helm", "chartSource", "localSourceRef"},
+			{"spec", "kustomize", "localSourceRef"},
+			{"spec", "resources", "localSourceRef"},
+		} {
+			kind, of, from := o.Text(at(path, "kind")...), sourceGroup, namespace
+			if path[len(path)-1] != "sourceRef" {
+				from = cmp.Or(o.Text(at(path, "namespace")...), namespace)
+			}
+			if kind == "ConfigMap" || kind == "Secret" {
+				of = ""
+			}
+			if kind != "" {
+				out = append(out, platform.Of(o, of, kind, from, at(path, "name")...))
+			}
+		}
+	}
+	return out
+}
+
+// source says whether a template's source is there though Git doesn't hold it, and why that can't
+// be told.
+func (w *world) source(r platform.Reference) (is bool, doubt string) {
+	switch {
+	case r.Kind == "HelmRepository" && r.Name == "kcm-templates":
+		return true, ""
+	case r.Group == "":
+		return false, r.Kind + "s may be made outside of Git"
+	case r.Kind == "HelmChart":
+		return false, "controllers make HelmCharts"
+	}
+	if doubt := w.Doubt(r); doubt != "" {
+		return false, doubt
+	}
+	if w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" || w.otherSource(r) != "" {
+		return false, ""
+	}
+	if !w.Holds(r.Group, r.Kind) {
+		return false, "Git holds no " + r.Kind + " at all"
+	}
+	if release := w.charts[r.Namespace]; release != nil {
+		return false, "the chart of " + release.String() + " may bring it"
+	}
+	return false, ""
+}
+
+// otherSource is where a source of the name stands instead: in another namespace, or of another kind.
+func (w *world) otherSource(r platform.Reference) string {
+	if r.Group != sourceGroup {
+		return ""
+	}
+	for _, kind := range []string{"HelmRepository", "GitRepository", "OCIRepository", "Bucket"} {
+		other := r
+		if other.Kind = kind; kind != r.Kind && w.Has(other) {
+			return "there is a source of that name of kind " + kind
+		}
+	}
+	if in := w.namespacesOf(r); len(in) > 0 {
+		return "it stands in namespace " + strings.Join(in[:min(len(in), mostListed)], ", ")
+	}
+	return ""
+}
+
+// namespacesOf are those with an object of the kind and name of a reference, sorted.
+func (w *world) namespacesOf(r platform.Reference) []string {
+	if w.elsewhereOf == nil {
+		w.elsewhereOf = map[reconcile.Identity][]string{}
+		for _, o := range w.Objects {
+			id := o.Identity
+			id.Namespace = ""
+			w.elsewhereOf[id] = append(w.elsewhereOf[id], o.Namespace)
+		}
+		for _, in := range w.elsewhereOf {
+			slices.Sort(in)
+		}
+	}
+	return w.elsewhereOf[reconcile.Identity{Group: r.Group, Kind: r.Kind, Name: r.Name}]
+}
