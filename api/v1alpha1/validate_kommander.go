@@ -67,7 +67,11 @@ func (c *kommanderChecker) repositories() {
 	c.url(c.of, p.child("url"), s.Management.URL)
 	c.branch(c.of, p.child("branch"), s.Management.Branch)
 	if s.Management.URL != "" && !strings.HasPrefix(s.Management.URL, "https://") && c.whole(c.of) {
-		c.fail(c.of, p.child("url"), "write the repository's https:// URL here", "Kommander's controllers write to %s with user name and password, which needs https://", quote(s.Management.URL))
+		meant := withScheme(s.Management.URL, []string{"https"})
+		if meant == "" || len(meant) > maxShown {
+			meant = "https://…"
+		}
+		c.fail(c.of, p.child("url"), "write management: {url: '"+meant+"'} with a URL of the same repository", "Kommander's controllers write to %s with user name and password, which needs https://", quote(s.Management.URL))
 	}
 	c.secretOf(p, s.Cluster, "the management repository", s.Management.Keys, []string{"username", "password"}, "caFile", "ca.crt")
 	if a := s.AirGapped; a != nil {

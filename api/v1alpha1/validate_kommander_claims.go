@@ -35,7 +35,7 @@ func (c *kommanderChecker) derived(p *fieldPath, list []KommanderApplication, at
 			c.makes(claim{p, by, way}, "", kind+" "+path.Join(namespace, name))
 		}
 		namespace, name := KommanderKustomization(at.namespace, a.Name)
-		note(p, by, "choose another name and write application: "+a.Application, "Kustomization", namespace, name)
+		note(p, by, "choose another name and write application: "+shorten(a.Application), "Kustomization", namespace, name)
 		if len(a.Values) > 0 {
 			note(p, by, "choose another name", "ConfigMap", at.namespace, a.Name+"-overrides")
 		}

@@ -42,7 +42,7 @@ func (c *kommanderChecker) workspaces() {
 	list := c.of.Spec.Workspaces
 	c.unique(p, "workspace", gather(list, func(w KommanderWorkspace) string { return w.Name }))
 	c.uniqueBeside(p, "namespace", gather(list, func(w KommanderWorkspace) string { return w.Namespace }), gather(list, func(w KommanderWorkspace) string { return w.Name }))
-	attached := map[string]string{}
+	attached := map[string]*fieldPath{}
 	for i, w := range list {
 		p := p.item(i)
 		c.ownNamespace(p, w.Name, w.Namespace)
@@ -50,10 +50,11 @@ func (c *kommanderChecker) workspaces() {
 		var clusters []string // nil while none is declared: others attach them
 		for j, cluster := range w.Clusters {
 			p := p.child("clusters").item(j)
-			if other, twice := attached[cluster.Name]; twice {
-				c.fail(c.of, p.child("name"), "attach it to one of them", "cluster %s is attached to workspace %s already", quote(cluster.Name), quote(other))
+			if first := attached[cluster.Name]; first != nil {
+				c.fail(c.of, p.child("name"), "the first stands at "+c.objects[c.product].placeOf(first)+"; attach it to one workspace", "cluster %s is attached twice", quote(cluster.Name))
+			} else {
+				attached[cluster.Name] = p.child("name")
 			}
-			attached[cluster.Name] = w.Name
 			clusters = append(clusters, cluster.Name)
 			c.labels(c.of, p.child("labels"), cluster.Labels)
 			if cluster.Name == KommanderHost {
