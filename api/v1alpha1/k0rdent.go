@@ -190,7 +190,7 @@ type K0rdentPath struct {
 }
 
 // K0rdentCredential is a Credential with its identity and the encrypted Secret
-// that this needs: exactly one of aws, azure, openstack and vsphere.
+// that this needs: exactly one of aws, azure, openstack, vsphere and adopted.
 type K0rdentCredential struct {
 	// Name of the Credential.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=aws"`
@@ -208,9 +208,13 @@ type K0rdentCredential struct {
 	// VSphere is a VSphereClusterIdentity. Its Secret has the keys username and
 	// password.
 	VSphere *K0rdentVSphere `json:"vsphere,omitempty"`
+	// Adopted is a Secret with the key value, which is the identity too: the
+	// kubeconfig of a cluster that is there already, for the template adopted-cluster.
+	Adopted *K0rdentAdopted `json:"adopted,omitempty"`
 	// Keys of the Secret, and where their values come from when it is made; by
 	// default from environment variables: AWS_ACCESS_KEY_ID for the key
-	// AccessKeyID of the credential aws.
+	// AccessKeyID of the credential aws, MUNICH_KUBECONFIG for the cluster of the
+	// credential munich.
 	Keys []SecretKey `json:"keys,omitempty" jsonschema:"minItems=1"`
 	// ResourceTemplate is what Sveltos makes of the identity in each cluster, in
 	// its template language: the data of the ConfigMap NAME-resource-template.
@@ -239,6 +243,10 @@ type K0rdentOpenStack struct{}
 // K0rdentVSphere is a VSphereClusterIdentity
 // (infrastructure.cluster.x-k8s.io/v1beta2).
 type K0rdentVSphere struct{}
+
+// K0rdentAdopted is a Secret with a kubeconfig (kcm v1.11,
+// config/dev/adopted-credentials.yaml).
+type K0rdentAdopted struct{}
 
 // K0rdentNamespace is a namespace for clusters.
 type K0rdentNamespace struct {

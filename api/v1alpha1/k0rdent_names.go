@@ -59,6 +59,23 @@ func (r LabelRequirement) matches(labels map[string]string) bool {
 	return !has
 }
 
+// Steps that others refer to.
+const (
+	K0rdentStepKCM         = "kcm"
+	K0rdentStepCredentials = "credentials"
+	K0rdentStepAccess      = "access"
+)
+
+// namespaceSteps are the namespaces that a K0rdent names, and the steps that make them.
+func (s *K0rdentSpec) namespaceSteps() map[string]string {
+	out := map[string]string{}
+	for name := range s.K0rdentNamespaceLabels() {
+		out[name] = K0rdentStepAccess
+	}
+	out[K0rdentNamespaceName] = K0rdentStepKCM
+	return out
+}
+
 // K0rdentNamespaceLabels are the namespaces that a K0rdent names, its own among
 // them, with the labels that it gives them.
 func (s *K0rdentSpec) K0rdentNamespaceLabels() map[string]map[string]string {

@@ -12,7 +12,7 @@ const LabelK0rdentComponent = "k0rdent.mirantis.com/component"
 // SecretName is the name of the Secret that a credential needs in k0rdent's system
 // namespace.
 func (c K0rdentCredential) SecretName() string {
-	if c.OpenStack != nil {
+	if c.OpenStack != nil || c.Adopted != nil {
 		return c.Name // it is the identity itself
 	}
 	return c.Name + "-secret"
@@ -31,6 +31,8 @@ func (c K0rdentCredential) SecretKeys() []string {
 		return []string{"clouds.yaml"}
 	case c.VSphere != nil:
 		return []string{"username", "password"}
+	case c.Adopted != nil:
+		return []string{"value"}
 	}
 	return nil
 }
@@ -38,6 +40,9 @@ func (c K0rdentCredential) SecretKeys() []string {
 // defaultKeys take the values from environment variables: the credential's name
 // and the key's, in the form of such variables.
 func (c K0rdentCredential) defaultKeys() []SecretKey {
+	if c.Adopted != nil {
+		return []SecretKey{{Name: "value", From: SecretSource{Env: variableOf(c.Name) + "_KUBECONFIG"}}}
+	}
 	return fromEnvironment(c.Name, c.SecretKeys()...)
 }
 
@@ -70,7 +75,7 @@ func (s *Spec) k0rdentSecrets() []*DeclaredSecret {
 			Name: c.SecretName(), Namespace: K0rdentNamespaceName, Type: defaultSecretType,
 			Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{s.K0rdent.Spec.Cluster}},
 			Labels: map[string]string{LabelK0rdentComponent: "kcm"}, Keys: c.Keys,
-			Product: ProductK0rdent, Step: "credentials",
+			Product: ProductK0rdent, Step: K0rdentStepCredentials,
 		})
 	}
 	return out

@@ -209,6 +209,19 @@ func fromEnvironment(name string, keys ...string) []SecretKey {
 	return out
 }
 
+// namespaceSteps are the namespaces of a Kommander, and the steps that apply what
+// stands in them: its controllers make those of workspaces and projects.
+func (s *KommanderSpec) namespaceSteps() map[string]string {
+	out := map[string]string{KommanderNamespace: KommanderStepBase, KommanderFluxNamespace: KommanderStepBase}
+	for _, w := range s.Workspaces {
+		out[w.Namespace] = KommanderStepWorkspaceContent
+	}
+	for _, p := range s.Projects {
+		out[p.Namespace] = KommanderStepProjectContent
+	}
+	return out
+}
+
 // kommanderSecrets are the Secrets that Kommander needs.
 func (s *Spec) kommanderSecrets() []*DeclaredSecret {
 	if s.Kommander == nil {

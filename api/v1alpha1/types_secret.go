@@ -8,9 +8,9 @@ import "slices"
 type DeclaredSecret struct {
 	// Name of the Secret.
 	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,pattern=^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
-	// Namespace of the Secret: flux-system or one that add-ons have on each of
-	// its clusters; with scope tenant one of the tenant's, by default its sync
-	// namespace.
+	// Namespace of the Secret: flux-system, or one that add-ons or a platform
+	// product (kcm-system, a workspace's or a project's) have on each of its
+	// clusters; with scope tenant one of the tenant's, by default its sync namespace.
 	Namespace string `json:"namespace,omitempty" jsonschema:"maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	// Type of the Secret, as Kubernetes knows it.
 	Type string `json:"type,omitempty" jsonschema:"maxLength=253,default=Opaque,example=kubernetes.io/basic-auth"`
@@ -29,8 +29,8 @@ type DeclaredSecret struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// Keys of the Secret's data.
 	Keys []SecretKey `json:"keys" jsonschema:"required,minItems=1"`
-	// Product is the platform product that needs the Secret, in the folder of one
-	// of its steps; "" for one that the specification declares itself.
+	// Product is the platform product that needs the Secret or has its namespace, and
+	// Step is the one of its steps that applies it, in its folder; "" for others.
 	Product string `json:"-"`
 	Step    string `json:"-"`
 	// File of the Secret in the platform repository; "" for the layout's own place.
@@ -172,6 +172,33 @@ func (s *Spec) SecretClusters(d *DeclaredSecret) []*Cluster {
 		return out
 	}
 	return s.Clusters
+}
+
+// SecretOn is a declared Secret as a cluster applies it: one in a namespace of a
+// platform product belongs to the product's step that applies what stands there.
+// Namespaces that add-ons make, before all products, need none.
+func (s *Spec) SecretOn(c *Cluster, d *DeclaredSecret) *DeclaredSecret {
+	if d.Product != "" || d.Scope == ScopeTenant || slices.ContainsFunc(s.AddonsOn(c), func(a *Addon) bool { return a.Spec.Namespace == d.Namespace }) {
+		return d
+	}
+	for _, product := range s.Products(c) {
+		if step := s.productNamespaces(product)[d.Namespace]; step != "" {
+			on := *d
+			on.Product, on.Step = product, step
+			return &on
+		}
+	}
+	return d
+}
+
+// productNamespaces are the namespaces that a platform product has on its cluster,
+// and the steps that apply what stands in them: each namespace is there by then, and
+// nothing uses it before.
+func (s *Spec) productNamespaces(product string) map[string]string {
+	if product == ProductK0rdent {
+		return s.K0rdent.Spec.namespaceSteps()
+	}
+	return s.Kommander.Spec.namespaceSteps()
 }
 
 // Tenant returns the tenant of a name, or nil.

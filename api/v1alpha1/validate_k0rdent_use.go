@@ -8,14 +8,14 @@ import (
 func (c *k0rdentChecker) credentials() {
 	for i, cred := range c.of.Spec.Credentials {
 		n := 0
-		for _, has := range []bool{cred.AWS != nil, cred.Azure != nil, cred.OpenStack != nil, cred.VSphere != nil} {
+		for _, has := range []bool{cred.AWS != nil, cred.Azure != nil, cred.OpenStack != nil, cred.VSphere != nil, cred.Adopted != nil} {
 			if has {
 				n++
 			}
 		}
 		if n != 1 && c.whole(c.of) {
-			c.fail(c.of, at("spec", "credentials").item(i), "write exactly one of aws, azure, openstack and vsphere",
-				"credential %s has %d of aws, azure, openstack and vsphere, want one", quote(cred.Name), n)
+			c.fail(c.of, at("spec", "credentials").item(i), "write exactly one of aws, azure, openstack, vsphere and adopted",
+				"credential %s has %d of aws, azure, openstack, vsphere and adopted, want one", quote(cred.Name), n)
 		}
 		if n == 1 {
 			c.secretOf(at("spec", "credentials").item(i), c.of.Spec.Cluster, "credential "+quote(cred.Name), cred.Keys, cred.SecretKeys())

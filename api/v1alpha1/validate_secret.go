@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,9 @@ var typeKeys = map[string]struct {
 // secrets checks the declared Secrets.
 func (c *checker) secrets(e *Encryption) {
 	declared := map[string][]*DeclaredSecret{}
+	for _, d := range slices.Concat(c.spec.k0rdentSecrets(), c.spec.kommanderSecrets()) {
+		declared[d.String()] = append(declared[d.String()], d)
+	}
 	for i, d := range c.spec.ownSecrets() {
 		p := at("spec", "secrets").item(i)
 		c.secretScope(e, p, d)
@@ -43,14 +47,30 @@ func (c *checker) secrets(e *Encryption) {
 		c.secretNamespace(e, p, d)
 		c.secretReaders(e, p, d)
 		for _, other := range declared[d.String()] {
-			if on := c.bothOn(d, other); on != "" {
-				c.fail(e, p.child("name"), "leave one of them out, or give each other clusters", "Secret %s is declared twice for cluster %s", d, quote(on))
+			if c.twice(e, p, d, other) {
 				break
 			}
 		}
 		declared[d.String()] = append(declared[d.String()], d)
 	}
 }
+
+// twice refuses a Secret that another declaration gives to the same cluster.
+func (c *checker) twice(e *Encryption, p *fieldPath, d, other *DeclaredSecret) bool {
+	on := c.bothOn(d, other)
+	switch {
+	case on == "":
+		return false
+	case other.Product != "":
+		c.fail(e, p.child("name"), "leave it out here: where its values come from is said there", "Secret %s is one that the %s declares", d, productKinds[other.Product])
+	default:
+		c.fail(e, p.child("name"), "leave one of them out, or give each other clusters", "Secret %s is declared twice for cluster %s", d, quote(on))
+	}
+	return true
+}
+
+// productKinds are the kinds of platform products.
+var productKinds = map[string]string{ProductK0rdent: KindK0rdent, ProductKommander: KindKommander}
 
 // secretScope checks what a scope refers to.
 func (c *checker) secretScope(e *Encryption, p *fieldPath, d *DeclaredSecret) {
@@ -96,19 +116,65 @@ func (c *checker) secretNamespace(e *Encryption, p *fieldPath, d *DeclaredSecret
 		}
 		return
 	}
-	for _, cluster := range c.spec.SecretClusters(d) {
-		there := slices.Clone(clusterNamespaces)
-		for _, a := range c.spec.Addons {
-			if c.on[a][cluster.Metadata.Name] {
-				there = append(there, a.Spec.Namespace)
+	clusters := c.spec.SecretClusters(d)
+	for _, cluster := range clusters {
+		name, there := cluster.Metadata.Name, c.namespacesOn(cluster)
+		switch product := c.spec.SecretOn(cluster, d).Product; {
+		case product != "" && d.Scope == ScopePlatform && len(clusters) > 1:
+			c.fail(e, p, onlyOn(name), "namespace %s is the %s's, on cluster %s: a Secret of scope platform is for all clusters, and applied with their add-ons",
+				quote(d.Namespace), productKinds[product], quote(name))
+			return
+		case !slices.Contains(there, d.Namespace):
+			owner := "add-on"
+			if len(c.spec.Products(cluster)) > 0 {
+				owner = "add-on or platform product"
 			}
-		}
-		if !slices.Contains(there, d.Namespace) {
-			c.fail(e, p, c.report.suggest(d.Namespace, "namespace", "add an object of kind Addon with spec.namespace: "+d.Namespace, there),
-				"no add-on of cluster %s has the namespace %s: the Secret could not be applied", quote(cluster.Metadata.Name), quote(d.Namespace))
+			c.fail(e, p, c.namespaceHint(d, cluster, there), "no %s of cluster %s has the namespace %s: the Secret could not be applied", owner, quote(name), quote(d.Namespace))
 			return
 		}
 	}
+}
+
+// namespacesOn are those of a cluster that a Secret may stand in: its own, the
+// add-ons' and the platform products'.
+func (c *checker) namespacesOn(cluster *Cluster) []string {
+	there := slices.Clone(clusterNamespaces)
+	for _, a := range c.spec.Addons {
+		if c.on[a][cluster.Metadata.Name] {
+			there = append(there, a.Spec.Namespace)
+		}
+	}
+	for _, product := range c.spec.Products(cluster) {
+		there = append(there, slices.Sorted(maps.Keys(c.spec.productNamespaces(product)))...)
+	}
+	return there
+}
+
+// namespaceHint is the way out for a Secret in a namespace that a cluster doesn't have.
+func (c *checker) namespaceHint(d *DeclaredSecret, cluster *Cluster, there []string) string {
+	for _, other := range c.spec.SecretClusters(d) {
+		if c.spec.SecretOn(other, d).Product != "" {
+			return onlyOn(other.Metadata.Name)
+		}
+	}
+	for _, t := range c.spec.Tenants {
+		if slices.Contains(append(slices.Clone(t.Spec.Namespaces), t.Spec.SyncNamespace), d.Namespace) {
+			return "it is a tenant's: write scope: tenant and tenant: " + t.Metadata.Name
+		}
+	}
+	add := "add an object of kind Addon with spec.namespace: " + d.Namespace
+	switch products := c.spec.Products(cluster); {
+	case slices.Contains(products, ProductK0rdent):
+		add = "add it to spec.namespaces of the K0rdent, or " + add
+	case slices.Contains(products, ProductKommander):
+		add = "give it to a workspace or project of the Kommander, or " + add
+	}
+	return c.report.suggest(d.Namespace, "namespace", add, there)
+}
+
+// onlyOn gives a Secret to one cluster.
+func onlyOn(cluster string) string {
+	return fmt.Sprintf("write scope: clusters and clusters: {names: [%s]}", cluster)
 }
 
 // secretReaders checks that each cluster that applies a Secret can decrypt it.

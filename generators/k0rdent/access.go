@@ -25,7 +25,7 @@ func (g *generator) access() {
 		rules = append(rules, g.rule(a, clusterNames, serviceNames))
 	}
 	g.Add(step.Step{
-		Name: "access", After: []string{"management", "templates", "credentials"},
+		Name: v1alpha1.K0rdentStepAccess, After: []string{"management", "templates", v1alpha1.K0rdentStepCredentials},
 		Unit: layout.Unit{
 			HealthChecks:     g.handedOn(clusterNames, serviceNames),
 			HealthCheckExprs: healthy("AccessManagement", "ClusterTemplate", "ServiceTemplate", "ClusterTemplateChain", "ServiceTemplateChain", "Credential"),

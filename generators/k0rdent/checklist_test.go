@@ -1,6 +1,8 @@
 package k0rdent_test
 
 import (
+	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -451,10 +453,12 @@ func TestSecretsAreListedWhenTheyAreThere(t *testing.T) {
 	}
 	dir := "k0rdent/credentials/kcm-system/"
 	want := map[string][]string{
-		dir + "aws-secret.sops.yaml":     {"kcm-system/aws-secret", "kcm", "AccessKeyID", "SecretAccessKey", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"},
-		dir + "azure-secret.sops.yaml":   {"kcm-system/azure-secret", "kcm", "clientSecret", "AZURE_CLIENT_SECRET"},
-		dir + "openstack.sops.yaml":      {"kcm-system/openstack", "kcm", "clouds.yaml", "OPENSTACK_CLOUDS_YAML"},
-		dir + "vsphere-secret.sops.yaml": {"kcm-system/vsphere-secret", "kcm", "username", "password", "VSPHERE_USERNAME", ""},
+		dir + "aws-secret.sops.yaml":                            {"kcm-system/aws-secret", "kcm", "AccessKeyID", "SecretAccessKey", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"},
+		dir + "azure-secret.sops.yaml":                          {"kcm-system/azure-secret", "kcm", "clientSecret", "AZURE_CLIENT_SECRET"},
+		dir + "openstack.sops.yaml":                             {"kcm-system/openstack", "kcm", "clouds.yaml", "OPENSTACK_CLOUDS_YAML"},
+		dir + "vsphere-secret.sops.yaml":                        {"kcm-system/vsphere-secret", "kcm", "username", "password", "VSPHERE_USERNAME", ""},
+		dir + "warehouse.sops.yaml":                             {"kcm-system/warehouse", "kcm", "value", "WAREHOUSE_KUBECONFIG"},
+		"k0rdent/kcm/kcm-system/cluster-baseline-git.sops.yaml": {"kcm-system/cluster-baseline-git", "", "username", "password", "BASELINE_GIT_USERNAME", "BASELINE_GIT_PASSWORD"},
 	}
 	if !reflect.DeepEqual(keys, want) {
 		t.Errorf("got %v, want %v", keys, want)
@@ -471,5 +475,54 @@ func TestAccessForEveryNamespace(t *testing.T) {
 	r := render(t, example(t, "        list: [team-red]", "        all: true"))
 	if got := r.Must("AccessManagement", "kcm").Get("spec", "accessRules", 0, "targetNamespaces"); got != nil {
 		t.Errorf("target namespaces: %v", got)
+	}
+}
+
+// A Secret in a namespace of k0rdent's is applied by the step that makes the namespace, before
+// what uses it, with the key of the cluster.
+func TestSecretsInItsNamespaces(t *testing.T) {
+	spec := example(t, "    - name: cluster-baseline-git\n", "    - {name: registry, namespace: team-red, keys: [{name: k, from: {env: K}}]}\n"+
+		"    - {name: labelled, namespace: team-blue, scope: clusters, clusters: {names: [management]}, keys: [{name: k, from: {env: K}}]}\n    - name: cluster-baseline-git\n")
+	files := map[string]string{
+		"k0rdent/kcm/kcm-system/cluster-baseline-git.sops.yaml": "kcm",
+		"k0rdent/access/team-red/registry.sops.yaml":            "access",
+		"k0rdent/access/team-blue/labelled.sops.yaml":           "access",
+	}
+	r := render(t, spec, slices.Collect(maps.Keys(files))...)
+	for file, step := range files {
+		namespace := path.Base(path.Dir(file))
+		k := r.Must("Kustomization", "k0rdent-"+step)
+		if k.Text("spec", "path") != "./k0rdent/"+step || k.Text("spec", "decryption", "provider") != "sops" {
+			t.Errorf("%s: %v", file, k.Get("spec"))
+		}
+		if list := r.Files["k0rdent/"+step+"/kustomization.yaml"][0].List("resources"); !slices.Contains(list, namespace+"/"+path.Base(file)) {
+			t.Errorf("%s is not listed: %v", file, list)
+		}
+		made := false
+		for _, name := range []string{"namespace.yaml", "namespaces.yaml"} {
+			for _, o := range r.Files["k0rdent/"+step+"/"+name] {
+				made = made || o.Name() == namespace
+			}
+		}
+		if !made {
+			t.Errorf("step %s does not make namespace %s", step, namespace)
+		}
+	}
+	if !r.Before("kcm", "templates") || !r.Before("access", "clusters") {
+		t.Error("what uses them does not wait for them")
+	}
+}
+
+// The identity of an adopted cluster is the Secret with its kubeconfig.
+func TestAdoptedCluster(t *testing.T) {
+	r := render(t, example(t))
+	c := r.Must("Credential", "warehouse")
+	for field, want := range map[string]string{"apiVersion": "v1", "kind": "Secret", "name": "warehouse", "namespace": "kcm-system"} {
+		if got := c.Text("spec", "identityRef", field); got != want {
+			t.Errorf("%s of the identity is %q, want %q", field, got, want)
+		}
+	}
+	if got := r.Must("ClusterDeployment", "warehouse"); got.Text("spec", "template") != "adopted-cluster-1-0-2" || got.Text("spec", "credential") != "warehouse" {
+		t.Errorf("the cluster is %v", got.Get("spec"))
 	}
 }

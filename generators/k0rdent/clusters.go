@@ -26,7 +26,7 @@ func (g *generator) clusters() {
 			ServiceSpec: g.serviceSpec(c.ServiceOptions, c.Services),
 		})}
 	}
-	g.Add(step.Step{Name: "clusters", Stays: true, After: []string{"access"}, Files: files})
+	g.Add(step.Step{Name: "clusters", Stays: true, After: []string{v1alpha1.K0rdentStepAccess}, Files: files})
 }
 
 // services is the step of the MultiClusterServices, whose templates stand in the

@@ -19,7 +19,7 @@ func comment(c v1alpha1.K0rdentCredential) string {
 }
 
 // credentials is the step of the Credentials with their identities, whose kinds
-// the providers define. Encrypted Secrets are listed when they are there.
+// the providers define.
 func (g *generator) credentials() {
 	files, comments := map[string][]any{}, map[string]string{}
 	for _, c := range emit.ByName(g.k.Credentials, func(c v1alpha1.K0rdentCredential) string { return c.Name }) {
@@ -36,14 +36,8 @@ func (g *generator) credentials() {
 		}
 		files[c.Name+".yaml"], comments[c.Name+".yaml"] = objects, comment(c)
 	}
-	var there []string
-	for _, s := range g.secrets {
-		if s.Secret.Product == product {
-			there = append(there, s.File)
-		}
-	}
 	g.Add(step.Step{
-		Name: "credentials", Stays: true, After: []string{"management"}, Files: files, Comments: comments, Lists: there,
+		Name: v1alpha1.K0rdentStepCredentials, Stays: true, After: []string{"management"}, Files: files, Comments: comments,
 		Unit: layout.Unit{Wait: true, HealthCheckExprs: healthy("Credential")},
 	})
 }

@@ -20,11 +20,10 @@ const product = v1alpha1.ProductK0rdent
 // Generate writes the management repository of the specification's K0rdent, if
 // it has one. secrets are the declared ones whose files there are.
 func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
-	g := newGenerator(out, spec, lay)
+	g := newGenerator(out, spec, lay, secrets)
 	if g == nil {
 		return
 	}
-	g.secrets = secrets
 	g.kcm()
 	g.release()
 	g.management()
@@ -42,17 +41,16 @@ type generator struct {
 	spec    *v1alpha1.Spec
 	k       *v1alpha1.K0rdentSpec
 	cluster *v1alpha1.Cluster
-	secrets []secret.Placed
 	*step.Steps
 }
 
-func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) *generator {
+func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) *generator {
 	if spec.K0rdent == nil {
 		return nil
 	}
 	k := &spec.K0rdent.Spec
 	c := spec.Cluster(k.Cluster)
-	return &generator{out: out, spec: spec, k: k, cluster: c, Steps: step.New(out, spec, lay, c, product, k.Timeout)}
+	return &generator{out: out, spec: spec, k: k, cluster: c, Steps: step.New(out, spec, lay, c, product, k.Timeout, secrets)}
 }
 
 // system is the metadata of an object in the system namespace.

@@ -73,7 +73,7 @@ var home = layout.Home{Namespace: v1alpha1.K0rdentNamespaceName}
 
 // Products is kcm's release for the bootstrap of a cluster.
 func Products(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) []*addon.Placed {
-	g := newGenerator(nil, spec, lay)
+	g := newGenerator(nil, spec, lay, nil)
 	if g == nil || g.cluster != c || !g.k.Bootstrap {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (g *generator) kcm() {
 	}
 	release.Annotations[annotationSSA] = ifNotPresent
 	g.Add(step.Step{
-		Name: "kcm", Unit: layout.Unit{Wait: true},
+		Name: v1alpha1.K0rdentStepKCM, Unit: layout.Unit{Wait: true},
 		Files: map[string][]any{
 			"namespace.yaml":     {addon.Namespace(v1alpha1.K0rdentNamespaceName, "")},
 			"helmrelease.yaml":   {release},

@@ -298,8 +298,10 @@ func checkSecrets(t *testing.T, r *rendered) {
 		}
 	}
 	want := map[string][]string{
-		"shared/kommander-git-repository/git-credentials.yaml":                                                               {"kommander-flux/kommander-git-credentials", "username", "password", "KOMMANDER_GIT_USERNAME", "KOMMANDER_GIT_PASSWORD"},
-		r.Must("Kustomization", "kommander-gitea").Text("spec", "path")[2:] + "/kommander/gitea-admin-credentials.sops.yaml": {"kommander/gitea-admin-credentials", "username", "password", "GITEA_ADMIN_USERNAME", "GITEA_ADMIN_PASSWORD"},
+		"shared/kommander-git-repository/git-credentials.yaml":                                                                    {"kommander-flux/kommander-git-credentials", "username", "password", "KOMMANDER_GIT_USERNAME", "KOMMANDER_GIT_PASSWORD"},
+		r.Must("Kustomization", "kommander-gitea").Text("spec", "path")[2:] + "/kommander/gitea-admin-credentials.sops.yaml":      {"kommander/gitea-admin-credentials", "username", "password", "GITEA_ADMIN_USERNAME", "GITEA_ADMIN_PASSWORD"},
+		r.Must("Kustomization", "kommander-workspace-content").Text("spec", "path")[2:] + "/retail/retail-applications.sops.yaml": {"retail/retail-applications", "username", "password", "RETAIL_GIT_USERNAME", "RETAIL_GIT_PASSWORD"},
+		r.Must("Kustomization", "kommander-project-content").Text("spec", "path")[2:] + "/checkout/checkout-git.sops.yaml":        {"checkout/checkout-git", "username", "password", "CHECKOUT_GIT_USERNAME", "CHECKOUT_GIT_PASSWORD"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)

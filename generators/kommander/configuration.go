@@ -56,8 +56,10 @@ func (g *generator) configuration() {
 func (g *generator) gitCredentials() []string {
 	var names []string
 	dir := path.Dir(v1alpha1.KommanderGitFile)
-	for _, file := range g.secretsOf(v1alpha1.KommanderStepFlux) {
-		names = append(names, emit.Relative(dir, file))
+	for _, s := range g.secrets {
+		if s.File == v1alpha1.KommanderGitFile {
+			names = append(names, path.Base(s.File))
+		}
 	}
 	if names == nil {
 		return nil

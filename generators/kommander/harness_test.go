@@ -1,7 +1,9 @@
 package kommander_test
 
 import (
+	"fmt"
 	"maps"
+	"path"
 	"strings"
 	"testing"
 
@@ -77,7 +79,8 @@ func (r *rendered) content() map[string][]byte {
 	for f := range r.Tree.All() {
 		files[f.Path] = f.Content
 		if strings.HasSuffix(f.Path, ".sops.yaml") || f.Path == v1alpha1.KommanderGitFile {
-			files[f.Path] = []byte("apiVersion: v1\nkind: Secret\nmetadata:\n  name: made\n  namespace: by-hand\n")
+			name, _, _ := strings.Cut(path.Base(f.Path), ".")
+			files[f.Path] = fmt.Appendf(nil, "apiVersion: v1\nkind: Secret\nmetadata:\n  name: %s\n  namespace: %s\n", name, path.Base(path.Dir(f.Path)))
 		}
 	}
 	return files

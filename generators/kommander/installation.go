@@ -109,7 +109,7 @@ func (g *generator) helm() {
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepHelmRepositories, After: []string{v1alpha1.KommanderStepBase, v1alpha1.KommanderStepRootCA, v1alpha1.KommanderStepChartMuseum},
 		Unit:  layout.Unit{Wait: true},
-		Lists: append(g.secretsOf(v1alpha1.KommanderStepHelmRepositories), path.Join(host, "common")), PostBuild: g.postBuild(nil),
+		Lists: []string{path.Join(host, "common")}, PostBuild: g.postBuild(nil),
 	})
 }
 
@@ -169,7 +169,7 @@ func (g *generator) gitea() {
 			"privateKey": spec{"algorithm": "ECDSA", "size": 256},
 		})}},
 		Comments:  map[string]string{"certificate.yaml": "Gitea needs the Secret " + namespace + "/" + v1alpha1.KommanderGiteaSecret + " too, with username and password,\nencrypted in Git or made otherwise."},
-		Lists:     append(g.secretsOf(v1alpha1.KommanderStepGitea), g.profile.applied(v1alpha1.KommanderGiteaApp, g.k.Gitea.Version)...),
+		Lists:     g.profile.applied(v1alpha1.KommanderGiteaApp, g.k.Gitea.Version),
 		PostBuild: g.postBuild(g.k.Definition(v1alpha1.KommanderGiteaApp, g.k.Gitea.Version)),
 	})
 }

@@ -29,11 +29,10 @@ const (
 // Generate writes the management repository of the specification's Kommander, if it
 // has one. secrets are the declared ones whose files there are.
 func Generate(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) {
-	g := newGenerator(out, spec, lay)
+	g := newGenerator(out, spec, lay, secrets)
 	if g == nil {
 		return
 	}
-	g.secrets = secrets
 	g.definitions()
 	g.installation()
 	g.configuration()
@@ -61,18 +60,18 @@ type generator struct {
 	*step.Steps
 }
 
-func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) *generator {
+func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) *generator {
 	if spec.Kommander == nil {
 		return nil
 	}
 	k := &spec.Kommander.Spec
 	c := spec.Cluster(k.Cluster)
-	return &generator{out: out, spec: spec, k: k, on: c, profile: profileOf(k), Steps: step.New(out, spec, lay, c, product, k.Timeout)}
+	return &generator{out: out, spec: spec, k: k, on: c, profile: profileOf(k), secrets: secrets, Steps: step.New(out, spec, lay, c, product, k.Timeout, secrets)}
 }
 
 // Products is ChartMuseum's release for the bootstrap of a cluster.
 func Products(spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster) []*addon.Placed {
-	g := newGenerator(nil, spec, lay)
+	g := newGenerator(nil, spec, lay, nil)
 	if g == nil || g.on != c || !g.bootstrapped(v1alpha1.KommanderChartMuseumApp, chartMuseumVersion(g.k)) {
 		return nil
 	}
@@ -92,17 +91,6 @@ func chartMuseumVersion(k *v1alpha1.KommanderSpec) string {
 // stand as it is in its file.
 func (g *generator) bootstrapped(name, version string) bool {
 	return name == v1alpha1.KommanderChartMuseumApp && g.k.ChartMuseum != nil && g.k.ChartMuseum.Bootstrap && version == g.k.ChartMuseum.Version
-}
-
-// secretsOf are the files of a step's Secrets that there are.
-func (g *generator) secretsOf(name string) []string {
-	var out []string
-	for _, s := range g.secrets {
-		if s.Secret.Product == product && s.Secret.Step == name {
-			out = append(out, s.File)
-		}
-	}
-	return out
 }
 
 // variables is the ConfigMap kommander-vars in a namespace: what definitions refer to

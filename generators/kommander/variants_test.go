@@ -152,6 +152,45 @@ func partsLeftOut(t *testing.T) []string {
 		cut("  ingress:\n", "  variables:\n"), "",
 		cut("  chartMuseum:\n", "  gatekeeper:\n"), "",
 		cut("  # Beside those of the definitions' charts", ""), "",
+		ownSecrets(t), "",
+	}
+}
+
+// ownSecrets are the Secrets that the example declares beside those of the installation.
+func ownSecrets(t *testing.T) string {
+	t.Helper()
+	_, secrets, found := strings.Cut(string(platformtest.Files(t, "kommander")[0].Content), "  secrets:\n")
+	if !found {
+		t.Fatal("the example declares no Secret")
+	}
+	return "  secrets:\n" + secrets
+}
+
+// A Secret in a namespace of Kommander's, of a workspace or a project is applied by the step that
+// comes after the namespace, with what uses it, by the key of the cluster.
+func TestSecretsInItsNamespaces(t *testing.T) {
+	declare := func(name, namespace string) string {
+		return "    - {name: " + name + ", namespace: " + namespace + ", keys: [{name: k, from: {env: K}}]}\n"
+	}
+	r := render(t, example(t, ownSecrets(t), "  secrets:\n"+declare("a", "kommander")+declare("b", "kommander-flux")+
+		declare("c", "kommander-default-workspace")+declare("d", "retail")+declare("e", "checkout")+declare("f", "search")+declare("g", "cert-manager")))
+	for file, step := range map[string]string{
+		"kommander/a": "base", "kommander-flux/b": "base", "kommander-default-workspace/c": "workspace-content",
+		"retail/d": "workspace-content", "checkout/e": "project-content", "search/f": "project-content",
+	} {
+		at := "kommander/" + step + "/" + file + ".sops.yaml"
+		if k := r.Must("Kustomization", "kommander-"+step); r.text(at) == "" || k.Text("spec", "decryption", "provider") != "sops" {
+			t.Errorf("%s is not there, or not decrypted: %v", at, k.Get("spec", "decryption"))
+		}
+		if list := r.Files["kommander/"+step+"/kustomization.yaml"][0].List("resources"); !slices.Contains(list, file+".sops.yaml") {
+			t.Errorf("%s is not listed: %v", at, list)
+		}
+	}
+	if at := "infrastructure/secrets/base/cert-manager/g.sops.yaml"; r.text(at) == "" {
+		t.Errorf("%s, of an add-on's namespace, is not there", at)
+	}
+	if !r.Before("workspaces", "workspace-content") || !r.Before("projects", "project-content") {
+		t.Error("the steps do not wait for their namespaces")
 	}
 }
 

@@ -32,6 +32,7 @@ func Places(spec *v1alpha1.Spec, lay layout.Layout) []Placed {
 		t := spec.Tenant(d.Tenant)
 		retired := t != nil && t.Spec.State == v1alpha1.StateRemoved
 		for _, c := range spec.SecretClusters(d) {
+			d := spec.SecretOn(c, d)
 			place := lay.Secret(c, d)
 			i, known := at[place.File]
 			if !known {
@@ -55,4 +56,16 @@ func (p Placed) On(c *v1alpha1.Cluster) (layout.SecretPlace, bool) {
 		return layout.SecretPlace{}, false
 	}
 	return p.Places[i], true
+}
+
+// Of are the files that a step of a platform product lists, but for those that have
+// a place of their own, beside which they are listed.
+func Of(placed []Placed, product, step string) []string {
+	var files []string
+	for _, p := range placed {
+		if p.Secret.Product == product && p.Secret.Step == step && p.Secret.File == "" {
+			files = append(files, p.File)
+		}
+	}
+	return files
 }

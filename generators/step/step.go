@@ -13,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/generators/secret"
 )
 
 // Steps are those of a product, in the order in which they are added.
@@ -21,6 +22,7 @@ type Steps struct {
 	spec    *v1alpha1.Spec
 	product string
 	timeout v1alpha1.Duration
+	secrets []secret.Placed
 	// base is the unit that the steps are made of.
 	base layout.Unit
 	// kustomizations of the steps so far, done their names.
@@ -53,10 +55,11 @@ type Step struct {
 }
 
 // New are the steps of a product on its cluster, none yet. Each is given the time to
-// become healthy.
-func New(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster, product string, timeout v1alpha1.Duration) *Steps {
+// become healthy. secrets are the declared ones whose files there are: a step lists its
+// own.
+func New(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, c *v1alpha1.Cluster, product string, timeout v1alpha1.Duration, secrets []secret.Placed) *Steps {
 	return &Steps{
-		out: out, spec: spec, product: product, timeout: timeout,
+		out: out, spec: spec, product: product, timeout: timeout, secrets: secrets,
 		base: lay.Platform(c, product, lay.Addons(c, addon.On(spec, c))),
 	}
 }
@@ -68,7 +71,7 @@ func (s *Steps) Dir(name string) string { return path.Join(s.base.Dir, name) }
 func (s *Steps) Add(step Step) {
 	var names []string
 	dir := s.Dir(step.Name)
-	for _, file := range step.Lists {
+	for _, file := range slices.Concat(step.Lists, secret.Of(s.secrets, s.product, step.Name)) {
 		names = append(names, emit.Relative(dir, file))
 	}
 	for name, objects := range step.Files {
