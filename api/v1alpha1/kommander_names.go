@@ -36,6 +36,8 @@ const (
 	KommanderGitSecret   = "kommander-git-credentials"
 	KommanderGiteaSecret = "gitea-admin-credentials"
 	KommanderCASecret    = "tls-root-ca"
+	// KommanderAgeSecret has the cluster's own key, key age.agekey, in Kommander's namespace.
+	KommanderAgeSecret = "sops-age"
 	// KommanderGitFile is the file of KommanderGitSecret in the management repository.
 	KommanderGitFile = "shared/kommander-git-repository/git-credentials.yaml"
 )

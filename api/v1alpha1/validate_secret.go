@@ -39,7 +39,7 @@ func (c *checker) secrets(e *Encryption) {
 		if d.Namespace == "" || !c.whole(e) {
 			continue
 		}
-		if d.Namespace == FluxNamespace && d.Name == e.Spec.SecretRef.Name {
+		if c.rootKey(e, d) {
 			c.fail(e, p.child("name"), "make it by hand on the cluster, with the key that fleetwright secrets keygen writes to a file",
 				"%s is the cluster's own key, which opens all others: it never stands in Git, not even encrypted", d)
 			continue
@@ -53,6 +53,12 @@ func (c *checker) secrets(e *Encryption) {
 		}
 		declared[d.String()] = append(declared[d.String()], d)
 	}
+}
+
+// rootKey says whether a Secret is a cluster's own key, which Kommander has a copy of.
+func (c *checker) rootKey(e *Encryption, d *DeclaredSecret) bool {
+	return d.Namespace == FluxNamespace && d.Name == e.Spec.SecretRef.Name ||
+		c.spec.Kommander != nil && d.Namespace == KommanderNamespace && d.Name == KommanderAgeSecret
 }
 
 // twice refuses a Secret that another declaration gives to the same cluster.

@@ -99,7 +99,7 @@ func (g *generator) variables(namespace string) any {
 	values := map[string]string{
 		"airgappedEnabled":                  "false",
 		"ageEncryptionSecretKey":            "age.agekey",
-		"ageEncryptionSecretName":           ageSecret,
+		"ageEncryptionSecretName":           v1alpha1.KommanderAgeSecret,
 		"caSecretName":                      rootCA,
 		"caSecretNamespace":                 g.k.RootCA.Namespace,
 		"certificateIssuerKind":             "ClusterIssuer",
@@ -122,12 +122,8 @@ func (g *generator) variables(namespace string) any {
 	return watched(configMap(metadata{Name: varsMap, Namespace: namespace}, values))
 }
 
-const (
-	// varsMap is the ConfigMap of Kommander's variables.
-	varsMap = "kommander-vars"
-	// ageSecret is the Secret with Kommander's age key, key age.agekey, in its namespace.
-	ageSecret = "sops-age"
-)
+// varsMap is the ConfigMap of Kommander's variables.
+const varsMap = "kommander-vars"
 
 // postBuild gives a step Kommander's variables, and for the definition of an
 // application (nil for none) what Kommander's own Kustomizations give it.
