@@ -26,6 +26,7 @@ var checklist = []struct {
 	{"apps-kommander: path, 6h, 1m, prune, wait, substitute, source management", checkAppsKommander},
 	{"workspaces/ and projects/: a folder each", checkFolders},
 	{"variables: kommander-vars in kommander, through substituteFrom", checkVariables},
+	{"apps also use substitution-vars: Kommander's own, which the repository neither writes nor waits for", checkSubstitutionVars},
 	{"age: only the recipient is in Git; credentials in shared/kommander-git-repository/git-credentials.yaml", checkSecrets},
 	{"AppDeployment: appRef, configOverrides, clusterSelector, clusterConfigOverrides", checkDeployments},
 	{"AppDeployments never have the name of a Kustomization", checkNames},
@@ -242,6 +243,23 @@ func checkFolders(t *testing.T, r *rendered) {
 	}
 	if r.Files["workspaces/default-workspace/workspace.yaml"] != nil {
 		t.Error("Kommander makes its default workspace itself")
+	}
+}
+
+// checkSubstitutionVars: the Kustomizations of what Kommander installs read the ConfigMap that
+// Kommander makes for them. What the repository applies before Kommander is there can't.
+func checkSubstitutionVars(t *testing.T, r *rendered) {
+	const name = "substitution-vars"
+	if slices.Contains(r.Names("ConfigMap"), name) {
+		t.Errorf("the repository writes %s, which Kommander writes", name)
+	}
+	for _, k := range r.Of("Kustomization") {
+		if from := k.Text("spec", "postBuild", "substituteFrom", 0, "name"); from == name {
+			t.Errorf("%s waits for %s, which Kommander makes later", k.Name(), name)
+		}
+	}
+	if len(r.Of("Kustomization")) == 0 {
+		t.Error("there are no Kustomizations")
 	}
 }
 

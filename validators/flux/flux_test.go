@@ -385,6 +385,27 @@ func TestOtherClusters(t *testing.T) {
 	}
 }
 
+// Apps also use substitution-vars: Kommander makes it where there are AppDeployments, so that
+// nothing is missing, though another namespace holds one. Without Kommander it is like any other.
+func TestAppsAlsoUseSubstitutionVars(t *testing.T) {
+	elsewhere := "-- clusters/prod/vars.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: substitution-vars, namespace: default, labels: {reconcile.fluxcd.io/watch: Enabled}}\ndata: {A: b}\n"
+	deployment := "-- clusters/prod/deployment.yaml --\napiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: AppDeployment\nmetadata: {name: gatekeeper, namespace: flux-system}\nspec: {appRef: {kind: ClusterApp, name: gatekeeper-3.10.0}}\n"
+	reading := func(name string) string {
+		return fluxSync + apps("  postBuild:\n    substituteFrom: [{kind: ConfigMap, name: "+name+"}]\n") + podinfoNamespace
+	}
+	for _, c := range []struct{ name, files, want string }{
+		{"with Kommander", reading("substitution-vars") + deployment, ""},
+		{"with Kommander, and one elsewhere", reading("substitution-vars") + deployment + elsewhere, ""},
+		{"without Kommander", reading("substitution-vars"), "[flux-values-reference-missing]"},
+		{"without Kommander, and one elsewhere", reading("substitution-vars") + elsewhere, "flux-values-reference-missing"},
+		{"another one", reading("substitution-values") + deployment, "[flux-values-reference-missing]"},
+	} {
+		if got := outcome(t, c.files); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // What a patch brings is reported where the patch stands.
 func TestPlaceInAPatch(t *testing.T) {
 	files := fluxSync + podinfoNamespace + apps("") + `-- clusters/prod/kustomization.yaml --

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -26,7 +27,7 @@ kustomize writes into the references that it knows; valuesFrom isn't one of them
 A Secret that isn't in Git may be made by hand or by a controller, and is unresolved, unless an ExternalSecret, a
 SealedSecret or the like in Git makes it. So is a ConfigMap for whose making there is any sign, and
 one of substituteFrom that nothing in Git comes near, not even another cluster: Terraform often makes it with the
-cluster.`,
+cluster. On a cluster with AppDeployments Kommander makes substitution-vars.`,
 	Fix: `Correct the name, key or namespace, or add the object. For a generated one, tell kustomize of the field in a
 configuration with a nameReference, or set generatorOptions.disableNameSuffixHash. Mark it optional where the release
 works without it.`,
@@ -102,7 +103,7 @@ func (w *world) missingReferences(p *rule.Pass) []reference {
 		}
 		anywhere := r.id
 		anywhere.Namespace = "*"
-		if r.id.Kind == "ConfigMap" && r.id.Name == rootCertificate {
+		if w.byController(r) {
 			continue
 		}
 		if !r.optional && !made[r.id] && !made[anywhere] {
@@ -112,8 +113,23 @@ func (w *world) missingReferences(p *rule.Pass) []reference {
 	return missing
 }
 
-// rootCertificate is the ConfigMap that kube-controller-manager makes in every namespace.
-const rootCertificate = "kube-root-ca.crt"
+const (
+	// rootCertificate is the ConfigMap that kube-controller-manager makes in every namespace.
+	rootCertificate = "kube-root-ca.crt"
+	// substitutionVars is the ConfigMap of variables that Kommander makes beside its
+	// AppDeployments, and that the Kustomizations within definitions of applications read: those
+	// of gatekeeper, harbor and others (kommander-applications v2.4 to v2.17, which don't hold it).
+	substitutionVars = "substitution-vars"
+)
+
+// byController says whether a controller of the cluster makes the ConfigMap that a reference names.
+func (w *world) byController(r reference) bool {
+	if r.id.Kind != "ConfigMap" {
+		return false
+	}
+	deployments := w.names[kind{schemas.KommanderAppsGroup, "AppDeployment"}]
+	return r.id.Name == rootCertificate || r.id.Name == substitutionVars && !r.isRelease && len(deployments) > 0
+}
 
 // referenceMissing judges a reference to what is missing; spoken is a file that Flux doesn't
 // read and that speaks of it, "" for none.

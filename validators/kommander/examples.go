@@ -60,6 +60,55 @@ spec:
 	return inCluster("app", text)
 }
 
+// second is another AppDeployment of the application.
+func second(name, more string) string {
+	text := strings.Replace(deploy("ClusterApp", name, more), "name: reloader\n", "name: reloader-too\n", 1)
+	return strings.Replace(text, "/app.yaml", "/second.yaml", 1)
+}
+
+// releases is a definition of the application whose HelmRelease has a name.
+func releases(name string) string {
+	return strings.ReplaceAll(definitions, "resources: []", "resources: [reloader.yaml]") + release("0.0.121", name) + release("1.0.5", name)
+}
+
+func release(version, name string) string {
+	return "-- services/reloader/" + version + `/reloader.yaml --
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: ` + name + `
+  namespace: ${releaseNamespace}
+spec:
+  interval: 15s
+  chart:
+    spec:
+      chart: reloader
+      version: ` + version + `
+      sourceRef:
+        kind: HelmRepository
+        name: stakater
+        namespace: kommander-flux
+`
+}
+
+// catalog is a GitRepository with applications that has a label.
+func catalog(label string) string {
+	return inCluster("catalog", `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: applications
+  namespace: retail
+  labels:
+    kommander.d2iq.io/gitapps-gitrepository-type: catalog
+    kommander.d2iq.io/`+label+`
+spec:
+  interval: 10m
+  ref:
+    tag: v1.4.0
+  url: https://example.com/applications.git
+`)
+}
+
 // selecting selects a cluster by its name.
 func selecting(name string) string {
 	return `clusterSelector:

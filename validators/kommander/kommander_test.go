@@ -8,7 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{AppMissing, BindingRole, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, RemovalOrder, RoleMissing, WorkspaceMissing}
+var all = []rule.Rule{AppMissing, BindingRole, CatalogLabel, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, ReleaseShared, RemovalOrder, RoleMissing, WorkspaceMissing}
 
 func TestExamples(t *testing.T) {
 	for _, r := range all {
@@ -154,5 +154,57 @@ func TestWorkspacesThatGo(t *testing.T) {
 		if strings.Join(got, "\n") != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// Labels of catalogs that come near to one of Kommander's, and those that are others'.
+func TestCatalogLabels(t *testing.T) {
+	const is, none, no = "GitRepository retail/applications has the label ", ", which is none of Kommander's\n", ", which is no value of it\n"
+	for label, want := range map[string]string{
+		"gitrepository-type: catalog":                       "",
+		"project-default-catalog-repository: 'false'":       "",
+		"gitrepository-name: catalog":                       "",
+		"gitapps-gitrepository-types: dkp":                  "", // it has the right one, too
+		"gitrepository_type: catalog":                       is + `"kommander.d2iq.io/gitrepository_type"` + none + "  did you mean \"kommander.d2iq.io/gitrepository-type\"?\n",
+		"project-default-catalog-repositry: 'true'":         is + `"kommander.d2iq.io/project-default-catalog-repositry"` + none + "  did you mean \"kommander.d2iq.io/project-default-catalog-repository\"?\n",
+		"workspace-default-catalog-repository: 'True'":      is + `kommander.d2iq.io/workspace-default-catalog-repository: "True"` + no + "  did you mean \"true\"?\n",
+		"gitrepository-type: catalogue":                     "",
+		"gitrepository-type: catalogs":                      is + `kommander.d2iq.io/gitrepository-type: "catalogs"` + no + "  did you mean \"catalog\"?\n",
+		"gitrepository-type: ${TYPE}":                       "",
+		"workspace-default-catalog-repository: \"${TRUE}\"": "",
+	} {
+		says(t, CatalogLabel, label, base+catalog(label), want)
+	}
+	domain := strings.Replace(catalog("gitrepository-type: catalog"), "    kommander.d2iq.io/gitrepository", "    komander.d2iq.io/gitrepository", 1)
+	says(t, CatalogLabel, "the domain", base+domain, is+`"komander.d2iq.io/gitrepository-type"`+none+"  did you mean \"kommander.d2iq.io/gitrepository-type\"?\n")
+}
+
+// AppDeployments of one application meet where both are for a cluster, and their HelmRelease has
+// one name.
+func TestSharedReleases(t *testing.T) {
+	staging := strings.Replace(selecting("retail-production"), "operator: In", "operator: NotIn", 1)
+	shared := "AppDeployment retail/reloader-too installs reloader where AppDeployment retail/reloader at clusters/prod/app.yaml:1 installs it, and both write its HelmRelease\n" +
+		"  let each select other clusters, or change the application on some clusters with clusterConfigOverrides of one\n"
+	open := "? whether AppDeployment retail/reloader-too and AppDeployment retail/reloader write one HelmRelease: "
+	const one, two = "ClusterApp", "reloader-1.0.5"
+	for name, c := range map[string]struct{ files, want string }{
+		"both for all":            {releases("reloader") + deploy(one, two, "") + second(two, ""), shared},
+		"an empty selector":       {releases("reloader") + deploy(one, two, "clusterSelector: {}") + second(two, ""), shared},
+		"all and one":             {releases("reloader") + deploy(one, two, "") + second(two, selecting("a")), shared},
+		"one and all":             {releases("reloader") + deploy(one, two, selecting("a")) + second(two, ""), shared},
+		"one and the same":        {releases("reloader") + deploy(one, two, selecting("a")) + second(two, selecting("b\n      - a")), shared},
+		"one and another":         {releases("reloader") + deploy(one, two, selecting("a")) + second(two, selecting("b")), ""},
+		"all and all but one":     {releases("reloader") + deploy(one, two, "") + second(two, staging), shared},
+		"one and all but one":     {releases("reloader") + deploy(one, two, selecting("a")) + second(two, staging), open + "their selectors don't tell whether they are for the same clusters\n"},
+		"a variable's name":       {releases("${releaseName}") + deploy(one, two, "") + second(two, ""), ""},
+		"no HelmRelease":          {definitions + deploy(one, two, "") + second(two, ""), ""},
+		"elsewhere defined":       {deploy(one, two, "") + second(two, ""), open + "the definition of reloader is not in Git, and may name its HelmRelease by a variable\n"},
+		"another application":     {releases("reloader") + deploy(one, "dex-1.0.5", "") + second(two, ""), ""},
+		"a catalog's of the name": {releases("reloader") + deploy("App", two, "") + second(two, ""), ""},
+		"another namespace":       {releases("reloader") + deploy(one, two, "") + strings.Replace(second(two, ""), "namespace: retail", "namespace: kommander", 1), ""},
+		"one that is there twice": {releases("reloader") + deploy(one, two, "") + strings.Replace(second(two, ""), "reloader-too", "reloader", 1), ""},
+		"a variable":              {releases("reloader") + deploy(one, "reloader-${V}", "") + second("reloader-${V}", ""), ""},
+	} {
+		says(t, ReleaseShared, name, base+c.files, c.want)
 	}
 }

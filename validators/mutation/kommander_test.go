@@ -34,6 +34,14 @@ var kommanderMutants = []mutant{
 			mark("kommander/applications/traefik.yaml", "  name: «»traefik\n"),
 		},
 	},
+	{
+		name: "application-installed-twice", example: "kommander", rule: "kommander-release-shared",
+		edits: []edit{replace("workspaces/retail/content/applications/traefik-internal.yaml", "    name: traefik-10.30.1\n", "    name: «»reloader-0.0.121\n")},
+	},
+	{
+		name: "typo-in-a-catalog's-label", example: "kommander", rule: "kommander-catalog-label",
+		edits: []edit{replace("workspaces/retail/content/catalogs/retail-applications.yaml", "    kommander.d2iq.io/gitrepository-type: catalog\n", "    kommander.d2iq.io/gitrepositry-type: «»catalog\n")},
+	},
 
 	// Overrides.
 	{

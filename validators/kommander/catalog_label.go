@@ -1,0 +1,95 @@
+package kommander
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// CatalogLabel is kommander-catalog-label.
+var CatalogLabel = rule.Rule{
+	ID:       "kommander-catalog-label",
+	Title:    "a misspelt label of a catalog",
+	Severity: finding.Warning,
+	Why: `Kommander knows a GitRepository with applications by its labels: kommander.d2iq.io/gitapps-gitrepository-type (dkp or
+catalog), kommander.d2iq.io/gitrepository-type (catalog), and kommander.d2iq.io/workspace-default-catalog-repository and
+project-default-catalog-repository ("true"), which hand it to all workspaces or projects. A label with a slip of the pen is no
+error of anybody's: its applications are just not offered.
+
+Reported are keys and values that are a slip of the pen for one of these.`,
+	Fix:  `Correct the label.`,
+	Bad:  []rule.Example{{Files: base + catalog("gitrepository-typ: catalog # <-- here")}, {Files: base + catalog("gitrepository-type: catlog # <-- here")}},
+	Good: []rule.Example{{Files: base + catalog("gitrepository-type: catalog")}},
+	Run: func(p *rule.Pass) {
+		known := catalogLabels()
+		keys := slices.Sorted(maps.Keys(known))
+		for _, o := range p.Applied() {
+			if o.Group == "source.toolkit.fluxcd.io" {
+				catalogLabelled(p, o, known, keys)
+			}
+		}
+	},
+}
+
+// catalogLabels are the labels of catalogs with the values that they have (documentation of
+// DKP 2.2 to 2.8; dkp-catalog-applications).
+func catalogLabels() map[string][]string {
+	const domain = "kommander.d2iq.io/"
+	return map[string][]string{
+		domain + "gitapps-gitrepository-type":           {"catalog", "dkp"},
+		domain + "gitrepository-type":                   {"catalog"},
+		domain + "workspace-default-catalog-repository": {"true"},
+		domain + "project-default-catalog-repository":   {"true"},
+	}
+}
+
+// mostLabels bounds the labels of an object that are looked at.
+const mostLabels = 100
+
+// catalogLabelled judges the labels of a source.
+func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]string, keys []string) {
+	labels, _ := o.Field("metadata", "labels").(map[string]any)
+	if len(labels) > mostLabels {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		at := []any{"metadata", "labels", key}
+		if near := slip(key, keys); near != "" && labels[near] == nil {
+			p.ReportBuilt(o, finding.Finding{
+				Message: fmt.Sprintf("%s has the label %q, which is none of Kommander's", o, key), Hint: fmt.Sprintf("did you mean %q?", near),
+			}, at...)
+			continue
+		}
+		value, _ := labels[key].(string)
+		if near := slip(value, known[key]); near != "" {
+			p.ReportBuilt(o, finding.Finding{
+				Message: fmt.Sprintf("%s has the label %s: %q, which is no value of it", o, key, value), Hint: fmt.Sprintf("did you mean %q?", near),
+			}, at...)
+		}
+	}
+}
+
+// slip is the one of some names that another one is a slip of the pen for, or differs from in
+// the case of its letters; "" where there is none. The parts of a name count as one word: none of
+// these names has siblings that differ in a part.
+func slip(name string, names []string) string {
+	if slices.Contains(names, name) {
+		return ""
+	}
+	whole := strings.NewReplacer("-", "")
+	for _, known := range names {
+		if strings.EqualFold(name, known) {
+			return known
+		}
+		if _, is := schemas.Misspelt(whole.Replace(name), []string{whole.Replace(known)}); is {
+			return known
+		}
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package kommander
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ReleaseShared is kommander-release-shared.
+var ReleaseShared = rule.Rule{
+	ID:       "kommander-release-shared",
+	Title:    "two AppDeployments that install one application on the same clusters",
+	Severity: finding.Error,
+	Why: `What an AppDeployment installs is written in the application's definition, and nearly all definitions give their
+HelmRelease a name of its own, whatever the AppDeployment is called. Two AppDeployments of an application in one namespace
+both write that HelmRelease on each cluster that both are for: their versions and values go to and fro, and where one of them
+goes, it takes the release of the other along.
+
+A definition whose HelmRelease is named by the variable releaseName can be installed twice. Where the definition isn't in Git,
+or the clusters are selected in a way that doesn't tell whether they meet, it is unresolved.`,
+	Fix: `Leave one of them, and change the application on some clusters with clusterConfigOverrides; or let each select other
+clusters.`,
+	Bad: []rule.Example{
+		{Files: base + releases("reloader") + deploy("ClusterApp", "reloader-1.0.5", "") + second("reloader-0.0.121 # <-- here", "")},
+		{Files: base + releases("reloader") + deploy("ClusterApp", "reloader-1.0.5", selecting("host-cluster")) + second("reloader-1.0.5 # <-- here", selecting("host-cluster"))},
+	},
+	Unresolved: []rule.Example{{Files: base + deploy("ClusterApp", "reloader-1.0.5", "") + second("reloader-1.0.5 # <-- here", "")}},
+	Good: []rule.Example{
+		{Files: base + attached + releases("reloader") + deploy("ClusterApp", "reloader-1.0.5", selecting("host-cluster")) + second("reloader-1.0.5", selecting("retail-production"))},
+		{Files: base + releases("${releaseName}") + deploy("ClusterApp", "reloader-1.0.5", "") + second("reloader-1.0.5", "")},
+	},
+	Run: func(p *rule.Pass) {
+		var fixed map[string]bool
+		for _, w := range worlds(p) {
+			groups := map[[3]string]*deployments{}
+			for _, o := range w.Of(deployment) {
+				name, kind := o.Text("spec", "appRef", "name"), o.Text("spec", "appRef", "kind")
+				application, version := splitApp(name)
+				if version == "" || platform.Unknown(name+kind+o.Namespace+o.Name) {
+					continue
+				}
+				key := [3]string{o.Namespace, kind, application}
+				if groups[key] == nil {
+					groups[key] = &deployments{on: map[any]*reconcile.Object{}}
+				}
+				other, sure := groups[key].add(o)
+				if other == nil {
+					continue
+				}
+				if fixed == nil {
+					fixed = fixedNames(p)
+				}
+				judgeShared(p, o, other, application, sure, fixed)
+			}
+		}
+	},
+}
+
+// deployments are those of an application in a namespace so far: the first, the first for
+// all clusters, for each of some, and for what can't be told.
+type deployments struct {
+	first, all, unclear *reconcile.Object
+	on                  map[any]*reconcile.Object
+}
+
+// add adds an AppDeployment and returns the one before it that is for the same clusters,
+// nil where there is none, and whether that is sure.
+func (d *deployments) add(o *reconcile.Object) (other *reconcile.Object, sure bool) {
+	selector := o.Field("spec", "clusterSelector")
+	names, some := clusterNames(selector)
+	switch {
+	case platform.IsEmpty(selector):
+		other, sure = d.first, d.first != nil
+		d.all = cmp.Or(d.all, o)
+	case some:
+		other, sure = d.all, d.all != nil
+		for _, name := range names {
+			if d.on[name] != nil && other == nil {
+				other, sure = d.on[name], true
+			}
+			d.on[name] = cmp.Or(d.on[name], o)
+		}
+		other = cmp.Or(other, d.unclear)
+	default:
+		other, sure = cmp.Or(d.all, d.first), d.all != nil
+		d.unclear = cmp.Or(d.unclear, o)
+	}
+	d.first = cmp.Or(d.first, o)
+	if other != nil && other.Name == o.Name {
+		return nil, false // one object that is applied twice
+	}
+	return other, sure
+}
+
+// judgeShared reports an AppDeployment of an application that another one installs.
+func judgeShared(p *rule.Pass, o, other *reconcile.Object, application string, sure bool, fixed map[string]bool) {
+	at := []any{"spec", "appRef", "name"}
+	named, known := fixed[application]
+	doubt := ""
+	switch {
+	case known && !named:
+		return
+	case !known:
+		doubt = "the definition of " + application + " is not in Git, and may name its HelmRelease by a variable"
+	case !sure:
+		doubt = "their selectors don't tell whether they are for the same clusters"
+	}
+	if doubt != "" {
+		file, line, _ := o.Position(at...)
+		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s and %s write one HelmRelease", o, other), doubt)
+		return
+	}
+	p.ReportBuilt(o, finding.Finding{
+		Message: fmt.Sprintf("%s installs %s where %s at %s:%d installs it, and both write its HelmRelease", o, application, other, other.File, other.Line),
+		Hint:    "let each select other clusters, or change the application on some clusters with clusterConfigOverrides of one",
+	}, at...)
+}
+
+// fixedNames says of the applications whose definitions are in Git whether any HelmRelease of
+// theirs has a name without variables.
+func fixedNames(p *rule.Pass) map[string]bool {
+	fixed := map[string]bool{}
+	for _, folder := range definitionFolders {
+		names, _ := p.Repo.ReadDir(folder)
+		for _, name := range names {
+			if _, isFolder := p.Repo.ReadDir(path.Join(folder, name)); isFolder {
+				fixed[name] = false
+			}
+		}
+	}
+	for _, hr := range p.Repo.ByKind("helm.toolkit.fluxcd.io", "HelmRelease") {
+		parts := strings.Split(hr.Document.File.Path, "/")
+		if len(parts) > 3 && (parts[0] == definitionFolders[0] || parts[0] == definitionFolders[1]) && hr.Name != "" && !platform.Unknown(hr.Name) {
+			fixed[parts[1]] = true
+		}
+	}
+	return fixed
+}
