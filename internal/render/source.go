@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
@@ -112,8 +113,8 @@ func (s *Source) options(platform []tree.Reader) (generators.Options, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return o, &BadInput{
 				Err: fmt.Errorf("%s: there is none, and the specification installs Flux by bootstrap", name),
-				Hint: "run \"flux bootstrap\" first, and what it wrote is kept; or give Flux's manifests " +
-					"with --flux-manifests DIR, in a functionConfig as spec.fluxManifests (manifests.tar.gz of a Flux release, unpacked)",
+				Hint: "run \"flux bootstrap\" first, and what it wrote is kept; or write the file with flux install --version=v" +
+					strings.TrimPrefix(s.Spec.Fleet.Spec.Flux.Version, "v") + " --export > " + name + "; or give Flux's manifests with --flux-manifests DIR, in a functionConfig as spec.fluxManifests (manifests.tar.gz of a Flux release, unpacked)",
 			}
 		}
 		if err != nil {
