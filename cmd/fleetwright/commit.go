@@ -170,7 +170,11 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 			}
 		}
 		conflicts += len(d.Plan.Conflicts)
-		printRetired(s.out, d.Plan)
+		deleted := "deleted"
+		if o.DryRun {
+			deleted = "would be deleted"
+		}
+		printRetired(s.out, d.Plan, deleted)
 		if err := printConflicts(s.out, prefixOf(d.Target.Name, true), d.Plan.Conflicts); err != nil {
 			return err
 		}

@@ -142,7 +142,7 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 		total.Conflicts += sum.Conflicts
 		if !o.Check {
 			fmt.Fprintf(s.out, "%s → %s: %s\n", p.Target.Name, shownDir(p.Dir), sum)
-			printRetired(s.out, p.Plan)
+			printRetired(s.out, p.Plan, "deleted")
 			if err := printConflicts(s.out, prefixOf(p.Target.Name, o.Out != ""), p.Plan.Conflicts); err != nil {
 				return err
 			}
@@ -178,10 +178,11 @@ func printRecovery(s streams, dir string, r tree.Recovery) {
 	}
 }
 
-// printRetired says what became of the files of Secrets that are no longer declared.
-func printRetired(w io.Writer, p *tree.Plan) {
+// printRetired says what becomes of the files of Secrets that are no longer declared;
+// deleted says it of those that go.
+func printRetired(w io.Writer, p *tree.Plan, deleted string) {
 	for _, file := range p.Retired() {
-		fmt.Fprintf(w, "%q is no longer declared, and is as fleetwright made it: deleted\n", file)
+		fmt.Fprintf(w, "%q is no longer declared, and is as fleetwright made it: %s\n", file, deleted)
 	}
 	for _, l := range p.Left {
 		fmt.Fprintf(w, "%s\n  hint: %s\n", l.Message(), l.Hint())
