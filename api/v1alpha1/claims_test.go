@@ -93,9 +93,10 @@ spec:
   access:
     - namespaces: {all: true}
       clusterTemplateChains: [aws]
+      credentials: [aws]
   clusterDeployments:
-    - {name: projectsveltos, template: {name: aws, version: 1.0.9}}
-    - {name: capi, namespace: teams, template: {name: aws, version: 1.0.10}}
+    - {name: projectsveltos, template: {name: aws, version: 1.0.9}, credential: aws}
+    - {name: capi, namespace: teams, template: {name: aws, version: 1.0.10}, credential: aws}
 `,
 	} {
 		if _, err := Load([]File{{Path: "fleet.yaml", Content: []byte(claimsFleet + product)}}); err != nil {

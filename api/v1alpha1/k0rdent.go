@@ -318,8 +318,8 @@ type K0rdentCluster struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Template that the cluster is made with.
 	Template K0rdentTemplateRef `json:"template" jsonschema:"required"`
-	// Credential for the cluster's infrastructure.
-	Credential string `json:"credential,omitempty" jsonschema:"example=aws"`
+	// Credential for the cluster's infrastructure; kcm refuses a cluster without one.
+	Credential string `json:"credential" jsonschema:"required,minLength=1,example=aws"`
 	// Config are the values of the template's chart.
 	Config map[string]any `json:"config,omitempty"`
 	// DryRun checks the values and makes nothing.
@@ -334,7 +334,7 @@ type K0rdentCluster struct {
 // K0rdentService is a version of a service template in a cluster.
 type K0rdentService struct {
 	// Name of the service, also of its Helm release.
-	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=253,example=ingress-nginx"`
+	Name string `json:"name" jsonschema:"required,minLength=1,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$,example=ingress-nginx"`
 	// Template that is installed.
 	Template K0rdentTemplateRef `json:"template" jsonschema:"required"`
 	// Namespace in the cluster that it is installed in; default by default.

@@ -84,6 +84,7 @@ func (c *checker) k0rdent() {
 	kc.derived()
 	kc.ownNamespaces()
 	kc.templates()
+	kc.kubernetes()
 	before := len(kc.report.errors)
 	kc.chains(at("spec", "clusterTemplateChains"), "cluster template", k.Spec.ClusterTemplateChains, kc.clusters)
 	kc.chains(at("spec", "serviceTemplateChains"), "service template", k.Spec.ServiceTemplateChains, kc.services)

@@ -66,6 +66,7 @@ func (c *k0rdentChecker) deployments() {
 				return slices.Contains(rule.Credentials, d.Credential)
 			})
 		}
+		c.fits(p, d)
 		c.serviceList(p.child("services"), d.Namespace, d.Services)
 		c.options(p.child("serviceOptions"), d.ServiceOptions)
 	}

@@ -72,7 +72,7 @@ func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("%s has the template %s for %s and %s with an %s: kcm refuses it", o, o.Text("spec", "template"), provider, cred, kind),
+			Message: fmt.Sprintf("%s has the template %s for %s and %s with an identity of kind %s: kcm refuses it", o, o.Text("spec", "template"), provider, cred, kind),
 			Hint:    provider + " takes " + listed(kinds),
 		}, "spec", "credential")
 	}
