@@ -1,7 +1,6 @@
 package flux
 
 import (
-	"path"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -36,26 +35,6 @@ var definitions = map[string][]string{
 	"volsync":                         {"volsync.backube"},
 }
 
-// chartOf is the name of a HelmRelease's chart, "" where it isn't known.
-func (w *world) chartOf(o *reconcile.Object) string {
-	if name := text(o.Value, "spec", "chart", "spec", "chart"); name != "" {
-		return path.Base(name)
-	}
-	ref := field(o.Value, "spec", "chartRef")
-	id := reconcile.Identity{Group: sourceGroup, Kind: text(ref, "kind"), Namespace: text(ref, "namespace"), Name: text(ref, "name")}
-	if id.Namespace == "" {
-		id.Namespace = o.Namespace
-	}
-	source := w.find(id)
-	switch {
-	case source == nil:
-		return ""
-	case id.Kind == "HelmChart":
-		return path.Base(text(source.Value, "spec", "chart"))
-	}
-	return path.Base(text(source.Value, "spec", "url"))
-}
-
 // defines are the API groups whose definitions a HelmRelease brings.
 func (w *world) defines(o *reconcile.Object) []string {
 	if release := w.cluster.Release(o); release != nil {
@@ -68,7 +47,7 @@ func (w *world) defines(o *reconcile.Object) []string {
 		slices.Sort(groups)
 		return slices.Compact(groups)
 	}
-	chart := w.chartOf(o)
+	chart := o.ChartName(w.find)
 	values := field(o.Value, "spec", "values")
 	on := field(values, "crds", "enabled") == true || field(values, "installCRDs") == true
 	off := slices.ContainsFunc([]any{field(values, "crds", "enabled"), field(values, "crds", "install"), field(values, "crds", "create"),

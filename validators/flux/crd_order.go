@@ -6,6 +6,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/beside"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -64,7 +65,7 @@ spec:
 				names[name] = true
 			}
 		}
-		spoken := speaking(p.Repo, names, false)
+		spoken := beside.Speaking(p.Repo, names, false)
 		var open questions
 		for _, e := range found {
 			switch {
@@ -136,7 +137,7 @@ func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
 	}
 	for _, release := range order {
 		object := first[release]
-		chart := w.chartOf(release)
+		chart := release.ChartName(w.find)
 		e := early{object: object, names: []string{object.Group, chart, release.Name},
 			doubt: w.doubt(reconcile.Identity{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: object.Group})}
 		e.finding.Message = fmt.Sprintf("%s is applied together with %s, whose chart %s defines the kind: on a new cluster both are refused", object, release, chart)

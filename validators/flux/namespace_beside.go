@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/beside"
 )
 
 // How what Flux doesn't read makes namespaces.
@@ -48,7 +49,7 @@ type makers struct {
 // bootstraps, Terraform, templates. What only speaks of one, such as "kubectl -n NAME", doesn't.
 func madeBeside(repo *repository.Repository, names map[string]bool) map[string]bool {
 	m := makers{made: map[string]bool{}, terraform: map[string]bool{}, spoken: map[string]bool{}}
-	beside(repo, names, false, func(file, text string) { m.read(file, text, names) })
+	beside.Read(repo, names, false, func(file, text string) { m.read(file, text, names) })
 	if m.modules {
 		m.take(m.terraform)
 	}
@@ -73,7 +74,7 @@ func (m *makers) take(words map[string]bool) {
 
 func (m *makers) read(file, text string, names map[string]bool) {
 	words := map[string]bool{}
-	wordsOf(text, names, words)
+	beside.Words(text, names, words)
 	switch path.Ext(file) {
 	case ".tf", ".tfvars", ".tofu", ".hcl", ".tftpl":
 		for word := range words {
@@ -120,15 +121,15 @@ func (m *makers) commands(text string, names, words map[string]bool) {
 		case createsByOption.MatchString(line), isNamespace.MatchString(line):
 			near = strings.Join(lines[max(0, i-nearNamespace):min(len(lines), i+nearNamespace+1)], "\n")
 		case installsFlux.MatchString(line):
-			wordsOf(line, names, m.made)
+			beside.Words(line, names, m.made)
 			continue
 		default:
 			if match := appliesFiles.FindStringSubmatch(line); match != nil {
-				wordsOf(match[1], names, m.made)
+				beside.Words(match[1], names, m.made)
 			}
 			continue
 		}
-		wordsOf(near, names, m.made)
+		beside.Words(near, names, m.made)
 		if strings.ContainsAny(near, variables) {
 			m.driven = true
 			m.take(words)

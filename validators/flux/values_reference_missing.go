@@ -8,6 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/beside"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -81,7 +82,7 @@ data:
 				}
 			}
 		})
-		spoken := speaking(p.Repo, names, true)
+		spoken := beside.Speaking(p.Repo, names, true)
 		each(p, func(w *world) {
 			for _, r := range missing[w.cluster] {
 				w.referenceMissing(p, &open, r, spoken[r.id.Name])

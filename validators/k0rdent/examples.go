@@ -395,3 +395,43 @@ func versionedAs(version, constraint string) string {
 func second(name string) string {
 	return strings.NewReplacer("access.yaml", "second.yaml", "name: kcm\n", "name: "+name+"\n").Replace(access("list: [team]", "credentials: [aws]"))
 }
+
+// withCertManager has kcm in Git, with the switch of its own cert-manager, and other files; its chart
+// makes the Management.
+func withCertManager(enabled, files string) string {
+	return strings.Replace(base, "  values:\n    controller:\n", "  values:\n    regional:\n      cert-manager:\n        enabled: "+enabled+"\n    controller:\n", 1) +
+		templates + files
+}
+
+// certManager is cert-manager as a release of its own.
+const certManager = `-- clusters/prod/cert-manager.yaml --
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: cert-manager
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: cert-manager
+  namespace: cert-manager
+spec:
+  interval: 1h
+  url: oci://quay.io/jetstack/charts/cert-manager
+  ref:
+    tag: v1.21.1
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: cert-manager
+  namespace: cert-manager
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: cert-manager
+  values:
+    crds:
+      enabled: true
+`

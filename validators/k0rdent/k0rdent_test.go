@@ -11,7 +11,7 @@ import (
 )
 
 var all = []rule.Rule{
-	AccessVersion, ChainMissing, ClusterUnfit, CredentialMissing, PlacementEmpty, PolicyInvalid, ProviderMissing, ReferenceMissing, ReleaseOrder, RemovalOrder,
+	AccessVersion, ChainMissing, ClusterUnfit, CredentialMissing, PlacementEmpty, PolicyInvalid, PrerequisiteMissing, ProviderMissing, ReferenceMissing, ReleaseOrder, RemovalOrder,
 	ServiceRefused, Singleton, SourceMissing, TemplateEdited, TemplateMissing, UpgradePath, UpgradeUnsupported,
 }
 
@@ -284,5 +284,29 @@ func TestTooMuchToFollow(t *testing.T) {
 	found, open := ruletest.Run(t, CredentialMissing, b.String())
 	if len(found) == 0 || !slices.ContainsFunc(open, func(u finding.Unresolved) bool { return strings.Contains(u.Reason, tooMuch) }) {
 		t.Errorf("%d findings, %d unresolved", len(found), len(open))
+	}
+}
+
+// kcm's own cert-manager may be off where another one comes, and the Management has the last word.
+func TestPrerequisites(t *testing.T) {
+	missing := func(of string) string {
+		return of + " turns kcm's cert-manager off, and nothing in this repository installs another one: kcm waits for it, and the Management never gets ready\n" +
+			"  add cert-manager, or take the value out; where it is installed otherwise, ignore the rule with that reason\n"
+	}
+	managing := func(enabled string) string {
+		return strings.Replace(managedBy("1.11.4"), "  release: kcm-1-11-4\n", "  release: kcm-1-11-4\n  core: {kcm: {config: {regional: {cert-manager: {enabled: "+enabled+"}}}}}\n", 1)
+	}
+	for name, c := range map[string]struct{ files, want string }{
+		"kcm's own":                 {withCertManager("true", ""), ""},
+		"none":                      {withCertManager("false", ""), missing("HelmRelease kcm-system/kcm")},
+		"another one":               {withCertManager("false", certManager), ""},
+		"in the bootstrap":          {withCertManager("false", "-- helmfile.yaml --\nreleases:\n- name: cert-manager\n  chart: jetstack/cert-manager\n"), ""},
+		"off in the Management":     {withCertManager("true", managing("false")), missing("Management kcm")},
+		"on in the Management":      {withCertManager("false", managing("true")), ""},
+		"none, as k0rdent's values": {base + templates + managedBy("1.11.4"), ""},
+	} {
+		if got := said(t, PrerequisiteMissing, c.files); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
+		}
 	}
 }

@@ -234,3 +234,58 @@ metadata:
   virtualGroupRef:
     name: `+group+"\n")
 }
+
+// installing is a cluster with a workspace whose controller of AppDeployments comes from Git.
+func installing(marker string) string {
+	return strings.Replace(base, "kind: Workspace\n", "kind: Workspace"+marker+"\n", 1) + inCluster("appmanagement", installed("kommander-appmanagement", "kommander"))
+}
+
+// installed is a HelmRelease with its namespace and source.
+func installed(chart, namespace string) string {
+	return `apiVersion: v1
+kind: Namespace
+metadata:
+  name: ` + namespace + `
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: ` + chart + `
+  namespace: ` + namespace + `
+spec:
+  interval: 1h
+  url: oci://registry.example.com/charts/` + chart + `
+  ref:
+    tag: 1.0.0
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: ` + chart + `
+  namespace: ` + namespace + `
+spec:
+  interval: 1h
+  chartRef:
+    kind: OCIRepository
+    name: ` + chart + "\n"
+}
+
+// issuer is an object of cert-manager's.
+func issuer(marker string) string {
+	return inCluster("issuer", "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer"+marker+"\nmetadata:\n  name: selfsigned-issuer\nspec:\n  selfSigned: {}\n")
+}
+
+// certManager is cert-manager as a release in Git, and kommanderItself Kommander as an application.
+var (
+	certManager     = inCluster("cert-manager", installed("cert-manager", "cert-manager"))
+	kommanderItself = inCluster("kommander", `apiVersion: apps.kommander.d2iq.io/v1alpha3
+kind: AppDeployment
+metadata:
+  name: kommander
+  namespace: kommander
+spec:
+  appRef:
+    kind: ClusterApp
+    name: kommander-0.4.0
+`)
+)

@@ -8,7 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{AppMissing, BindingRole, CatalogLabel, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, ReleaseShared, RemovalOrder, RoleMissing, WorkspaceMissing}
+var all = []rule.Rule{AppMissing, BindingRole, CatalogLabel, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, PrerequisiteMissing, ReleaseShared, RemovalOrder, RoleMissing, WorkspaceMissing}
 
 func TestExamples(t *testing.T) {
 	for _, r := range all {

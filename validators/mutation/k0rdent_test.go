@@ -227,6 +227,10 @@ var k0rdentMutants = []mutant{
 		name: "typo-in-a-template", example: "k0rdent", rule: "schema-unknown-field",
 		edits: []edit{replace("k0rdent/clusters/kcm-system/platform-tools.yaml", "  credential: azure", "  dryrun: true\n  credential: azure"), mark("k0rdent/clusters/kcm-system/platform-tools.yaml", "  «»dryrun: true")},
 	},
+	{
+		name: "no-cert-manager", example: "k0rdent", rule: "k0rdent-prerequisite-missing",
+		edits: []edit{replace("k0rdent/management/management.yaml", "      config:\n", "      config:\n        regional:\n          cert-manager:\n            enabled: «»false\n")},
+	},
 
 	// Changes.
 	{

@@ -144,6 +144,21 @@ var kommanderMutants = []mutant{
 
 	// Changes.
 	{
+		name: "no-cert-manager", example: "kommander", rule: "kommander-prerequisite-missing",
+		edits: []edit{
+			replace("infrastructure/controllers/base/cert-manager/ocirepository.yaml", "charts/cert-manager", "charts/trust-manager"),
+			mark("kommander/root-ca/root-ca.yaml", "kind: «»ClusterIssuer\nmetadata:\n  name: selfsigned-issuer\n"),
+		},
+	},
+	{
+		name: "no-Kommander", example: "kommander", rule: "kommander-prerequisite-missing",
+		edits: []edit{
+			remove("kommander/applications/kommander.yaml"),
+			replace("kommander/applications/kustomization.yaml", "- kommander.yaml\n", ""),
+			mark("kommander/cluster/kommandercluster.yaml", "kind: «»KommanderCluster\n"),
+		},
+	},
+	{
 		name: "workspace-out-with-its-clusters", example: "kommander", rule: "kommander-removal-order", since: true,
 		edits: []edit{
 			remove("projects/*/*.yaml"), remove("projects/*/content/*.yaml"), remove("projects/*/content/*/*.yaml"),

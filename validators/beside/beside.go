@@ -1,4 +1,6 @@
-package flux
+// Package beside reads what stands in a repository beside the manifests that Flux applies: scripts,
+// Terraform, Taskfiles, bootstraps. What they speak of may be made by them.
+package beside
 
 import (
 	"path"
@@ -14,9 +16,9 @@ const (
 	mostBeside     = 64 << 20
 )
 
-// beside reads the files of a repository that Flux doesn't: scripts, Terraform, Taskfiles,
+// Read gives visit the files of a repository that Flux doesn't read: scripts, Terraform, Taskfiles,
 // bootstraps; readers says whether texts for people count. It reads none where no names are asked for.
-func beside(repo *repository.Repository, names map[string]bool, readers bool, visit func(file, text string)) {
+func Read(repo *repository.Repository, names map[string]bool, readers bool, visit func(file, text string)) {
 	if len(names) == 0 {
 		return
 	}
@@ -34,14 +36,14 @@ func beside(repo *repository.Repository, names map[string]bool, readers bool, vi
 	}
 }
 
-// speaking finds which of some names the files speak of that Flux doesn't read. What they speak of
+// Speaking finds which of some names the files speak of that Flux doesn't read. What they speak of
 // may be made by them. It returns the first file for each; readers says whether texts for people
 // count.
-func speaking(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
+func Speaking(repo *repository.Repository, names map[string]bool, readers bool) map[string]string {
 	found := map[string]string{}
-	beside(repo, names, readers, func(file, text string) {
+	Read(repo, names, readers, func(file, text string) {
 		words := map[string]bool{}
-		wordsOf(text, names, words)
+		Words(text, names, words)
 		for word := range words {
 			if found[word] == "" {
 				found[word] = file
@@ -51,9 +53,9 @@ func speaking(repo *repository.Repository, names map[string]bool, readers bool) 
 	return found
 }
 
-// wordsOf adds those of some names to found that are words of a text. A group also stands at the end
+// Words adds those of some names to found that are words of a text. A group also stands at the end
 // of a definition's name.
-func wordsOf(text string, names, found map[string]bool) {
+func Words(text string, names, found map[string]bool) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isNameRune(r) }) {
 		for word = strings.Trim(word, ".-"); word != ""; {
 			if names[word] {

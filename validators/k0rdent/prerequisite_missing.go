@@ -1,0 +1,59 @@
+package k0rdent
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// PrerequisiteMissing is k0rdent-prerequisite-missing. That kcm waits for cert-manager was read off kcm
+// v1.11.4, internal/controller/components/values.go.
+var PrerequisiteMissing = rule.Rule{
+	ID:       "k0rdent-prerequisite-missing",
+	Title:    "kcm without cert-manager",
+	Severity: finding.Warning,
+	Why: `kcm installs cert-manager itself, unless its values say regional.cert-manager.enabled: false. Until cert-manager's API
+answers, from wherever it comes, kcm enables neither its webhook nor the operator of Cluster API: the Management never gets
+ready, and everything that waits for it is never applied.
+
+Told is where kcm's own is off and nothing in the repository brings another one to the cluster: no HelmRelease of the chart
+cert-manager, no definition of its kinds, and no script, bootstrap or text that speaks of it.`,
+	Fix: `Add a HelmRelease of cert-manager that comes before kcm (an Addon of the specification), or take the value out. Where
+cert-manager is installed in another way, say so: ignore the rule with that reason in .fleetwright.yaml.`,
+	Bad:  []rule.Example{{Files: withCertManager("false # <-- here", "")}},
+	Good: []rule.Example{{Files: withCertManager("true", "")}, {Files: withCertManager("false", certManager)}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			o, path := w.withoutCertManager()
+			if o == nil || !w.Lacks(p, platform.CertManager) {
+				continue
+			}
+			w.ReportLacking(p, o, finding.Finding{
+				Message: fmt.Sprintf("%s turns kcm's cert-manager off, and nothing in this repository installs another one: kcm waits for it, and the Management never gets ready", o),
+				Hint:    "add cert-manager, or take the value out; where it is installed otherwise, ignore the rule with that reason",
+			}, "whether anything installs cert-manager, which kcm waits for", path...)
+		}
+	},
+}
+
+// withoutCertManager is what turns the cert-manager of kcm's chart off, and where: the Management, whose
+// values kcm has in the end, or where Git holds none the HelmRelease. nil where neither does.
+func (w *world) withoutCertManager() (*reconcile.Object, []any) {
+	at := []any{"spec", "core", "kcm", "config", "regional", "cert-manager", "enabled"}
+	if m := w.Of(management); len(m) > 0 {
+		if m[0].Field(at...) == false {
+			return m[0], at
+		}
+		return nil, nil
+	}
+	at = []any{"spec", "values", "regional", "cert-manager", "enabled"}
+	for _, o := range w.Objects {
+		if w.Chart(o) == "kcm" && o.Field(at...) == false {
+			return o, at
+		}
+	}
+	return nil, nil
+}

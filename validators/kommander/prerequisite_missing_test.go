@@ -1,0 +1,46 @@
+package kommander
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// What the installation of Kommander needs may come in many ways.
+func TestPrerequisites(t *testing.T) {
+	const none = "nothing in this repository installs Kommander, which defines the kind Workspace: Kustomization flux-system/flux-system never gets ready, nor does what waits for it\n" +
+		"  add the application kommander to spec.definitions and spec.applications; where Kommander is installed otherwise, ignore the rule with that reason\n"
+	const uncertified = "nothing in this repository installs cert-manager, which defines the kind ClusterIssuer: Kustomization flux-system/flux-system never gets ready, nor does what waits for it\n" +
+		"  add an Addon with the chart cert-manager; where cert-manager is installed otherwise, ignore the rule with that reason\n"
+	definition := func(group string) string {
+		return inCluster("definition", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things."+group+"\nspec:\n  group: "+group+"\n")
+	}
+	whole := installing("") + issuer("")
+	for name, c := range map[string]struct{ files, want string }{
+		"neither":                         {whole, uncertified + none},
+		"both":                            {whole + kommanderItself + certManager, ""},
+		"no controller of AppDeployments": {base + issuer(""), ""},
+		"another version of Kommander":    {installing("") + strings.Replace(kommanderItself, "kommander-0.4.0", "kommander-v2.17.0", 1), ""},
+		"a version that isn't known":      {installing("") + strings.Replace(kommanderItself, "kommander-0.4.0", "kommander-${VERSION}", 1), ""},
+		"a part of Kommander":             {installing("") + strings.Replace(kommanderItself, "kommander-0.4.0", "kommander-ui-14.1.1", 1), none},
+		"Kommander as a release":          {installing("") + inCluster("kommander", installed("kommander", "own")), ""},
+		"definitions of Kommander's":      {installing("") + definition("workspaces.kommander.mesosphere.io"), ""},
+		"definitions of cert-manager's":   {whole + kommanderItself + definition("cert-manager.io"), ""},
+		"a bootstrap with cert-manager":   {whole + kommanderItself + "-- helmfile.yaml --\nreleases:\n- name: cert-manager\n  chart: jetstack/cert-manager\n", ""},
+		"a cluster of an installer's":     {whole + "-- README.md --\nThe cluster is made with `dkp create cluster`.\n", ""},
+		"no workspaces":                   {rule.FluxSync + inCluster("appmanagement", installed("kommander-appmanagement", "kommander")), ""},
+		"not all is known": {installing("") + inCluster("more", `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: more, namespace: flux-system}
+spec: {interval: 1h, url: "https://git.example.com/more"}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: more, namespace: flux-system}
+spec: {interval: 1h, path: ./, prune: true, sourceRef: {kind: GitRepository, name: more}}
+`), "? whether anything installs Kommander, which defines the kind Workspace: not all that Kustomization flux-system/more applies is known\n"},
+	} {
+		says(t, PrerequisiteMissing, name, c.files, c.want)
+	}
+}
