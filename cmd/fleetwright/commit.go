@@ -43,7 +43,11 @@ git's configuration.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
 			if o.Destinations, err = destinations(targets); err != nil {
-				return usage(c, err)
+				err = usage(c, err)
+				if format == formatJSON {
+					return newRenderReport("CommitReport", false).print(s, err, false)
+				}
+				return err
 			}
 			o.Overwrite, o.Env, o.Now = from.overwrite, s.env, time.Now()
 			return runCommit(c.Context(), s, folderArgument(args), from, o, format)
@@ -84,15 +88,14 @@ func destinations(values []string) (map[string]render.Destination, error) {
 }
 
 func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o render.CommitOptions, format string) error {
-	report := renderReport{Kind: "CommitReport", Check: false}
-	report.init()
+	report := newRenderReport("CommitReport", false)
 	var done []render.Committed
 	source, err := from.source(s, dir)
 	if err == nil {
 		done, err = source.Commit(ctx, o)
 	}
 	for _, d := range done {
-		addCommitted(&report, d, o.DryRun)
+		addCommitted(report, d, o.DryRun)
 	}
 	if err == nil {
 		report.addAbsent(source.AbsentSecrets())

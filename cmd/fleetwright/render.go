@@ -94,8 +94,7 @@ func formatFlag(c *cobra.Command, to *string) {
 }
 
 func runRender(ctx context.Context, s streams, dir string, from sourceFlags, o render.FolderOptions, format string) error {
-	report := renderReport{Kind: "RenderReport", Check: o.Check}
-	report.init()
+	report := newRenderReport("RenderReport", o.Check)
 	err := func() error {
 		source, err := from.source(s, dir)
 		if err != nil {

@@ -120,8 +120,12 @@ type leftReport struct {
 	Hint    string `json:"hint"`
 }
 
-func (r *renderReport) init() {
-	r.APIVersion, r.Targets, r.AbsentSecrets, r.Errors = v1alpha1.APIVersion, []targetReport{}, []absentSecret{}, []string{}
+// newRenderReport is an empty report of a kind; check says that nothing is written.
+func newRenderReport(kind string, check bool) *renderReport {
+	return &renderReport{
+		APIVersion: v1alpha1.APIVersion, Kind: kind, Check: check,
+		Targets: []targetReport{}, AbsentSecrets: []absentSecret{}, Errors: []string{},
+	}
 }
 
 // addAbsent adds the declared Secrets that have no file.
