@@ -78,7 +78,7 @@ func (r removal) judge(p *rule.Pass) {
 func (r removal) needs(o *reconcile.Object) []string {
 	var out []string
 	add := func(of *reconcile.Object) {
-		if of != nil && r.Gone(of.Identity) {
+		if of != nil && r.Gone(of.Identity) && (of.Kind != "Secret" || !r.is.makesSecret(of.Identity)) {
 			out = append(out, of.String())
 		}
 	}
@@ -99,9 +99,7 @@ func (r removal) needs(o *reconcile.Object) []string {
 	add(source)
 	identity := r.was.identity(identityOf(source))
 	add(identity)
-	if secret := r.was.secretNamed(identity); secret != nil && !r.is.makesSecret(secret.Identity) {
-		add(secret)
-	}
+	add(r.was.secretNamed(identity))
 	return out
 }
 

@@ -86,6 +86,8 @@ func TestWhatAClusterNeedsToGo(t *testing.T) {
 	with := func(parts ...string) string { return base + step + strings.Join(parts, "") }
 	tools := with(toolsPart, credentialPart, identityPart, secretPart)
 	team := with(webPart, namespacePart, rule, credentialPart, identityPart)
+	adopted := strings.Replace(credentialPart, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n    name: aws\n",
+		"    apiVersion: v1\n    kind: Secret\n    name: aws-secret\n    namespace: kcm-system\n", 1)
 	const hub, web = "ClusterDeployment kcm-system/tools is taken out together with ", "ClusterDeployment team/web is taken out together with "
 	const cant = ", without which k0rdent can't delete the cluster\n"
 	for _, c := range []struct{ name, before, after, want string }{
@@ -97,6 +99,8 @@ func TestWhatAClusterNeedsToGo(t *testing.T) {
 		{"its Secret", tools, with(credentialPart, identityPart), hub + "Secret kcm-system/aws-secret" + cant},
 		{"all of them", tools, with(), hub + "Credential kcm-system/aws, AWSClusterStaticIdentity aws and Secret kcm-system/aws-secret" + cant},
 		{"its Secret, which a store makes now", tools, with(credentialPart, identityPart, storePart), ""},
+		{"its Secret, which is the identity", with(toolsPart, adopted, secretPart), with(adopted), hub + "Secret kcm-system/aws-secret" + cant},
+		{"its Secret, which is the identity and a store makes now", with(toolsPart, adopted, secretPart), with(adopted, storePart), ""},
 		{"its credential, which stays", strings.Replace(tools, "kind: Credential\nmetadata:\n", "kind: Credential\nmetadata:\n  annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\n", 1), with(identityPart, secretPart), ""},
 		{"the whole step", tools, base + identityPart + secretPart, hub + "Credential kcm-system/aws" + cant},
 		{"the whole step, which stays", strings.Replace(tools, "  retryInterval: 1m\n", "  retryInterval: 1m\n  deletionPolicy: Orphan\n", 1), base, ""},
