@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,7 +54,7 @@ var dayTwo = map[string]struct {
 // what it says, and an add-on that is taken out is pruned; nothing else moves.
 func (s *site) day2(t *testing.T) {
 	edit := dayTwo[s.fleet.Name]
-	before := s.snapshot(t)
+	before := s.settled(t)
 
 	head := s.fleet.Head(s.fleet.PlatformURL(), "main")
 	s.fleet.Render()
@@ -143,6 +145,24 @@ func (s *site) snapshot(t *testing.T) map[string]string {
 		}
 	}
 	return prints
+}
+
+// settled is the first snapshot that another one, a while later, equals: what the controllers of
+// Kubernetes still had to add to objects is there.
+func (s *site) settled(t *testing.T) map[string]string {
+	t.Helper()
+	last := s.snapshot(t)
+	harness.Eventually(t, patience, "nothing changes any more", func(ctx context.Context) (bool, string) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+		}
+		now := s.snapshot(t)
+		still := maps.Equal(now, last)
+		last = now
+		return still, "something does"
+	})
+	return last
 }
 
 // resources are those that can be listed, of each kind the preferred one.

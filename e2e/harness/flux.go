@@ -274,12 +274,21 @@ func condition(object *unstructured.Unstructured, kind string) (bool, string) {
 	return false, "no condition " + kind
 }
 
+// freePort is an address on which nobody listens. Its port is below those that systems give to
+// connections, any of which could take it before the controller listens there, and the processes of
+// the tests begin to look at different ones.
 func freePort(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
+	const first, ports = 20_000, 10_000
+	for i := range ports {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+(os.Getpid()*37+i)%ports))
+		if err == nil {
+			defer listener.Close()
+			return listener.Addr().String()
+		}
+	}
+	t.Fatalf("no port from %d to %d is free", first, first+ports-1)
+	return ""
 }
 
 // Components are Flux's as `flux bootstrap` installs them, from the classic example.

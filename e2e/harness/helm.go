@@ -24,9 +24,8 @@ import (
 	"k8s.io/kubectl/pkg/validation"
 )
 
-// installs is how long Helm waits for what it installs: helm-controller's five minutes,
-// made short, since what is ready at all is so in seconds here.
-const installs = 20 * time.Second
+// installs is how long Helm waits for what it installs, as helm-controller does.
+const installs = 5 * time.Minute
 
 // Helm is the Helm library set up as helm-controller does it for a HelmRelease with
 // spec.serviceAccountName: every request, its own records included, is made in the name of
