@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -58,6 +59,7 @@ func encryptRun(t *testing.T, root, in string) (*resourceList, error) {
 }
 
 func TestEncryptSecrets(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	private, public, err := keys.Generate()
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +109,7 @@ func TestEncryptSecrets(t *testing.T) {
 }
 
 func TestEncryptSecretsByTheSpecification(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	_, public, err := keys.Generate()
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +138,7 @@ func TestEncryptSecretsByTheSpecification(t *testing.T) {
 }
 
 func TestEncryptSecretsRefuses(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	_, public, err := keys.Generate()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 
 	"filippo.io/age"
 
@@ -44,6 +45,7 @@ func declaring(t *testing.T, layout string, clusters ...string) *v1alpha1.Spec {
 // Only the files that there are stand in kustomizations, as they are, for those
 // who apply them; where they stand, their rule of .sops.yaml is for these alone.
 func TestSecrets(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	for _, c := range []struct {
 		layout   string
 		clusters []string
@@ -140,6 +142,7 @@ func TestSecrets(t *testing.T) {
 
 // The Secrets of a tenant that is Removed stay in Git, and are no longer applied.
 func TestSecretsOfARemovedTenant(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	spec := declaring(t, "fleet", "eu")
 	spec.Tenants[0].Spec.State = v1alpha1.StateRemoved
 	const file = "tenants/base/shop/secrets/shop-flux/own.sops.yaml"

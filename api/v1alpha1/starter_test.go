@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 
 	"filippo.io/age"
 )
@@ -44,6 +45,7 @@ func TestStarterIsValid(t *testing.T) {
 var commentedCode = regexp.MustCompile(`(?m)^( *)#( {2,}|[^ \n])`)
 
 func TestStarterCommentsAreValid(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	files := starter(t, StarterOptions{})
 	for i, f := range files {
 		text := commentedCode.ReplaceAllString(string(f.Content), "$1$2")

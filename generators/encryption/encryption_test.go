@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 
 	"filippo.io/age"
 	"go.yaml.in/yaml/v3"
@@ -92,6 +93,7 @@ func chosen(t *testing.T, content []byte, path string) []string {
 }
 
 func TestPlatformRules(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	key := ageKeys(t, "platform", "staging", "eu", "us", "shop", "own")
 	clusters := object("Cluster", "staging", "{environment: staging}") +
 		object("Cluster", "eu", "{environment: production, path: clusters/eu.1}") +
@@ -142,6 +144,7 @@ func TestPlatformRules(t *testing.T) {
 // A cluster without recipients must not get secrets that only others can read: its
 // rule stands, without keys, and SOPS refuses it ("empty key group provided").
 func TestClusterWithoutRecipients(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	key := ageKeys(t, "eu")
 	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+
 		object("Cluster", "eu", "{}")+object("Cluster", "us", "{}")+
@@ -158,6 +161,7 @@ func TestClusterWithoutRecipients(t *testing.T) {
 
 // SOPS splits recipients at commas, and takes what follows a key of SSH for another.
 func TestKeysOfSSH(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	const ssh = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIP2YcDn2I3XEd6Jo1YSvp7Rd4YSQPBT+tZx8AFrj9gNe"
 	key := ageKeys(t, "eu")
 	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+object("Cluster", "eu", "{}")+
@@ -181,6 +185,7 @@ func TestWithoutEncryption(t *testing.T) {
 }
 
 func TestTenant(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	key := ageKeys(t, "shop")
 	spec := load(t, object("Fleet", "acme", "{repository: {url: https://github.com/acme/platform}}")+object("Cluster", "eu", "{}")+
 		object("Tenant", "shop", "{source: {url: https://github.com/acme/shop}}")+

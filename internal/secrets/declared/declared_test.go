@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -163,6 +164,7 @@ func withAll(t *testing.T) (*fleet, Outcome) {
 }
 
 func TestValues(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, out := withAll(t)
 	o := f.open(allFile)
 	if o.Data["env"] != f.env["VALUE"] || o.Data["file"] != "canary\x00\xff" {
@@ -197,6 +199,7 @@ func TestValues(t *testing.T) {
 // A tenant's own key opens what is encrypted to the recipient that the specification
 // has now, and the Secret is for the tenant's clusters alone.
 func TestTenantKey(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, out := withAll(t)
 	o := f.open(tenantFile)
 	read, err := render.ReadSpecification(f.dir)
@@ -222,6 +225,7 @@ func TestTenantKey(t *testing.T) {
 
 // Nothing in clear stands in any file, in what is returned, or in an error.
 func TestNothingInClear(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, out := withAll(t)
 	var values []string
 	for _, file := range []string{allFile, tenantFile} {
@@ -250,6 +254,7 @@ func TestNothingInClear(t *testing.T) {
 
 // A second sync, or one with nothing at hand, leaves every byte.
 func TestNothingChanges(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, _ := withAll(t)
 	before := f.files()
 	f.env = nil
@@ -267,6 +272,7 @@ func TestNothingChanges(t *testing.T) {
 
 // What is missing is named, all of it, and nothing is written.
 func TestMissing(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f := newFleet(t, allSources+"  - {name: more, namespace: flux-system, keys: [{name: a, from: {env: ANOTHER}}]}\n")
 	before := f.files()
 	if out, err := f.sync(Options{Check: true}); err != nil || len(f.asked) > 0 || !out.Any() {
@@ -288,6 +294,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestChange(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, _ := withAll(t)
 	old := f.open(allFile)
 	changed := strings.NewReplacer("    - {name: default, from: {generate: {}}}\n", "", "{owner: ann}", "{owner: bob}",
@@ -322,6 +329,7 @@ func TestChange(t *testing.T) {
 }
 
 func TestFilesOfOthers(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, _ := withAll(t)
 	for name, c := range map[string]struct{ content, want string }{
 		"in clear":       {"apiVersion: v1\nkind: Secret\nmetadata: {name: all, namespace: flux-system}\ndata: {env: Y2FuYXJ5}\n", allFile + ":1:1: the Secret is not encrypted"},
@@ -372,6 +380,7 @@ func TestGenerate(t *testing.T) {
 // What somebody added with sops stays, whatever is declared otherwise: a key under data or
 // stringData, a field, a comment. A key that is no longer declared goes.
 func TestAddedByHandStays(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, _ := withAll(t)
 	plain, err := envelope.Decrypt(allFile, []byte(f.files()[allFile]), f.identities(f.private))
 	if err != nil {
@@ -416,6 +425,7 @@ func TestAddedByHandStays(t *testing.T) {
 
 // To replace a tenant's key, its file and its public key go, whatever is left of the list.
 func TestReplaceTenantKey(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	f, out := withAll(t)
 	old := out.Results[1].PublicKeys["age.agekey"]
 	if err := os.Remove(filepath.Join(f.dir, tenantFile)); err != nil {
@@ -452,6 +462,7 @@ func TestReplaceTenantKey(t *testing.T) {
 // What programs keep for themselves is not read for a stranger's specification, not through a link
 // either, unless it is allowed; what else lies outside is told of.
 func TestFilesOutside(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	home := t.TempDir()
 	key := filepath.Join(home, ".ssh", "id_rsa")
 	if err := os.MkdirAll(filepath.Dir(key), 0o700); err != nil {

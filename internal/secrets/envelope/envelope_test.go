@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 	"time"
 
 	"github.com/getsops/sops/v3/version"
@@ -131,6 +132,7 @@ func TestVersion(t *testing.T) {
 
 // Every format and every kind of recipient goes there and back.
 func TestRoundTrip(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	x25519, ed, rsaKey := newPair(t), ed25519Pair(t), rsaPair(t)
 	all := fmt.Sprintf("    age: [%q, %q, %q]\n", x25519.public, ed.public, rsaKey.public)
 	for file, text := range map[string]string{
@@ -173,6 +175,7 @@ func wantReason(t *testing.T, err error, want envelope.Reason, says string) {
 }
 
 func TestUpdateKeys(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	alice, bob, carol := newPair(t), newPair(t), ed25519Pair(t)
 	sealed := encrypt(t, "a.yaml", secret, to(t, alice.public, bob.public))
 
@@ -218,6 +221,31 @@ func TestUpdateKeysOfKeyThatEndsWithSlash(t *testing.T) {
 	}
 }
 
+// Whatever letter an SSH key ends with, who has it is told from who hasn't.
+func TestUpdateKeysOfKeysWithEveryEnd(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
+	stranger, ends := newPair(t), map[byte]bool{}
+	for len(ends) < 64 {
+		someone := ed25519Pair(t)
+		key := strings.Fields(someone.public)[1]
+		if ends[key[len(key)-1]] {
+			continue
+		}
+		ends[key[len(key)-1]] = true
+		rule := to(t, someone.public)
+		sealed := encrypt(t, "a.yaml", secret, rule)
+		same, change, err := envelope.UpdateKeys("a.yaml", sealed, rule, &keys.Identities{})
+		if err != nil || change.Any() || !bytes.Equal(same, sealed) {
+			t.Errorf("%s is not up to date: %v, %v", key, change, err)
+		}
+		out, change, err := envelope.UpdateKeys("a.yaml", sealed, to(t, stranger.public), someone.ids)
+		if err != nil || len(change.Added) != 1 || len(change.Removed) != 1 {
+			t.Fatalf("%s is replaced: %v, %v", key, change, err)
+		}
+		wantReason(t, envelope.Check("a.yaml", out, someone.ids), envelope.NoKey, "a.yaml")
+	}
+}
+
 // cipherText is the first encrypted value.
 func cipherText(t *testing.T, sealed []byte) []byte {
 	t.Helper()
@@ -231,6 +259,7 @@ func cipherText(t *testing.T, sealed []byte) []byte {
 
 // Who was taken out of a file that was rotated does not open it with the data key of before.
 func TestRotate(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	alice, bob := newPair(t), newPair(t)
 	sealed := encrypt(t, "a.yaml", secret, to(t, alice.public, bob.public))
 	out, change, err := envelope.Rotate("a.yaml", sealed, to(t, alice.public), alice.ids, now)
@@ -275,6 +304,7 @@ func both(a, b pair) *keys.Identities {
 }
 
 func TestKeyGroups(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	a, b, c, d := newPair(t), newPair(t), newPair(t), newPair(t)
 	sealed := encrypt(t, "a.yaml", secret, groups(t, 2, a, b, c))
 	wantReason(t, envelope.Check("a.yaml", sealed, a.ids), envelope.NoKey, "1 of the 2 key groups")

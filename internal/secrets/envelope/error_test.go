@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -23,6 +24,7 @@ func replace(t *testing.T, data []byte, old, new string) []byte {
 }
 
 func TestBrokenFiles(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	alice := newPair(t)
 	sealed := encrypt(t, "a.yaml", secret, to(t, alice.public))
 	sops := bytes.Index(sealed, []byte("\nsops:"))
@@ -95,6 +97,7 @@ func bomb() []byte {
 }
 
 func TestBrokenPlain(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	alice := newPair(t)
 	rule := to(t, alice.public)
 	for name, c := range map[string]struct {
@@ -130,6 +133,7 @@ func TestBrokenPlain(t *testing.T) {
 
 // Keys of other services stay as they are while others come and go.
 func TestOtherServices(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	alice, bob := newPair(t), newPair(t)
 	const pgp = "    pgp:\n        - created_at: \"2026-01-01T00:00:00Z\"\n          enc: |-\n            -----BEGIN PGP MESSAGE-----\n\n            x\n            -----END PGP MESSAGE-----\n          fp: 85D77543B3D624B63CEA9E6DBC17301B491B3F21\n"
 	const yubikey = "age1yubikey1q2w7u3vpya839jxxuq8g0sedh3d740d4xvn639sqhr95ejj8vu3hyfumptt"
@@ -160,6 +164,7 @@ func TestOtherServices(t *testing.T) {
 }
 
 func TestKeyFiles(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	dir := t.TempDir()
 	alice := newPair(t)
 	sealed := encrypt(t, "a.yaml", secret, to(t, alice.public))

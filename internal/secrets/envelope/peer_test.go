@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 
 	"filippo.io/age/plugin"
 	"golang.org/x/crypto/ssh"
@@ -128,6 +129,7 @@ var (
 // format, with each way to choose values. With the race detector, which sops hasn't and which makes
 // ours ten times slower, each kind is tried once.
 func TestSopsCommand(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	needs(t, "sops")
 	newcomer := newPair(t)
 	for _, who := range peers(t) {
@@ -224,6 +226,7 @@ func sameShape(t *testing.T, a, b []byte) {
 
 // Files with key groups go there and back.
 func TestSopsCommandKeyGroups(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	needs(t, "sops")
 	all, newcomer := peers(t), newPair(t)
 	for _, threshold := range []string{"", "    shamir_threshold: 2\n"} {
@@ -301,6 +304,7 @@ func decryptedByAll(t *testing.T, dir string, sealed []byte, all []peer) []byte 
 // A file that is for a PGP key too is read, given to others and verified without PGP, and stays
 // readable to its holder.
 func TestSopsCommandPGP(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	needs(t, "sops", "gpg")
 	home := t.TempDir()
 	t.Setenv("GNUPGHOME", home)
@@ -345,6 +349,7 @@ func TestSopsCommandPGP(t *testing.T) {
 
 // The data keys in a file are messages that the age command opens, and we open its.
 func TestAgeCommand(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	needs(t, "age")
 	private, public, err := keys.Generate()
 	if err != nil {
@@ -382,6 +387,7 @@ func TestAgeCommand(t *testing.T) {
 // The recipient of a plugin stays in a file as it is, byte by byte, whoever comes and goes beside
 // it; without its plugin nothing new is encrypted to it, and no file changes.
 func TestPluginRecipient(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	alice, bob := newPair(t), newPair(t)
 	hardware := plugin.EncodeRecipient("yubikey", []byte("0123456789abcdef0123456789abcdef0"))
 	config := func(age ...string) string {

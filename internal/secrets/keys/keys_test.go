@@ -2,6 +2,7 @@ package keys_test
 
 import (
 	"testing"
+	"testing/cryptotest"
 
 	"filippo.io/age"
 
@@ -9,6 +10,7 @@ import (
 )
 
 func TestIsRecipient(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -61,6 +62,7 @@ func (e *ending) Err() error {
 
 // Wherever the work is interrupted, the files are as they were.
 func TestInterrupted(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	files := map[string]string{}
 	for i := range 4 {
 		files[fmt.Sprintf("f%d.sops.env", i)] = "A=tr0ub4dor\n"
@@ -112,6 +114,7 @@ func TestInterrupted(t *testing.T) {
 
 // A file that is too large and says that it is encrypted is told of, not passed over.
 func TestFindTooLarge(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	dir, _ := folder(t, map[string]string{"a.txt": "x"})
 	put(t, dir, "large.txt", strings.Repeat("x", mostBytes+1))
 	if found, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
@@ -127,6 +130,7 @@ func TestFindTooLarge(t *testing.T) {
 
 // What git keeps is never touched.
 func TestFindLeavesGit(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 1)
 	dir, _ := folder(t, map[string]string{".git/a.sops.env": "A=tr0ub4dor", "sub/.git/a.sops.env": "A=tr0ub4dor", "node_modules/a.sops.env": "A=tr0ub4dor"})
 	if found, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
