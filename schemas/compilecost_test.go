@@ -46,7 +46,7 @@ func TestCompileTime(t *testing.T) {
 		if len(found) != 1 || found[0].Kind != Unresolved || !found[0].Rule || found[0].Message != tooLong {
 			t.Errorf("%s: %v", name, found)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s: it took %s", name, took)
 		}
 	}

@@ -367,7 +367,7 @@ func TestHostileInputIsBounded(t *testing.T) {
 			if _, err := Load([]File{{"hostile.yaml", []byte(content)}}); err == nil {
 				t.Error("it was accepted")
 			}
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})

@@ -39,12 +39,12 @@ func confined() error {
 	if err != nil {
 		return err
 	}
-	environment, err := syscall.SlicePtrFromStrings([]string{"HOME=/nonexistent", "PATH=/usr/bin:/bin", "NO_COLOR=1"})
+	environment, err := syscall.SlicePtrFromStrings(append(strangerEnv(), "PATH=/usr/bin:/bin"))
 	if err != nil {
 		return err
 	}
 	// So that the machine holds where the program doesn't.
-	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: 10, unix.RLIMIT_AS: 8 << 30} {
+	for resource, most := range map[int]uint64{unix.RLIMIT_CPU: mostSlowness * 5, unix.RLIMIT_AS: 8 << 30} {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return err
 		}
@@ -201,7 +201,16 @@ func watchOpens(listener int, over *atomic.Bool) ([]opened, error) {
 			}
 			return files, errno
 		}
-		files = append(files, call.opens())
+		file := call.opens()
+		// Where the thread has ended meanwhile, the call opens nothing, and what was read of its memory
+		// may be anything.
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&call.id))); errno != 0 {
+			if errno == unix.ENOENT || errno == unix.EINTR {
+				continue
+			}
+			return files, errno
+		}
+		files = append(files, file)
 		pass := answer{id: call.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&pass))); errno != 0 && errno != unix.ENOENT {
 			return files, errno
@@ -280,7 +289,13 @@ func wasKilled(state *os.ProcessState) bool {
 	return state.Sys().(syscall.WaitStatus).Signal() == unix.SIGSYS
 }
 
-// peakMemory is what a process held at most, in bytes.
+// peakMemory is what a process held at most, in bytes, or 0 where it is not more than this process
+// held: the kernel counts for a process what the one that started it held.
 func peakMemory(state *os.ProcessState) int64 {
-	return state.SysUsage().(*syscall.Rusage).Maxrss << 10
+	var own syscall.Rusage
+	peak := state.SysUsage().(*syscall.Rusage).Maxrss
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err == nil && peak <= own.Maxrss {
+		return 0
+	}
+	return peak << 10
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -17,6 +18,15 @@ type opened struct {
 	path    string
 	written bool
 }
+
+// strangerEnv is the environment of a command that reads a stranger's repository. It has two cores,
+// however many the machine has: with more of them it takes more memory.
+func strangerEnv() []string {
+	return []string{"HOME=/nonexistent", "NO_COLOR=1", "GOMAXPROCS=" + strconv.Itoa(strangerCores)}
+}
+
+// strangerCores are the cores of such a command.
+const strangerCores = 2
 
 // confinedCommand is a command for runConfined.
 func confinedCommand(ctx context.Context, program string, arguments ...string) *exec.Cmd {

@@ -64,41 +64,6 @@ func stagedFiles(b testing.TB) (dir string) {
 	return dir
 }
 
-// mostChecked is how long the pre-commit hook may take for a commit of 100 files, the start of the
-// process included.
-const mostChecked = 300 * time.Millisecond
-
-// TestSecretsCheckStagedIsQuick measures the hook; of several runs the quickest counts, since other
-// work on the machine only adds to it.
-func TestSecretsCheckStagedIsQuick(t *testing.T) {
-	if raced || testing.Short() {
-		t.Skip("it measures")
-	}
-	needTools(t, "git")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(t.TempDir(), "fleetwright")
-	if err := os.Symlink(self, binary); err != nil {
-		t.Fatal(err)
-	}
-	dir, quickest := stagedFiles(t), time.Duration(0)
-	for range 20 {
-		begin := time.Now()
-		if out, err := exec.Command(binary, "secrets", "check", "--staged", dir).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		if took := time.Since(begin); quickest == 0 || took < quickest {
-			quickest = took
-		}
-		if quickest < mostChecked {
-			return
-		}
-	}
-	t.Errorf("it takes %v at its quickest, and is to take less than %v", quickest, mostChecked)
-}
-
 // TestSecretsCheckStagedIsOffline runs the hook where the kernel ends a process that starts another
 // one or opens a socket.
 func TestSecretsCheckStagedIsOffline(t *testing.T) {

@@ -15,6 +15,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
+// patience is how long a hostile bootstrap may take: seconds, but the machine may have much else to
+// do, and the race detector may be on.
+const patience = time.Minute
+
 // TestCycles puts maps into themselves, where a template fails and is read line by
 // line afterwards, and where files of an environment share what they set.
 func TestCycles(t *testing.T) {
@@ -60,7 +64,7 @@ func TestHelmfileHostile(t *testing.T) {
 		{"network", `'{{ getHostByName "example.com" }}'`, "", "calls getHostByName, which is not run"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 			defer cancel()
 			helmfile := "releases:\n  - name: a\n    namespace: n\n    chart: x/a\n    values: [values.yaml.gotmpl]\n    version: " +
 				strings.ReplaceAll(test.version, "WITNESS", outside) + "\n"
@@ -80,7 +84,7 @@ func TestHelmfileHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > patience {
 				t.Errorf("it takes %s", took)
 			}
 			if grown := after.Sys - min(before.Sys, after.Sys); grown > 512<<20 {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -614,7 +613,7 @@ func FuzzHelmfile(f *testing.F) {
 			if err != nil {
 				return err.Error()
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			r := &reader{engine: newEngine(ctx, repo), repo: repo}
 			all, err := r.all([]string{name})

@@ -155,7 +155,7 @@ func TestBombs(t *testing.T) {
 			if err == nil {
 				t.Error("it renders")
 			}
-			if took > 8*time.Second || used > 200 {
+			if took > time.Minute || used > 200 {
 				t.Errorf("it took %v and %d MB: %v", took, used, err)
 			}
 			t.Logf("%v, %d MB: %.100v", took, used, err)
@@ -232,7 +232,7 @@ func TestLoadingBombs(t *testing.T) {
 			if err == nil {
 				t.Error("it is loaded")
 			}
-			if took := time.Since(start); took > 6*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			t.Logf("%.150v", err)
@@ -265,7 +265,7 @@ func TestSchemaBombs(t *testing.T) {
 			if err != nil || len(result.Problems) > 0 || result.Undecided == "" {
 				t.Errorf("it gives %+v, %v", result, err)
 			}
-			if took := time.Since(start); took > 8*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			t.Log(result.Undecided)

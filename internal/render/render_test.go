@@ -125,7 +125,7 @@ func TestReadSpecificationRefuses(t *testing.T) {
 			if bad := (*BadInput)(nil); strings.Contains(c.want, "cannot be read") && (!errors.As(err, &bad) || !strings.Contains(bad.Hint, "symbolic link")) {
 				t.Errorf("no way out of %v", err)
 			}
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})

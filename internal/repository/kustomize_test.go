@@ -150,7 +150,7 @@ func TestIgnorePatternsAreBounded(t *testing.T) {
 	for n := range 10_000 {
 		i.matches(strings.Repeat("ab/", 30) + fmt.Sprint(n))
 	}
-	if took := time.Since(start); took > 30*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("10,000 files took %s", took)
 	}
 }

@@ -247,7 +247,7 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Now()
 			r := inMemory(t, "-- f.yaml --\n"+c.text, c.limits)
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 			err := r.Files()[0].Err

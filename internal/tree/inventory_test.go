@@ -126,7 +126,7 @@ func TestInventoryBounds(t *testing.T) {
 	} {
 		began := time.Now()
 		_, err := DecodeInventory("f", []byte(content))
-		if err == nil || time.Since(began) > 5*time.Second {
+		if err == nil || time.Since(began) > time.Minute {
 			t.Errorf("%s: %v after %s", name, err, time.Since(began))
 		}
 	}

@@ -599,10 +599,13 @@ func TestCostGrowsWithTheRepository(t *testing.T) {
 		}
 		return total
 	}
-	small, large := took(100), took(500)
-	if large > 15*small+time.Second {
-		t.Errorf("5 times the objects cost %v in place of %v", large, small)
+	var small, large time.Duration
+	for range 3 { // what else goes on only adds to it
+		if small, large = took(100), took(500); large <= 15*small+time.Second {
+			return
+		}
 	}
+	t.Errorf("5 times the objects cost %v in place of %v", large, small)
 }
 
 // wrongRepository has n Kustomizations that are wrong in every way.
