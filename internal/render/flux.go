@@ -32,6 +32,9 @@ func FluxComponents(spec *v1alpha1.Spec, dir string) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(base)
+	if base, err = filepath.EvalSymlinks(base); err != nil { // Flux's library writes only below where links lead
+		return nil, err
+	}
 	copied, err := copyManifests(dir, base)
 	if err != nil {
 		return nil, err

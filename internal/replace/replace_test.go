@@ -13,7 +13,8 @@ func folder(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("old "+name), 0o640); err != nil {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(file, []byte("old "+name), 0o640), os.Chmod(file, 0o640)); err != nil { // whatever the umask is
 			t.Fatal(err)
 		}
 	}

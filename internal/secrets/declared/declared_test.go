@@ -463,7 +463,10 @@ func TestReplaceTenantKey(t *testing.T) {
 // either, unless it is allowed; what else lies outside is told of.
 func TestFilesOutside(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
-	home := t.TempDir()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	key := filepath.Join(home, ".ssh", "id_rsa")
 	if err := os.MkdirAll(filepath.Dir(key), 0o700); err != nil {
 		t.Fatal(err)
