@@ -40,6 +40,14 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "FLUX_MANIFESTS is not set; run `make e2e`")
 		os.Exit(2)
 	}
+	temp, err := filepath.EvalSymlinks(os.TempDir()) // Flux's library writes only below where links lead
+	if err == nil {
+		err = os.Setenv("TMPDIR", temp)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 	if os.Getenv(alone) == "" {
 		if err := harness.UseTools("sops", "source-controller", "kustomize-controller"); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -36,7 +36,7 @@ func TestSecretsPage(t *testing.T) {
 		if s.command == "fleetwright secrets encrypt" {
 			putFile(t, filepath.Join(c.repo, "clusters/production/db.sops.yaml"), []byte(secret))
 		}
-		out, _ := c.run("sh", "-c", strings.ReplaceAll(s.command, "~", home)) // a status is told by what is printed
+		out, _ := c.run("sh", "-c", strings.ReplaceAll(s.command, "~", "'"+home+"'")) // a status is told by what is printed
 		got := anyKey.ReplaceAllString(strings.ReplaceAll(out, home, "~"), "age1…")
 		if s.want != "" && got != s.want {
 			t.Errorf("%s prints\n%s\nand the page shows\n%s", s.command, got, s.want)

@@ -48,10 +48,20 @@ func needGit(t testing.TB) {
 	}
 }
 
+// tempDir is a temporary folder by the name that git has for it, without links.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func bare(t testing.TB) string {
 	t.Helper()
 	needGit(t)
-	dir := filepath.Join(t.TempDir(), "bare.git")
+	dir := filepath.Join(tempDir(t), "bare.git")
 	git(t, "", "init", "-q", "--template=", "--bare", "-b", "main", dir)
 	return dir
 }
@@ -60,7 +70,7 @@ func bare(t testing.TB) string {
 func normal(t testing.TB, files map[string]string) string {
 	t.Helper()
 	needGit(t)
-	dir := filepath.Join(t.TempDir(), "work")
+	dir := filepath.Join(tempDir(t), "work")
 	git(t, "", "init", "-q", "--template=", "-b", "main", dir)
 	write(t, dir, files)
 	if len(files) > 0 {

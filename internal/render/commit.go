@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -324,10 +325,17 @@ func (c *committer) alone(j *commitJob) error {
 // sameRepository says whether two locations are the same repository, as far as their
 // text and the folders of this machine tell.
 func sameRepository(a, b string) bool {
-	plain := func(location string) string {
-		return strings.TrimSuffix(strings.TrimRight(strings.TrimPrefix(location, "file://"), "/"), ".git")
+	a, b = withoutFile(a), withoutFile(b)
+	plain := func(location string) string { return strings.TrimSuffix(strings.TrimRight(location, "/"), ".git") }
+	return plain(a) == plain(b) || sameFolder(a, b)
+}
+
+// withoutFile is the path of a file:// URL, and any other location as it is.
+func withoutFile(location string) string {
+	if u, err := url.Parse(location); err == nil && u.Scheme == "file" {
+		return u.Path
 	}
-	return plain(a) == plain(b) || sameFolder(strings.TrimPrefix(a, "file://"), strings.TrimPrefix(b, "file://"))
+	return location
 }
 
 // plan compares a target with its branch's head and checks that the commit can

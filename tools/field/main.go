@@ -137,9 +137,6 @@ func compare(ctx context.Context, dir string, others *siblings, build oracle.Bui
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	if scratch, err = filepath.EvalSymlinks(scratch); err != nil { // Flux's library confines itself to where links lead
-		return nil, err
-	}
 	artifact := filepath.Join(scratch, "artifact")
 	if err := oracle.Copy(dir, artifact); err != nil {
 		return nil, err

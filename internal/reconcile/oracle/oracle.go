@@ -112,6 +112,9 @@ type Values func(kind, namespace, name string) (map[string]string, bool)
 // Nothing is decrypted. The folder is changed while it is built, and restored.
 // Source: github.com/fluxcd/kustomize-controller v1.9, KustomizationReconciler.build.
 func Reconcile(ctx context.Context, root, dir string, ks unstructured.Unstructured, values Values, build Build) (objects []*unstructured.Unstructured, err error) {
+	if root, err = filepath.EvalSymlinks(root); err != nil { // Flux's library writes only below where links lead
+		return nil, err
+	}
 	at := filepath.Join(root, dir)
 	if info, err := os.Stat(at); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("the path %q is no folder", dir)
