@@ -493,13 +493,17 @@ func (c *canaries) signalWhileWriting(by os.Signal, files []string) *os.ProcessS
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	ended := make(chan error)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	var failed error
+	go func() {
+		defer close(ended)
+		failed = cmd.Wait()
+	}()
 	for len(c.drafts()) == 0 {
 		select {
-		case err := <-ended:
-			if err != nil {
-				c.t.Fatalf("it ended before the signal: %v\n%s", err, &c.said)
+		case <-ended:
+			if failed != nil {
+				c.t.Fatalf("it ended before the signal: %v\n%s", failed, &c.said)
 			}
 			return cmd.ProcessState
 		case <-time.After(time.Millisecond):
