@@ -6,23 +6,27 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Mistake is what is wrong for certain about an object's kind, where all there is is known: a
-// group, a version or a kind of Kubernetes' or Flux's that no release has.
+// Mistake is what is wrong about an object's kind, where all there is is known: a group, a version
+// or a kind of Kubernetes' or Flux's that no release has.
 type Mistake struct {
 	// Field is the one to mend: apiVersion or kind.
 	Field string
 	// Message says what is wrong, Hint what was meant.
 	Message, Hint string
-	// Meant is the kind that was.
+	// Meant is the kind that was; empty where none comes near.
 	Meant schema.GroupVersionKind
+	// Newer says that a newer release than the known ones may have it: the version comes right after
+	// those that are known, or the kind is like none of its group.
+	Newer bool
 }
 
-// MistakeOf is what is wrong for certain about a kind, wherever it stands; nil for nothing.
+// MistakeOf is what is wrong about a kind, wherever it stands; nil for nothing.
 func MistakeOf(gvk schema.GroupVersionKind) *Mistake {
 	_, err := NewSet().Lookup(gvk)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
@@ -53,7 +57,25 @@ func (s *Set) mistake(gvk schema.GroupVersionKind) *Mistake {
 			Hint: fmt.Sprintf("did you mean %q?", meant.GroupVersion()), Meant: meant,
 		}
 	}
+	if ours && Product(gvk.Group) != kubernetes {
+		return noKind(gvk)
+	}
 	return nil
+}
+
+// noKind is the mistake of a kind that comes near none of a group of Flux's.
+func noKind(gvk schema.GroupVersionKind) *Mistake {
+	var kinds []string
+	for of := range versions() {
+		if of.Group == gvk.Group {
+			kinds = append(kinds, of.Kind)
+		}
+	}
+	slices.Sort(kinds)
+	return &Mistake{
+		Field: "kind", Message: fmt.Sprintf("no known release of %s has a kind %q in %s", Product(gvk.Group), gvk.Kind, gvk.Group),
+		Hint: fmt.Sprintf("its kinds are %s, unless the cluster runs a newer release that has more", strings.Join(kinds, ", ")), Newer: true,
+	}
 }
 
 // isComplete says whether all kinds of a group are known, and all versions: it is Flux's, the Flux
@@ -89,10 +111,40 @@ func wrongVersion(gvk schema.GroupVersionKind, all []Version) *Mistake {
 		return nil
 	}
 	meant := current(gvk.GroupKind(), all)
-	return &Mistake{
+	m := &Mistake{
 		Field: "apiVersion", Message: fmt.Sprintf("no known release of %s has %s of %s", Product(gvk.Group), gvk.GroupVersion(), gvk.Kind),
 		Hint: fmt.Sprintf("write %s", meant.GroupVersion()), Meant: meant,
 	}
+	served := slices.IndexFunc(all, func(v Version) bool { return v.Served })
+	if m.Newer = served >= 0 && comesAfter(gvk.Version, all[served].Name); m.Newer {
+		m.Hint += ", unless the cluster runs a newer release that has it"
+	}
+	return m
+}
+
+var versionName = regexp.MustCompile(`^v([1-9]\d?)(?:(alpha|beta)([1-9]\d?))?$`)
+
+// comesAfter says whether a release may serve a version next, after the newest of those before it:
+// v2, v2alpha1 and v2beta1 after v1; v1beta3 and v1 after v1beta2.
+func comesAfter(name, newest string) bool {
+	next, last := versionName.FindStringSubmatch(name), versionName.FindStringSubmatch(newest)
+	if next == nil || last == nil {
+		return false
+	}
+	number := func(text string) int {
+		n, _ := strconv.Atoi(text) // two digits, or none
+		return n
+	}
+	major, stage := number(next[1])-number(last[1]), next[2]
+	switch {
+	case last[2] == "":
+		return major == 1
+	case major != 0:
+		return false
+	case stage == last[2]:
+		return number(next[3]) == number(last[3])+1
+	}
+	return stage == "" || stage == "beta"
 }
 
 // current is the kind to write for one that some versions are known of, the newest first.
@@ -104,12 +156,16 @@ func current(of schema.GroupKind, all []Version) schema.GroupVersionKind {
 	return of.WithVersion(all[served].Name)
 }
 
-// misspelt is the kind that one of a group whose kinds are all known must be, "" where none
-// is near enough.
+// misspelt is the kind that one of a group whose kinds are all known must be, misspelt or cut
+// short; "" where none is near enough.
 func misspelt(gvk schema.GroupVersionKind) string {
 	const most = 2 // letters
 	for _, known := range embedded() {
-		if known.Group == gvk.Group && len(known.Kind) > 3*most && editDistance(strings.ToLower(known.Kind), strings.ToLower(gvk.Kind)) <= most {
+		if known.Group != gvk.Group || len(known.Kind) <= 3*most {
+			continue
+		}
+		right, wrong := strings.ToLower(known.Kind), strings.ToLower(gvk.Kind)
+		if editDistance(right, wrong) <= most || len(wrong) > 3*most && strings.HasPrefix(right, wrong) {
 			return known.Kind
 		}
 	}

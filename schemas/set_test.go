@@ -264,13 +264,13 @@ func isPlain(v any) bool {
 // TestMistakes: what no release has is wrong for certain; what a CustomResourceDefinition may serve
 // is not.
 func TestMistakes(t *testing.T) {
-	const noSuch = "no known release of Flux has "
+	const noSuch, newer = "no known release of Flux has ", ", unless the cluster runs a newer release that has it"
 	for _, c := range []struct{ apiVersion, kind, want string }{
 		{"kustomize.toolkit.fluxcd.io/v3", "Kustomization", "apiVersion: " + noSuch + "kustomize.toolkit.fluxcd.io/v3 of Kustomization; write kustomize.toolkit.fluxcd.io/v1"},
 		{"source.toolkit.fluxcd.io/v1beta9", "GitRepository", "apiVersion: " + noSuch + "source.toolkit.fluxcd.io/v1beta9 of GitRepository; write source.toolkit.fluxcd.io/v1"},
-		{"notification.toolkit.fluxcd.io/v1", "Alert", "apiVersion: " + noSuch + "notification.toolkit.fluxcd.io/v1 of Alert; write notification.toolkit.fluxcd.io/v1beta3"},
-		{"fluxcd.controlplane.io/v2", "FluxInstance", "apiVersion: no known release of the Flux Operator has fluxcd.controlplane.io/v2 of FluxInstance; write fluxcd.controlplane.io/v1"},
-		{"apps/v2", "Deployment", "apiVersion: no known release of Kubernetes has apps/v2 of Deployment; write apps/v1"},
+		{"notification.toolkit.fluxcd.io/v1", "Alert", "apiVersion: " + noSuch + "notification.toolkit.fluxcd.io/v1 of Alert; write notification.toolkit.fluxcd.io/v1beta3" + newer},
+		{"fluxcd.controlplane.io/v2", "FluxInstance", "apiVersion: no known release of the Flux Operator has fluxcd.controlplane.io/v2 of FluxInstance; write fluxcd.controlplane.io/v1" + newer},
+		{"apps/v2", "Deployment", "apiVersion: no known release of Kubernetes has apps/v2 of Deployment; write apps/v1" + newer},
 		{"extensions/v1", "Ingress", "apiVersion: no known release of Kubernetes has extensions/v1 of Ingress; write networking.k8s.io/v1"},
 		{"V1", "ConfigMap", "apiVersion: no known release of Kubernetes has V1 of ConfigMap; write v1"},
 		{"batch/v2alpha1", "CronJob", ""}, // there was one
@@ -285,7 +285,12 @@ func TestMistakes(t *testing.T) {
 		{"scheduling.x-k8s.io/v1alpha1", "PodGroup", ""},
 		{"talos.dev/v1alpha1", "ServiceAccount", ""},
 		{"serving.knative.dev/v1", "Service", ""},
-		{"helm.toolkit.fluxcd.io/v2", "HelmSomething", ""},
+		{"kustomize.toolkit.fluxcd.io/v2beta1", "Kustomization", "apiVersion: " + noSuch + "kustomize.toolkit.fluxcd.io/v2beta1 of Kustomization; write kustomize.toolkit.fluxcd.io/v1" + newer},
+		{"notification.toolkit.fluxcd.io/v1beta4", "Provider", "apiVersion: " + noSuch + "notification.toolkit.fluxcd.io/v1beta4 of Provider; write notification.toolkit.fluxcd.io/v1beta3" + newer},
+		{"notification.toolkit.fluxcd.io/v1beta5", "Provider", "apiVersion: " + noSuch + "notification.toolkit.fluxcd.io/v1beta5 of Provider; write notification.toolkit.fluxcd.io/v1beta3"},
+		{"source.toolkit.fluxcd.io/v1", "OCIRepo", `kind: there is no kind "OCIRepo" in source.toolkit.fluxcd.io/v1; did you mean "OCIRepository"?`},
+		{"helm.toolkit.fluxcd.io/v2", "HelmSomething", `kind: no known release of Flux has a kind "HelmSomething" in helm.toolkit.fluxcd.io; its kinds are HelmRelease, unless the cluster runs a newer release that has more`},
+		{"apps/v1", "Application", ""},
 		{"k0rdent.mirantis.com/v1", "Credential", ""},
 		{"own.toolkit.fluxcd.io/v1", "Thing", ""},
 		{"cert-manager.io/v1alpha2", "Certificate", ""},
@@ -303,6 +308,9 @@ func TestMistakes(t *testing.T) {
 		got := ""
 		if m := missing.Mistake; m != nil {
 			got = m.Field + ": " + m.Message + "; " + m.Hint
+			if m.Newer != strings.Contains(m.Hint, "newer release") {
+				t.Errorf("%s %s: newer is %t, and the hint %s", c.apiVersion, c.kind, m.Newer, m.Hint)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%s %s:\n got %s\nwant %s", c.apiVersion, c.kind, got, c.want)

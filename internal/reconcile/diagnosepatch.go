@@ -169,7 +169,7 @@ func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 					continue
 				}
 				line, column := o.Position("apiVersion")
-				if m := schemas.MistakeOf(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); m != nil {
+				if m := schemas.MistakeOf(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); m != nil && !m.Newer {
 					return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: line, Column: column, Message: m.Message}
 				}
 				message := fmt.Sprintf("%s: the %s among the resources is of %s (%s:%d), and not of %s", e.field, wanted, o.APIVersion, file, line, wanted.APIVersion)

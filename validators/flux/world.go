@@ -172,7 +172,7 @@ func (w *world) addMeant(o *reconcile.Object) {
 	if _, known := schemas.VersionOf(gvk); known {
 		return
 	}
-	if m := schemas.MistakeOf(gvk); m != nil {
+	if m := schemas.MistakeOf(gvk); m != nil && m.Meant.Kind != "" {
 		id := o.Identity
 		id.Group, id.Kind = m.Meant.Group, m.Meant.Kind
 		if id != o.Identity {

@@ -152,7 +152,7 @@ func (c *checked) lacks(err error) {
 		return
 	}
 	m := missing.Mistake
-	c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Path: []any{m.Field}, Message: m.Message, Hint: m.Hint}}}
+	c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Path: []any{m.Field}, Message: m.Message, Hint: m.Hint}, doubtful: m.Newer}}
 }
 
 // ownProblems says whether the document that an object was built from has a problem by itself:
@@ -196,6 +196,9 @@ func chosen(p *rule.Pass) iter.Seq[checked] {
 func (c checked) tell(p *rule.Pass, l located) {
 	f := finding.Finding{
 		File: cmp.Or(l.file, c.file), Line: l.line, Column: l.column, Object: c.object, Message: l.Message, Hint: l.Hint,
+	}
+	if l.doubtful {
+		f.Severity = finding.Warning
 	}
 	if c.built != nil {
 		if l.Kind == schemas.UnknownField && c.built.HelmRelease != nil {

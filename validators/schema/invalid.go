@@ -13,7 +13,7 @@ var Invalid = rule.Rule{
 	Severity: finding.Error,
 	Why: `The API server refuses the object: a required field is missing, a value is of another type, outside of its bounds, or not one of those allowed. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
 
-The same goes for a file that Flux reads and that is no YAML, or has a key twice; and for a version, a group or a kind of Kubernetes' or Flux's that no release has: such an object nothing serves.
+The same goes for a file that Flux reads and that is no YAML, or has a key twice; and for a version, a group or a kind of Kubernetes' or Flux's that no release has: such an object nothing serves. It is a warning where a newer release than the known ones may have it: the version that comes right after the newest (v2 after v1; v1beta3 and v1 after v1beta2), or a kind of Flux's that is like none of its group.
 
 A Deployment, StatefulSet, DaemonSet or ReplicaSet must select its own pods: each label of spec.selector stands in the template's labels, too. Jobs and CronJobs need a restartPolicy of OnFailure or Never, and leave the selector to the API server.
 

@@ -51,6 +51,8 @@ type located struct {
 	// file is empty where it is that of what was checked.
 	file         string
 	line, column int
+	// doubtful says that a newer release may allow it.
+	doubtful bool
 }
 
 // report reports the problems of one kind. A required field that is misspelt is schema-unknown-field's
