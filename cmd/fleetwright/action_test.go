@@ -78,8 +78,8 @@ func TestActionInputs(t *testing.T) {
 // TestAction runs the shell steps of the GitHub Action as a runner does: inputs and paths
 // come in by the environment.
 func TestAction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the command")
+	if testing.Short() || raced {
+		t.Skip("it builds the command, and without the race detector")
 	}
 	a, root := readAction(t)
 	temp := t.TempDir()

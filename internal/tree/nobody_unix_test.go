@@ -3,6 +3,7 @@
 package tree
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -46,6 +47,9 @@ func giveTo(t *testing.T, dir string, uid int) {
 		}
 		return os.Lchown(name, uid, uid)
 	})
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM) {
+		t.Skip("there is no other user in this container")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
