@@ -19,7 +19,7 @@ import (
 )
 
 func newSecretsSync(s streams) *cobra.Command {
-	var check, outside bool
+	var o declared.Options
 	var format string
 	c := &cobra.Command{
 		Use:   "sync [DIR]",
@@ -40,29 +40,32 @@ told of.
 
 Files outside of DIR that the specification asks for are told of; hidden ones there,
 such as ~/.ssh/id_rsa, and the system's are read with --allow-outside alone: with a
-stranger's specification, a stranger may be among those who can decrypt.
+stranger's specification, a stranger may be among those who can decrypt. The same
+goes for variables: those of SOPS, and in CI (where CI is set) those that CI systems
+and clouds keep credentials in, such as GITHUB_TOKEN and AWS_SECRET_ACCESS_KEY, are
+read with --allow-env NAME alone.
 
 The public keys of what was made are printed, and stand in the Secret's annotations;
 that of a tenant's own key is added to the tenant's recipients in the specification.
 No value is printed. Either all files are written or, when one can't be, none.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runSecretsSync(c.Context(), s, folderArgument(args), check, outside, format)
+			return runSecretsSync(c.Context(), s, folderArgument(args), o, format)
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "read no value and write nothing; say what would be done, and exit with 1 when something would")
-	c.Flags().BoolVar(&outside, "allow-outside", false, "let values come from hidden files and the system's, outside of DIR, which are refused otherwise")
+	c.Flags().BoolVar(&o.Check, "check", false, "read no value and write nothing; say what would be done, and exit with 1 when something would")
+	c.Flags().BoolVar(&o.Outside, "allow-outside", false, "let values come from hidden files and the system's, outside of DIR, which are refused otherwise")
+	c.Flags().StringSliceVar(&o.Variables, "allow-env", nil, "let values come from these variables, in which credentials of your own or of CI are kept")
 	formatFlag(c, &format)
 	return c
 }
 
-func runSecretsSync(ctx context.Context, s streams, dir string, check, outside bool, format string) error {
-	out, err := declared.Sync(ctx, dir, declared.Options{
-		Check: check, Outside: outside, Env: s.env, Now: time.Now(), Keys: func() *keys.Identities { return keys.Find(s.env) },
-	})
+func runSecretsSync(ctx context.Context, s streams, dir string, o declared.Options, format string) error {
+	o.Env, o.Now, o.Keys = s.env, time.Now(), func() *keys.Identities { return keys.Find(s.env) }
+	out, err := declared.Sync(ctx, dir, o)
 	err = syncError(err)
 	if format == formatJSON {
-		report := syncReportOf(out, check)
+		report := syncReportOf(out, o.Check)
 		if err != nil {
 			_, text := explain(err)
 			report.Errors = strings.Split(text, "\n")
@@ -70,9 +73,9 @@ func runSecretsSync(ctx context.Context, s streams, dir string, check, outside b
 		}
 		err = errors.Join(writeJSON(s.out, report), err)
 	} else if err == nil {
-		printSync(s, out, dir, check)
+		printSync(s, out, dir, o.Check)
 	}
-	if err == nil && check && out.Any() {
+	if err == nil && o.Check && out.Any() {
 		return found()
 	}
 	return err

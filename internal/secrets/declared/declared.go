@@ -59,6 +59,9 @@ type Options struct {
 	// Outside lets values come from any file. Without it, hidden files and the system's are
 	// refused that lie outside of the folder that fleet/ stands in.
 	Outside bool
+	// Variables are those that values may come from although credentials are kept in them: SOPS'
+	// own anywhere, and in CI those of the CI system and of clouds.
+	Variables []string
 	// Env looks up the variables that values come from.
 	Env func(string) string
 	// Keys that open files whose keys changed; they are asked for late.

@@ -516,3 +516,44 @@ func TestFilesOutside(t *testing.T) {
 		}
 	}
 }
+
+// A stranger's specification gets no credentials from CI's environment, and SOPS' keys from none,
+// unless they are allowed by name.
+func TestCredentialsInVariables(t *testing.T) {
+	for _, c := range []struct {
+		name, ci string
+		refused  bool
+	}{
+		{"DB_PASSWORD", "true", false},
+		{"CLOUDFLARE_API_TOKEN", "true", false},
+		{"AWS_SECRET_ACCESS_KEY", "", false},
+		{"AWS_SECRET_ACCESS_KEY", "false", false},
+		{"AWS_SECRET_ACCESS_KEY", "true", true},
+		{"GITHUB_TOKEN", "", false},
+		{"GITHUB_TOKEN", "1", true},
+		{"CI_JOB_TOKEN", "true", true},
+		{"SOPS_AGE_KEY", "", true},
+		{"sops_age_key", "", true},
+	} {
+		f := newFleet(t, "  - {name: x, namespace: flux-system, keys: [{name: a, from: {env: "+c.name+"}}]}\n")
+		f.env = map[string]string{c.name: "canary", "CI": c.ci}
+		before := f.files()
+		_, err := f.sync(Options{Variables: []string{"ANOTHER"}})
+		if !c.refused {
+			if err != nil {
+				t.Errorf("%s with CI=%q: %v", c.name, c.ci, err)
+			}
+			continue
+		}
+		var input *render.BadInput
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.name+", in which") || !strings.Contains(input.Hint, "--allow-env "+c.name) || !maps.Equal(before, f.files()) {
+			t.Errorf("%s with CI=%q is not refused: %v", c.name, c.ci, err)
+		}
+		if slices.Contains(f.asked, c.name) {
+			t.Errorf("%s was read", c.name)
+		}
+		if _, err := f.sync(Options{Variables: []string{c.name}}); err != nil {
+			t.Errorf("%s, allowed: %v", c.name, err)
+		}
+	}
+}

@@ -62,9 +62,9 @@ func (s *syncer) values(d *v1alpha1.DeclaredSecret, wanted []string) (values, er
 func (s *syncer) value(v values, k v1alpha1.SecretKey) (err error) {
 	switch from := k.From; {
 	case from.Env != "":
-		text := s.options.Env(from.Env)
-		if text == "" {
-			return &render.BadInput{Err: fmt.Errorf("the environment variable %s is not set, or empty", from.Env), Hint: "set it for this run"}
+		text, err := s.variable(from.Env)
+		if err != nil {
+			return err
 		}
 		v.data[k.Name] = []byte(text)
 	case from.File != "":
