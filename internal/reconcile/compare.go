@@ -164,6 +164,8 @@ func secretOf(before, o *Object) func(path []any, value any) any {
 			return encrypted
 		case value != nil && inSecret(path):
 			return masked
+		case isText && namesObject(o, path, text):
+			return value
 		case isText && (hides(before.Value, path, text) || hides(o.Value, path, text)):
 			return masked
 		}
