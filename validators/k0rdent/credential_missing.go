@@ -32,7 +32,7 @@ an ExternalSecret, a SealedSecret or the like in Git makes them, or the name is 
 	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
 	Run: func(p *rule.Pass) {
 		const consequence = "clusters with it are refused"
-		dangling(p, credentialReferences, consequence)
+		dangling(p, credentialReferences, map[string]string{"": consequence})
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(clusterKind) {
 				w.without(p, o)

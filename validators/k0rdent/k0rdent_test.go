@@ -121,6 +121,20 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// Only what a webhook judges is refused; the rest is accepted, and never works.
+func TestWhatBecomesOfWhatNamesNothing(t *testing.T) {
+	const other = "-- clusters/prod/template.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ServiceTemplate\nmetadata:\n  name: other-2-0-0\n  namespace: kcm-system\n"
+	services := base + chains + other + strings.Replace(service("{matchLabels: {a: b}}"), "ingress-4-13-3", "web-1-0-0", 1)
+	want := "MultiClusterService ingress names ServiceTemplate kcm-system/web-1-0-0, which is not there: kcm installs none of its services\n"
+	if got := said(t, TemplateMissing, services); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	wrong := strings.Replace(managedBy("1.11.4"), "template: cluster-api-1-1-15", "template: cluster-api-9-9-9", 1)
+	if got := said(t, TemplateMissing, base+wrong); !strings.HasPrefix(got, "Release kcm-1-11-4 names ProviderTemplate cluster-api-9-9-9, which is not there: the Release is never ready\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // A Management may wait for its Release by way of others.
 func TestOrderByWayOfOthers(t *testing.T) {
 	between := base + strings.Replace(steps("between", waiting, ""), "-- release/release.yaml --", "---\n"+kustomization("between", "  dependsOn:\n  - name: release\n")+

@@ -26,7 +26,7 @@ all the question is unresolved, and so are Secrets with the kubeconfig of a Regi
 	Bad:  []rule.Example{{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + "  auditPolicy: strikt # <-- here\n" + policy("strict", "Metadata")}},
 	Good: []rule.Example{{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + "  auditPolicy: strict\n" + policy("strict", "Metadata")}},
 	Run: func(p *rule.Pass) {
-		dangling(p, otherReferences, "kcm does nothing for it until that is there")
+		dangling(p, otherReferences, map[string]string{"": "kcm does nothing for it until that is there"})
 	},
 }
 

@@ -2,6 +2,7 @@ package k0rdent
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -10,10 +11,21 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// dangling reports the references of every cluster that name nothing.
-func dangling(p *rule.Pass, references func(*world) []platform.Reference, consequence string) {
+// dangling reports the references of every cluster that name nothing. consequence is what
+// follows for what names them, by its kind; that of "" is of all others.
+func dangling(p *rule.Pass, references func(*world) []platform.Reference, consequence map[string]string) {
 	for _, w := range worlds(p) {
-		platform.Dangling{There: w.there, Consequence: consequence, Hint: w.inSystem}.Report(p, w.World, references(w))
+		by := map[string][]platform.Reference{}
+		for _, r := range references(w) {
+			kind := r.From.Kind
+			if consequence[kind] == "" {
+				kind = ""
+			}
+			by[kind] = append(by[kind], r)
+		}
+		for _, kind := range slices.Sorted(maps.Keys(by)) {
+			platform.Dangling{There: w.there, Consequence: consequence[kind], Hint: w.inSystem}.Report(p, w.World, by[kind])
+		}
 	}
 }
 
@@ -123,9 +135,9 @@ var TemplateMissing = rule.Rule{
 	ID:       "k0rdent-template-missing",
 	Title:    "a template or Release that is not there",
 	Severity: finding.Error,
-	Why: `kcm's webhooks refuse a ClusterDeployment, a service or a chain whose template isn't there, and a Management whose
-Release isn't. Flux reports the refusal of the whole Kustomization, and tries again at each interval: nothing of it is
-applied.
+	Why: `kcm's webhooks refuse a ClusterDeployment, its services or a chain whose template isn't there, and a Management
+whose Release isn't. Flux reports the refusal of the whole Kustomization, and tries again at each interval: nothing of it
+is applied. A MultiClusterService is accepted, and installs nothing; a Release is accepted, and never ready.
 
 A template is looked for in the namespace of what names it. To other namespaces than kcm-system a rule of the
 AccessManagement hands templates, by the chains that it names. Where kcm itself makes templates or Releases, since
@@ -135,7 +147,7 @@ of the AccessManagement that names the chain.`,
 	Bad:  []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-44 # <-- here", "aws")}},
 	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
 	Run: func(p *rule.Pass) {
-		dangling(p, templateReferences, "kcm refuses it")
+		dangling(p, templateReferences, map[string]string{"": "kcm refuses it", serviceKind: "kcm installs none of its services", release: "the Release is never ready"})
 	},
 }
 
@@ -152,6 +164,6 @@ name dangles as soon as the old chain is taken out.`,
 	Bad:  []rule.Example{{Files: base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-42 # <-- here")}},
 	Good: []rule.Example{{Files: base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-43")}},
 	Run: func(p *rule.Pass) {
-		dangling(p, chainReferences, "nothing is handed on")
+		dangling(p, chainReferences, map[string]string{"": "nothing is handed on", clusterKind: "kcm refuses it", serviceKind: "kcm installs none of its services"})
 	},
 }
