@@ -233,7 +233,15 @@ func TestChangesThatAreAllowed(t *testing.T) {
 		"a default":   {"      interval: 10m0s\n", "      interval: 10m0s\n      reconcileStrategy: ChartVersion\n"},
 		"a label":     {"  name: aws\n  namespace: kcm-system\n", "  name: aws\n  namespace: kcm-system\n  labels: {a: b}\n"},
 		"a reference": {"    name: aws\n", "    name: other\n"},
+		"a spelling":  {"      interval: 10m0s\n", "      interval: 600s\n"},
+		"an interval": {"      interval: 10m0s\n", ""},
+		"a source":    {"      sourceRef:\n        kind: HelmRepository\n        name: kcm-templates\n", ""},
 	} {
+		before := strings.ReplaceAll(before, "        kind: HelmRepository\n        name: kcm\n", "        kind: HelmRepository\n        name: kcm-templates\n")
+		if strings.ReplaceAll(before, change[0], change[1]) == before {
+			t.Fatalf("%s: nothing is changed", name)
+		}
+
 		if got := ruletest.Since(t, TemplateEdited, before, strings.ReplaceAll(before, change[0], change[1])); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -242,6 +250,7 @@ func TestChangesThatAreAllowed(t *testing.T) {
 		"a region":     {"  region: us\n", "  region: eu\n"},
 		"a chain":      {"    - name: aws-standalone-cp-1-0-43\n", "    - name: aws-standalone-cp-1-0-42\n"},
 		"the interval": {"      interval: 10m0s\n", "      interval: 20m0s\n"},
+		"the source":   {"      sourceRef:\n        kind: HelmRepository\n        name: kcm\n", ""},
 	} {
 		if got := ruletest.Since(t, TemplateEdited, before, strings.ReplaceAll(before, change[0], change[1])); len(got) == 0 {
 			t.Errorf("%s: nothing is found", name)

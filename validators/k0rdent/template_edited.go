@@ -23,7 +23,8 @@ new content is a new object with a new name, which is why names hold versions. k
 added to a ClusterDeployment, or taken from it.
 
 Judged is a change since a revision: validate --changed-since REV. The rules are those of the kind's schema, with the
-defaults filled in, so that writing a default out is no change.`,
+defaults of the schema and of kcm's webhooks filled in, so that writing one out is no change, nor is a duration in another
+spelling.`,
 	Fix: `Take the change back, and add an object under a new name: a template with its new version, a chain that supports it,
 and a rule of the AccessManagement that names the new chain.`,
 	Bad: []rule.Example{{
@@ -50,8 +51,9 @@ func edit(p *rule.Pass, was, o *reconcile.Object) {
 	if !known {
 		return
 	}
-	for _, problem := range s.Transition(was.Value, o.Value) {
-		at := changedAt(was.Value, o.Value, problem.Path)
+	before, after := schemas.Admitted(was.Value), schemas.Admitted(o.Value)
+	for _, problem := range s.Transition(before, after) {
+		at := changedAt(before, after, problem.Path)
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("%s is changed in %s, and that is refused: %s", o, schemas.Field(at), problem.Message),
 			Hint:    "take the change back, and add an object under a new name",

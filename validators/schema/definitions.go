@@ -34,10 +34,11 @@ func unlessPatched(d schemas.Definition, mayChange bool) schemas.Definition {
 	return d
 }
 
-// validate checks an object against the schemas of its kind, and returns the
-// fewest problems that one of them gives, and those that no schema says.
+// validate checks an object, as webhooks of its kind admit it, against the schemas of its kind, and
+// returns the fewest problems that one of them gives, and those that no schema says.
 func validate(found []*schemas.Schema, object map[string]any, opts schemas.Options) []schemas.Problem {
 	opts.Misspelt = true
+	object = schemas.Admitted(object)
 	all := make([][]schemas.Problem, 0, len(found))
 	for _, s := range found {
 		all = append(all, s.ValidateWith(object, opts))

@@ -34,6 +34,11 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
 `
 
+// template is one of k0rdent's with the specification of a chart.
+func template(chart string) string {
+	return "apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterTemplate\nmetadata: {name: a, namespace: b}\nspec:\n  helm:\n    chartSpec: " + chart + "\n"
+}
+
 // TestWhatIsValidated lists the roles of a file: only what Flux applies as it
 // stands is judged.
 func TestWhatIsValidated(t *testing.T) {
@@ -47,6 +52,8 @@ func TestWhatIsValidated(t *testing.T) {
 		{"in a List", "-- a.yaml --\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data: {b: 1}\n", "a.yaml:6:13", 0},
 		{"not listed", "-- kustomization.yaml --\nresources: []\n-- a.yaml --\n" + badMap, "", 0},
 		{"a value that a built-in field cannot have", "-- a.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {type: Loadbalancer, sessionAffinity: \"\", ports: [{port: 80}]}\n", "a.yaml:4:14", 0},
+		{"what webhooks fill in", "-- a.yaml --\n" + template("{chart: a, version: 1.0.0}"), "", 0},
+		{"what webhooks don't fill in", "-- a.yaml --\n" + template("{interval: hourly, sourceRef: {name: b}}"), "a.yaml:6:5 a.yaml:6:27 a.yaml:6:35", 0},
 		{"a patch", "-- kustomization.yaml --\npatches: [{path: a.yaml}]\n-- a.yaml --\n" + badMap, "", 0},
 		{"a patch of another folder", "-- x/kustomization.yaml --\npatchesStrategicMerge: [../p/a.yaml]\n-- p/a.yaml --\n" + badMap, "", 0},
 		{"a generator's file", "-- x/kustomization.yaml --\nconfigMapGenerator: [{name: a, files: [../p/a.yaml]}]\n-- p/a.yaml --\n" + badMap, "", 0},

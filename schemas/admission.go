@@ -1,0 +1,71 @@
+package schemas
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Admitted is an object as the API server validates it: with what the mutating webhooks of its kind
+// make of it. The object itself is not changed.
+//
+// Those of kcm for ClusterTemplates, ServiceTemplates and ProviderTemplates fill in the sourceRef and
+// the interval of spec.helm.chartSpec, which the definitions require, and write durations as Go does
+// (10m0s), since they write the whole object anew.
+// Source: kcm v1.11.4 and v1.12.0-rc2, internal/webhook/template_webhook.go (setHelmChartDefaults),
+// api/v1beta1/templates_common.go (DefaultSourceRef), internal/helm/release.go
+// (DefaultReconcileInterval), templates/provider/kcm/templates/webhooks.yaml.
+func Admitted(object map[string]any) map[string]any {
+	kind, _ := object["kind"].(string)
+	if object["apiVersion"] != K0rdentGroup+"/v1beta1" || !slices.Contains([]string{"ClusterTemplate", "ServiceTemplate", "ProviderTemplate"}, kind) {
+		return object
+	}
+	object = changed(object, fillChart, "spec", "helm", "chartSpec")
+	for _, of := range [][]string{{"spec", "helm", "chartSource"}, {"spec", "kustomize"}, {"spec", "resources"}} {
+		for _, remote := range []string{"git", "bucket", "oci"} {
+			object = changed(object, spellDurations, append(slices.Clone(of), "remoteSourceSpec", remote)...)
+		}
+	}
+	return object
+}
+
+// changed is a copy of a map in which a function has changed a copy of the map at a path; the map
+// itself where there is none.
+func changed(in map[string]any, change func(map[string]any), path ...string) map[string]any {
+	if len(path) == 0 {
+		out := maps.Clone(in)
+		change(out)
+		return out
+	}
+	field, isMap := in[path[0]].(map[string]any)
+	if !isMap {
+		return in
+	}
+	out := maps.Clone(in)
+	out[path[0]] = changed(field, change, path[1:]...)
+	return out
+}
+
+// fillChart gives a chart the source and the interval that it doesn't have.
+func fillChart(spec map[string]any) {
+	source, isMap := spec["sourceRef"].(map[string]any)
+	if _, given := spec["sourceRef"]; !given || isMap && isEmpty(source["kind"]) && isEmpty(source["name"]) {
+		spec["sourceRef"] = map[string]any{"kind": "HelmRepository", "name": "kcm-templates"}
+	}
+	spellDurations(spec)
+	if _, given := spec["interval"]; !given || spec["interval"] == time.Duration(0).String() {
+		spec["interval"] = (10 * time.Minute).String()
+	}
+}
+
+func isEmpty(field any) bool { return field == nil || field == "" }
+
+// spellDurations writes the durations of a source as Go does.
+func spellDurations(spec map[string]any) {
+	for _, name := range []string{"interval", "timeout"} {
+		text, _ := spec[name].(string)
+		if d, err := time.ParseDuration(text); err == nil {
+			spec[name] = d.String()
+		}
+	}
+}
