@@ -9,6 +9,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/envsubst"
+	"github.com/fluxcd/pkg/envsubst/parse"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
@@ -236,4 +237,55 @@ func mentionsVariable(value any) bool {
 		return slices.ContainsFunc(value, mentionsVariable)
 	}
 	return false
+}
+
+// leaveOpen notes the variables in a root's objects as unknown: nothing in Git says to sync the
+// folder, so the Kustomization that does isn't there either, and its postBuild may define them.
+func (k *Kustomization) leaveOpen() {
+	for _, o := range k.Objects {
+		if o.marked("labels") || o.marked("annotations") {
+			continue
+		}
+		names := map[string]bool{}
+		namesIn(o.Value, names)
+		o.Unknown = append(o.Unknown, keys(names)...)
+	}
+}
+
+// namesIn adds the names of the variables in the texts and field names of a value. A text that
+// the parser refuses has none: Flux would apply nothing of the folder if it replaced any.
+func namesIn(value any, names map[string]bool) {
+	switch value := value.(type) {
+	case string:
+		if !strings.Contains(value, "${") || strings.Count(value, "$") > mostDollars || nesting(value) > mostNested {
+			return
+		}
+		if tree, err := parse.Parse(value); err == nil {
+			variablesIn(tree.Root, names)
+		}
+	case map[string]any:
+		for key, item := range value {
+			namesIn(key, names)
+			namesIn(item, names)
+		}
+	case []any:
+		for _, item := range value {
+			namesIn(item, names)
+		}
+	}
+}
+
+// variablesIn adds the names of the variables in a parsed text.
+func variablesIn(node parse.Node, names map[string]bool) {
+	switch node := node.(type) {
+	case *parse.ListNode:
+		for _, n := range node.Nodes {
+			variablesIn(n, names)
+		}
+	case *parse.FuncNode:
+		names[node.Param] = true
+		for _, n := range node.Args {
+			variablesIn(n, names)
+		}
+	}
 }

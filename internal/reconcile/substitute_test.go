@@ -10,13 +10,16 @@ import (
 )
 
 // TestVariablesThatAreNotKnown: what a source of variables that isn't in Git may define, and what a
-// parent puts into a child although nothing defines it, are unknown, and no text of the objects.
+// parent puts into a child although nothing defines it, are unknown, and no text of the objects. So
+// are the variables of a folder whose own Kustomization isn't in Git.
 func TestVariablesThatAreNotKnown(t *testing.T) {
 	const kustomization = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: NAME, namespace: flux-system}\n" +
 		"spec: {path: ./NAME, prune: true, interval: 1h, sourceRef: {kind: GitRepository, name: fleet}, postBuild: BUILD}\n"
 	of := func(file, name, build string) string {
 		return "-- " + file + " --\n" + strings.NewReplacer("NAME", name, "BUILD", build).Replace(kustomization)
 	}
+	sync := strings.Replace(of("clusters/prod/sync.yaml", "flux-system", "{substitute: {}}"), "./flux-system", "./clusters/prod", 1) +
+		"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\nspec: {url: https://example.com/fleet}\n"
 	const object = "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'a-${CLUSTER}', namespace: a}\n"
 	for _, c := range []struct{ name, files, want string }{
 		{"defined", of("clusters/prod/apps.yaml", "apps", "{substitute: {CLUSTER: prod}}") + object, "a-prod"},
@@ -25,6 +28,10 @@ func TestVariablesThatAreNotKnown(t *testing.T) {
 		{"of one that needn't be there", of("clusters/prod/apps.yaml", "apps", "{substituteFrom: [{kind: Secret, name: vars, optional: true}]}") + object, "a-${CLUSTER}"},
 		{"of a parent that defines none", of("clusters/prod/more.yaml", "more", "{substitute: {OTHER: x}}") + of("more/apps.yaml", "apps", "{substitute: {CLUSTER: '${CLUSTER}'}}") + object, "a-${CLUSTER} unknown"},
 		{"of a parent that defines it", of("clusters/prod/more.yaml", "more", "{substitute: {NAME: prod}}") + of("more/apps.yaml", "apps", "{substitute: {CLUSTER: '${NAME}'}}") + object, "a-prod"},
+		{"of a folder that nothing says to sync", of("clusters/prod/apps.yaml", "apps", "{}") + strings.ReplaceAll(object, "apps/a.yaml", "clusters/prod/a.yaml") + object, "a-${CLUSTER} unknown a-${CLUSTER}"},
+		{"with a default there", of("clusters/prod/apps.yaml", "none", "{}") + strings.NewReplacer("apps/a.yaml", "clusters/prod/a.yaml", "${CLUSTER}", "${CLUSTER:-${NAME}}").Replace(object), "a-${CLUSTER:-${NAME}} unknown"},
+		{"disabled there", of("clusters/prod/apps.yaml", "none", "{}") + strings.NewReplacer("apps/a.yaml", "clusters/prod/a.yaml", "namespace: a", "namespace: a, labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}").Replace(object), "a-${CLUSTER}"},
+		{"of a folder that is synced", sync + strings.ReplaceAll(object, "apps/a.yaml", "clusters/prod/a.yaml"), "a-${CLUSTER}"},
 	} {
 		repo, err := repository.FromFiles(func(yield func(string, []byte) bool) {
 			for _, f := range txtar.Parse([]byte(c.files)).Files {

@@ -257,8 +257,11 @@ func (w *walker) isReady(k *Kustomization) bool {
 // substitute makes a built Kustomization's objects.
 func (k *Kustomization) substitute() {
 	k.Objects = k.objects()
-	if k.Spec.PostBuild != nil {
+	switch {
+	case k.Spec.PostBuild != nil:
 		k.replaceVariables()
+	case k.Parent == nil && k.Object == nil && k.Cluster.Root.Guessed():
+		k.leaveOpen()
 	}
 	for _, o := range k.Objects {
 		applyCommonMetadata(o, k.Spec.CommonMetadata)
