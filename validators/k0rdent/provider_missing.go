@@ -101,25 +101,38 @@ type enabledProviders struct {
 	open  string
 }
 
+// released are the templates of the providers in the Release, by provider.
+func (w *world) released() map[string]string {
+	out := map[string]string{}
+	if r := w.releaseOf(); r != nil {
+		for i := range r.List("spec", "providers") {
+			out[r.Text("spec", "providers", i, "name")] = r.Text("spec", "providers", i, "template")
+		}
+	}
+	return out
+}
+
+// brings are what one of the providers of a Management or Region brings, as clusters need it; known
+// says that it is known.
+func (w *world) brings(o *reconcile.Object, i int, released map[string]string) (brings []string, known bool) {
+	name := o.Text("spec", "providers", i, "name")
+	template := cmp.Or(o.Text("spec", "providers", i, "template"), released[name])
+	of := w.All[reconcile.Identity{Group: group, Kind: providerTemplate, Name: template}]
+	brings, known = providersOf(of, template, kcm.Brings)
+	if !known && of == nil {
+		return kcm.Brings(name)
+	}
+	return brings, known
+}
+
 // enabledBy are the providers of a Management or Region.
 func (w *world) enabledBy(o *reconcile.Object) *enabledProviders {
 	e := &enabledProviders{names: map[string]bool{}, open: w.Partial}
-	released := map[string]string{}
-	if r := w.releaseOf(); r != nil {
-		for i := range r.List("spec", "providers") {
-			released[r.Text("spec", "providers", i, "name")] = r.Text("spec", "providers", i, "template")
-		}
-	}
+	released := w.released()
 	for i := range o.List("spec", "providers") {
-		name := o.Text("spec", "providers", i, "name")
-		template := cmp.Or(o.Text("spec", "providers", i, "template"), released[name])
-		of := w.All[reconcile.Identity{Group: group, Kind: providerTemplate, Name: template}]
-		brings, known := providersOf(of, template, kcm.Brings)
-		if !known && of == nil {
-			brings, known = kcm.Brings(name)
-		}
+		brings, known := w.brings(o, i, released)
 		if !known && e.open == "" {
-			e.open = fmt.Sprintf("what the provider %s of %s brings is not known", name, o)
+			e.open = fmt.Sprintf("what the provider %s of %s brings is not known", o.Text("spec", "providers", i, "name"), o)
 		}
 		for _, one := range brings {
 			e.names[one] = true

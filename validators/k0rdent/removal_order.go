@@ -26,6 +26,11 @@ As much as the Credential counts the rule of access that hands it to the cluster
 without it, and that namespace. A template that goes too is refused as long as the cluster is there: where the Kustomization
 that prunes the cluster waits for the one with the template, neither ever comes to an end.
 
+So do the providers of Cluster API that the cluster's template needs, in the Management or in its credential's Region. One
+that goes from there and from the Release, or with its ProviderTemplate, is uninstalled at once, and nothing is left that
+deletes the cluster. One that the Release keeps kcm refuses to give up as long as the cluster is there: where the
+Kustomization that prunes the cluster waits for the one with the Management, or is the same, neither ever comes to an end.
+
 Judged is a change since a revision: validate --changed-since REV. What Flux doesn't prune
 (kustomize.toolkit.fluxcd.io/prune: disabled, deletionPolicy: Orphan) is left out. Only objects in Git are looked at.`,
 	Fix: `Take out the cluster alone, and everything else in another change when it is gone:
@@ -58,11 +63,15 @@ func (r removal) judge(p *rule.Pass) {
 			continue
 		}
 		question := fmt.Sprintf("whether %s is taken out together with what it takes to delete it", o)
-		if needs := r.needs(o); len(needs) > 0 {
+		providers := r.givenUp(o)
+		if needs := append(r.needs(o), providers.taken...); len(needs) > 0 {
 			r.Report(p, o, finding.Finding{
 				Message: fmt.Sprintf("%s is taken out together with %s, without which k0rdent can't delete the cluster", o, platform.List(needs)),
 				Hint:    "take out the ClusterDeployment alone, and the rest when the cluster is gone",
 			}, question)
+		}
+		if f, stuck := r.deadlock(o, providers); stuck {
+			r.Report(p, o, f, question)
 		}
 		for _, template := range r.refused(o) {
 			r.Report(p, o, finding.Finding{

@@ -142,6 +142,51 @@ func TestTemplatesThatGoWithTheirCluster(t *testing.T) {
 	}
 }
 
+// A provider that a cluster needs goes with it: from the Release too, or with its template, it is gone
+// before the cluster; otherwise kcm refuses it, which matters where the cluster is pruned only after it.
+func TestProvidersThatGoWithTheirCluster(t *testing.T) {
+	const aws, smotron = "cluster-api-provider-aws", "cluster-api-provider-k0sproject-k0smotron"
+	const entry, waits = "  - name: " + aws + "\n    template: " + aws + "-1-0-25\n", "  dependsOn: [{name: management}]\n"
+	both, azureToo, without := enabled(aws, smotron), enabled(aws, "cluster-api-provider-azure", smotron), enabled(smotron)
+	released := strings.Replace(without, entry, "", 1)
+	if released == without {
+		t.Fatal("the Release has another entry")
+	}
+	head, _, _ := strings.Cut(without, "---\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ProviderTemplate\nmetadata:\n  name: "+aws+"-1-0-25\n")
+	_, tail, _ := strings.Cut(without, "-- management/")
+	untemplated := head + "-- management/" + tail
+	step := func(spec, clusters string) string {
+		return strings.Replace(clusterStep("", clusters), "  retryInterval: 1m\n", "  retryInterval: 1m\n"+spec, 1)
+	}
+	together := func(providers, clusters string) string {
+		return base + templates + providers + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- management/")
+	}
+	of := cluster("aws-standalone-cp-1-0-43", "aws")
+	const is = "ClusterDeployment kcm-system/tools is taken out together with the provider " + aws
+	const taken = is + " of Management kcm, without which k0rdent can't delete the cluster\n"
+	const refused = is + ", which kcm refuses to take from Management kcm before it: Kustomization flux-system/"
+	for _, c := range []struct{ name, before, after, want string }{
+		{"from the Release too", base + templates + both + step("", of), base + templates + released + step("", ""), taken},
+		{"with its template", base + templates + both + step("", of), base + templates + untemplated + step("", ""), taken},
+		{
+			"kept by the Release, and waited for", base + templates + both + step(waits, of), base + templates + without + step(waits, ""),
+			refused + "k0rdent, which prunes the cluster, waits for flux-system/management, which applies the Management\n",
+		},
+		{
+			"kept by the Release, in one Kustomization", together(both, of), together(without, ""),
+			refused + "management, which prunes the cluster, applies the Management first\n",
+		},
+		{"kept by the Release, and not waited for", base + templates + both + step("", of), base + templates + without + step("", ""), ""},
+		{"another provider", base + templates + azureToo + step(waits, of), base + templates + both + step(waits, ""), ""},
+		{"the cluster alone", base + templates + both + step(waits, of), base + templates + both + step(waits, ""), ""},
+		{"the provider alone, which another rule tells", base + templates + both + step("", of), base + templates + released + step("", of), ""},
+	} {
+		if got := goneSince(t, c.before, c.after); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
 // Where not all that is applied is known, the cluster may still be there.
 func TestRemovalThatIsNotKnown(t *testing.T) {
 	before := base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws"))

@@ -271,6 +271,25 @@ var k0rdentMutants = []mutant{
 			mark("clusters/management/k0rdent.yaml", "path: «»./k0rdent/clusters\n"),
 		},
 	},
+	{
+		name: "cluster-out-with-its-provider", example: "k0rdent", rule: "k0rdent-removal-order", since: true,
+		edits: []edit{
+			remove("k0rdent/clusters/team-blue/blue-staging.yaml"),
+			replace("k0rdent/clusters/kustomization.yaml", "- team-blue/blue-staging.yaml\n", ""),
+			replace("k0rdent/management/management.yaml", "  - name: cluster-api-provider-openstack\n", ""),
+			replace("k0rdent/release/release.yaml", "  - name: cluster-api-provider-openstack\n    template: cluster-api-provider-openstack-1-0-28\n", ""),
+			mark("clusters/management/k0rdent.yaml", "path: «»./k0rdent/clusters\n"),
+		},
+	},
+	{
+		name: "cluster-out-with-its-provider-disabled", example: "k0rdent", rule: "k0rdent-removal-order", since: true,
+		edits: []edit{
+			remove("k0rdent/clusters/team-blue/blue-staging.yaml"),
+			replace("k0rdent/clusters/kustomization.yaml", "- team-blue/blue-staging.yaml\n", ""),
+			replace("k0rdent/management/management.yaml", "  - name: cluster-api-provider-openstack\n", ""),
+			mark("clusters/management/k0rdent.yaml", "path: «»./k0rdent/clusters\n"),
+		},
+	},
 
 	// The bootstrap.
 	{
