@@ -77,7 +77,8 @@ spec:
   capi: {version: 1.0.9}
   values: {controller: {createRelease: false}, flux2: {}, replicas: 2}
   providers:
-    - {name: projectsveltos, version: 1.1.1, disabled: true}
+    - {name: projectsveltos, version: 1.1.1}
+    - {name: own, version: 1.1.1, disabled: true}
     - {name: cluster-api, version: 1.0.8, disabled: true}
   sources:
     - {name: kcm, url: oci://example.com/a}
@@ -95,7 +96,7 @@ spec:
       clusterTemplateChains: [aws]
       credentials: [aws]
   clusterDeployments:
-    - {name: projectsveltos, template: {name: aws, version: 1.0.9}, credential: aws}
+    - {name: own, template: {name: aws, version: 1.0.9}, credential: aws}
     - {name: capi, namespace: teams, template: {name: aws, version: 1.0.10}, credential: aws}
 `,
 	} {

@@ -81,6 +81,7 @@ func (c *checker) k0rdent() {
 	kc.values()
 	kc.url(k, at("spec", "chartsURL"), k.Spec.ChartsURL)
 	kc.declare()
+	kc.providers()
 	kc.derived()
 	kc.ownNamespaces()
 	kc.templates()

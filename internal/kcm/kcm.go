@@ -4,12 +4,17 @@
 package kcm
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Infrastructure is how the names of providers begin that make machines.
 const Infrastructure = "infrastructure-"
+
+// Sveltos is the chart of Sveltos, which installs services. It must be ready before kcm looks at any
+// cluster or service.
+const Sveltos = "projectsveltos"
 
 // internal is the provider that comes with kcm itself, for clusters that are only adopted.
 const internal = Infrastructure + "internal"
@@ -51,7 +56,7 @@ var brings = map[string][]string{
 	"cluster-api-provider-kubevirt":             {Infrastructure + "kubevirt"},
 	"cluster-api-provider-openstack":            {Infrastructure + "openstack"},
 	"cluster-api-provider-vsphere":              {Infrastructure + "vsphere"},
-	"projectsveltos":                            nil,
+	Sveltos:                                     nil,
 }
 
 // identities is by provider (kcm v1.11.4 and v1.12.0-rc2, templates/provider/*/templates/interface.yaml;
@@ -80,6 +85,9 @@ func Brings(chart string) (providers []string, ok bool) {
 	providers, ok = brings[chart]
 	return slices.Clone(providers), ok
 }
+
+// Charts are kcm's own charts of providers, sorted.
+func Charts() []string { return slices.Sorted(maps.Keys(brings)) }
 
 // BuiltIn says whether a provider comes with kcm itself, whatever is enabled.
 func BuiltIn(provider string) bool { return provider == internal }

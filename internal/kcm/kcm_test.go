@@ -32,6 +32,9 @@ func TestKnown(t *testing.T) {
 	if got, ok := Brings("projectsveltos"); !ok || len(got) > 0 {
 		t.Errorf("projectsveltos brings %v, %v", got, ok)
 	}
+	if got := Charts(); len(got) != len(brings) || !slices.IsSorted(got) || !slices.Contains(got, Sveltos) {
+		t.Errorf("the charts are %v", got)
+	}
 	for _, chart := range []string{"ingress-nginx", "aws"} {
 		if _, ok := Needs(chart); ok {
 			t.Errorf("%s is known", chart)
