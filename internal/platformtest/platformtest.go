@@ -156,6 +156,22 @@ func (o Object) Annotated(key, value string) bool {
 	return o.Text("metadata", "annotations", key) == value
 }
 
+// Holds holds a value of an object against the YAML of the whole of it.
+func (o Object) Holds(t testing.TB, want string, path ...any) {
+	t.Helper()
+	var wanted any
+	if err := yaml.Unmarshal([]byte(want), &wanted); err != nil {
+		t.Fatal(err)
+	}
+	got, err := yaml.Marshal(o.Get(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := yaml.Marshal(wanted); err != nil || string(text) != string(got) {
+		t.Errorf("%v of %s %s is\n%swant\n%s(%v)", path, o.Text("kind"), o.Name(), got, text, err)
+	}
+}
+
 // YAML writes an object down.
 func (o Object) YAML(t testing.TB) string {
 	t.Helper()

@@ -3,22 +3,10 @@ package schema
 import (
 	"fmt"
 	"strings"
-	"sync"
-
-	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/ext"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 )
-
-// health is what Flux parses the expressions of health checks with: it compiles none, since it knows
-// no types.
-// Source: github.com/fluxcd/pkg/runtime v0.110, cel/expression.go (NewExpression).
-var health = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
-		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(), ext.Strings(), ext.Sets(), ext.Encoders())
-})
 
 // expressionProblems are the expressions in spec.healthCheckExprs of a Kustomization or HelmRelease
 // that Flux cannot parse: it stalls before it builds anything. A text that is substituted may be one.
@@ -49,7 +37,7 @@ func expressionProblems(object map[string]any) []schemas.Problem {
 
 // unparsable is why a text is no expression, "" for one.
 func unparsable(text string) string {
-	env, err := health()
+	env, err := schemas.HealthEnv()
 	if err != nil {
 		return ""
 	}
