@@ -20,9 +20,11 @@ var checklist = []struct {
 	check func(*testing.T, *rendered)
 }{
 	{"order: namespaces, Flux, root CA, ChartMuseum, HelmRepositories, ingress, Gitea, bootstrap repository, Flux configuration, Gatekeeper, appmanagement, core, optional, catalogs", checkOrder},
+	{"root CA: a self-signed ClusterIssuer, Certificate and ClusterIssuer kommander-ca; Gitea's certificate is of it", checkRootCA},
+	{"ingress certificate and KommanderCluster, ACME ClusterIssuer", checkIngress},
 	{"definitions: services/<app>/<version>/{<app>.yaml,kustomization.yaml,defaults/{cm,kustomization}.yaml}, services/<app>/metadata.yaml", checkDefinitions},
 	{"ConfigMaps: <app>-<version>-d2iq-defaults, <app>-overrides optional", checkDefaults},
-	{"common: HelmRepositories in kommander-flux with helmMirrorURL; the air-gapped variant adds tls-root-ca", checkCommon},
+	{"common: HelmRepositories in kommander-flux with helmMirrorURL and interval; the air-gapped variant adds tls-root-ca", checkCommon},
 	{"apps-kommander: path, 6h, 1m, prune, wait, substitute, source management", checkAppsKommander},
 	{"workspaces/ and projects/: a folder each", checkFolders},
 	{"variables: kommander-vars in kommander, through substituteFrom", checkVariables},
@@ -30,7 +32,7 @@ var checklist = []struct {
 	{"age: only the recipient is in Git; credentials in shared/kommander-git-repository/git-credentials.yaml", checkSecrets},
 	{"AppDeployment: appRef, configOverrides, clusterSelector, clusterConfigOverrides", checkDeployments},
 	{"AppDeployments never have the name of a Kustomization", checkNames},
-	{"catalogs: GitRepositories with their labels", checkCatalogs},
+	{"catalogs: GitRepositories with their labels, refs and secrets", checkCatalogs},
 	{"Workspace, Project, ProjectRole, VirtualGroupProjectRoleBinding, GitopsRepository", checkProjects},
 	{"Gatekeeper: service accounts of HelmReleases and Kustomizations in projects", checkGatekeeper},
 	{"served API versions only; no patchesStrategicMerge", checkServed},
@@ -113,10 +115,9 @@ func checkWaits(t *testing.T, r *rendered) {
 			t.Errorf("%s waits for %v, want %v", name, got, want)
 		}
 	}
-	for name, kind := range map[string]string{"gatekeeper-templates": "ConstraintTemplate", "workspaces": "Workspace", "projects": "Project"} {
-		if platformtest.Expression(r.Must("Kustomization", "kommander-"+name), kind) == "" {
-			t.Errorf("%s says nothing of when a %s is healthy", name, kind)
-		}
+	platformtest.Healthy(t, r.Must("Kustomization", "kommander-gatekeeper-templates"), "ConstraintTemplate", []string{"{created: true}"}, []string{"{}", "{created: false}"})
+	for name, kind := range map[string]string{"workspaces": "Workspace", "projects": "Project"} {
+		platformtest.Healthy(t, r.Must("Kustomization", "kommander-"+name), kind, []string{"{namespaceRef: {name: retail}}"}, []string{"{}", "{namespaceRef: {}}"})
 	}
 	// It is ready only with the GitRepository of the next step.
 	if r.Must("Kustomization", "kommander-repository").Get("spec", "wait") != nil {
@@ -187,10 +188,12 @@ func checkCommon(t *testing.T, r *rendered) {
 			t.Errorf("%s: %v", file, o)
 		}
 	}
-	if got := r.must(t, "helm-repositories", "HelmRepository", "dl.gitea.io-charts"); got.Text("spec", "url") != "https://dl.gitea.io/charts" || got.Get("spec", "secretRef") != nil {
-		t.Errorf("applied: %v", got)
+	for name, url := range map[string]string{
+		"dl.gitea.io-charts": "https://dl.gitea.io/charts",
+		"mesosphere.github.io-kommander-auditing-pipeline-charts": "https://mesosphere.github.io/kommander-auditing-pipeline/charts",
+	} {
+		r.must(t, "helm-repositories", "HelmRepository", name).Holds(t, "{url: '"+url+"', interval: 10m0s}", "spec")
 	}
-	r.must(t, "helm-repositories", "HelmRepository", "mesosphere.github.io-kommander-auditing-pipeline-charts")
 	if patch := r.Files["common/airgapped/patch-add-secret-ref.yaml"][0]; patch.Text("spec", "secretRef", "name") != "tls-root-ca" {
 		t.Errorf("the air-gapped variant: %v", patch)
 	}
@@ -324,9 +327,11 @@ func checkSecrets(t *testing.T, r *rendered) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if r.Must("GitRepository", "management").Text("spec", "secretRef", "name") != "kommander-git-credentials" {
-		t.Error("the management repository has no credentials")
-	}
+	r.Must("GitRepository", "management").Holds(t, `
+url: https://git.nimbus.example/platform/kommander.git
+ref: {branch: main}
+secretRef: {name: kommander-git-credentials}
+interval: 1m0s`, "spec")
 	var config struct {
 		Rules []struct {
 			Path  string `yaml:"path_regex"`
@@ -422,16 +427,18 @@ func checkCatalogs(t *testing.T, r *rendered) {
 	for _, c := range []struct {
 		step, name, namespace string
 		labels                map[string]any
+		spec                  string
 	}{
 		{"catalogs", "dkp-catalog-applications", "kommander", map[string]any{
 			"kommander.d2iq.io/gitapps-gitrepository-type": "dkp", "kommander.d2iq.io/gitrepository-type": "catalog",
 			"kommander.d2iq.io/workspace-default-catalog-repository": "true", "kommander.d2iq.io/project-default-catalog-repository": "true",
-		}},
+		}, "{url: https://github.com/mesosphere/dkp-catalog-applications, ref: {tag: v2.4.0}, interval: 10m0s}"},
 		{"workspace-content", "retail-applications", "retail", map[string]any{
 			"kommander.d2iq.io/gitapps-gitrepository-type": "catalog", "kommander.d2iq.io/gitrepository-type": "catalog",
-		}},
+		}, "{url: https://git.nimbus.example/retail/applications.git, ref: {branch: main}, secretRef: {name: retail-applications}, interval: 10m0s}"},
 	} {
 		o := r.must(t, c.step, "GitRepository", c.name)
+		o.Holds(t, c.spec, "spec")
 		if o.Text("metadata", "namespace") != c.namespace || !reflect.DeepEqual(o.Get("metadata", "labels"), any(c.labels)) {
 			t.Errorf("%s: %v", c.name, o.Get("metadata"))
 		}
@@ -462,6 +469,10 @@ func checkProjects(t *testing.T, r *rendered) {
 			t.Errorf("%s %s: %v, want %v in %q", o.kind, o.name, got, want, o.namespace)
 		}
 	}
+	// Projects select clusters by these labels.
+	for name, environment := range map[string]string{"retail-production": "production", "retail-staging": "staging"} {
+		r.must(t, "workspace-content", "KommanderCluster", name).Holds(t, "{environment: "+environment+"}", "metadata", "labels")
+	}
 	for _, kind := range []string{"Workspace", "Project", "ProjectRole", "VirtualGroupProjectRoleBinding"} {
 		for _, o := range r.Of(kind) {
 			if o.Text("apiVersion") != "workspaces.kommander.mesosphere.io/v1alpha1" {
@@ -486,9 +497,19 @@ func checkGatekeeper(t *testing.T, r *rendered) {
 		}
 	}
 	template := r.must(t, "gatekeeper-templates", "ConstraintTemplate", "requiredserviceaccountname")
-	if template.Text("spec", "crd", "spec", "names", "kind") != "RequiredServiceAccountName" || !strings.Contains(template.Text("spec", "targets", 0, "rego"), "serviceAccountName") {
-		t.Errorf("the template: %v", template)
-	}
+	// A violation where the condition holds: no service account, or one without a name.
+	template.Holds(t, `
+crd: {spec: {names: {kind: RequiredServiceAccountName}}}
+targets:
+- target: admission.k8s.gatekeeper.sh
+  rego: |
+    package requiredserviceaccountname
+
+    violation[{"msg": msg}] {
+      object.get(input.review.object.spec, "serviceAccountName", "") == ""
+      msg := sprintf("%s %s has no serviceAccountName", [input.review.kind.kind, input.review.object.metadata.name])
+    }
+`, "spec")
 }
 
 func checkServed(t *testing.T, r *rendered) {
