@@ -152,7 +152,13 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 	changed := total.Created+total.Updated+total.Deleted > 0
 	switch {
 	case o.Check && (changed || total.Conflicts > 0):
-		fmt.Fprintf(s.err, "the tree is stale: %s\n  hint: run %q\n", total, command)
+		fmt.Fprintf(s.err, "the tree is stale: %s\n", total)
+		if changed {
+			fmt.Fprintf(s.err, "  hint: run %q\n", command)
+		}
+		printWaysOut(s.err, planned, o.Out != "")
+	case o.Check && len(absent) > 0:
+		fmt.Fprintln(s.out, "the tree is what the specification says, but for what is not made yet")
 	case o.Check:
 		fmt.Fprintln(s.out, "the tree is what the specification says")
 	case total.Conflicts > 0:
@@ -201,6 +207,17 @@ func printConflicts(w io.Writer, prefix string, conflicts []tree.Conflict) error
 		}
 	}
 	return nil
+}
+
+// printWaysOut names the files in conflict, which a render leaves as they are, each with the way out.
+// several says that --overwrite wants the target's name in front of their paths.
+func printWaysOut(w io.Writer, planned []render.Planned, several bool) {
+	for _, p := range planned {
+		for _, c := range p.Plan.Conflicts {
+			c.Path = path.Join(prefixOf(p.Target.Name, several), c.Path)
+			fmt.Fprintf(w, "%s\n  hint: %s\n", c.Message(), c.Hint())
+		}
+	}
 }
 
 // prefixOf is what stands before a path in --overwrite where there are several

@@ -73,6 +73,7 @@ func explain(err error) (status int, text string) {
 		file  *tree.FileError
 		no    *render.Refusal
 		git   *gitrepo.Advice
+		dirty *gitrepo.DirtyError
 
 		findings *functions.FindingsError
 	)
@@ -94,6 +95,8 @@ func explain(err error) (status int, text string) {
 		return statusUsage, withHint(err.Error(), file.Hint)
 	case errors.As(err, &git):
 		return statusStopped, withHint(err.Error(), git.Hint)
+	case errors.As(err, &dirty):
+		return statusStopped, withHint(err.Error(), dirty.Hint())
 	}
 	return statusStopped, err.Error()
 }

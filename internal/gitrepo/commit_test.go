@@ -164,6 +164,9 @@ func TestRefusedWhenDirty(t *testing.T) {
 	if !errors.Is(err, ErrDirty) || !errors.As(err, &dirty) {
 		t.Fatalf("got %v", err)
 	}
+	if dirty.Unborn || !strings.Contains(dirty.Hint(), "stash") {
+		t.Errorf("the way out is %q, of a branch without a commit: %v", dirty.Hint(), dirty.Unborn)
+	}
 	got := map[string]string{}
 	for _, p := range dirty.Paths {
 		got[p.Path] = p.State
@@ -174,6 +177,18 @@ func TestRefusedWhenDirty(t *testing.T) {
 		t.Error("something changed")
 	}
 	sound(t, dir)
+}
+
+// TestUnbornBranchHasNothingToStash commits into a repository without a commit, where git stash fails.
+func TestUnbornBranchHasNothingToStash(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	write(t, dir, map[string]string{"a": "mine"})
+	_, err := open(t, dir, "main", Options{}).Commit(t.Context(), puts(map[string]string{"a": "2"}), opts("x"))
+	var dirty *DirtyError
+	if !errors.As(err, &dirty) || !dirty.Unborn || strings.Contains(dirty.Hint(), "stash") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestKeepsModesLinksAndSubmodules(t *testing.T) {

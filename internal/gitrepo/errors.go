@@ -52,6 +52,8 @@ func (e *Advice) Unwrap() error { return e.Err }
 type DirtyError struct {
 	// Branch is the short name of the checked-out branch, Dir its work tree.
 	Branch, Dir string
+	// Unborn says that the branch has no commit yet, so that nothing can be stashed.
+	Unborn bool
 	// Paths in order, each with what is the matter.
 	Paths []DirtyPath
 }
@@ -74,8 +76,15 @@ func (e *DirtyError) Error() string {
 		}
 		fmt.Fprintf(&b, "\n  %-10s %s", p.State, p.Path)
 	}
-	b.WriteString("\ncommit, stash or move them, and run again")
 	return b.String()
+}
+
+// Hint is the way out.
+func (e *DirtyError) Hint() string {
+	if e.Unborn {
+		return "commit or move them, and run again"
+	}
+	return "commit, stash or move them, and run again"
 }
 
 // Is makes errors.Is(err, ErrDirty) true.

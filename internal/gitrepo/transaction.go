@@ -210,7 +210,7 @@ func (t *transaction) preflight() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.check(shortRef(t.j.Ref)), c.close())
+	return errors.Join(c.check(shortRef(t.j.Ref), t.j.Old == ""), c.close())
 }
 
 // checkout opens the work tree with the differences that the move makes.
@@ -327,7 +327,7 @@ func (t *transaction) prepare() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.check(shortRef(t.j.Ref)), c.close())
+	return errors.Join(c.check(shortRef(t.j.Ref), t.j.Old == ""), c.close())
 }
 
 // headFolder is the git folder whose HEAD follows the branch, and whose log of

@@ -182,9 +182,9 @@ func (c *checkout) hashFile(path string, size int64) (plumbing.Hash, error) {
 }
 
 // check lists the paths with changes of the user's: everything that is neither
-// as committed before nor as it will be.
-func (c *checkout) check(branch string) error {
-	dirty := &DirtyError{Branch: branch, Dir: c.dir}
+// as committed before nor as it will be. unborn says that nothing was committed before.
+func (c *checkout) check(branch string, unborn bool) error {
+	dirty := &DirtyError{Branch: branch, Dir: c.dir, Unborn: unborn}
 	for _, d := range c.diffs {
 		what, err := c.dirt(d)
 		if err != nil {

@@ -376,7 +376,18 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	check := j.options
 	check.DryRun = true
 	j.Result, err = j.branch.Commit(ctx, j.changes, check)
-	return err
+	return c.unrendered(j, err)
+}
+
+// unrendered names the way out where the work tree's changes are those of another render than this
+// commit's: its inventory is neither as committed nor as it will be.
+func (c *committer) unrendered(j *commitJob, err error) error {
+	var dirty *gitrepo.DirtyError
+	if !errors.As(err, &dirty) || !sameFolder(j.branch.WorkTree(), c.source.Root) ||
+		!slices.ContainsFunc(dirty.Paths, func(p gitrepo.DirtyPath) bool { return p.Path == tree.InventoryPath }) {
+		return err
+	}
+	return &Refusal{Err: err, Hint: "the work tree is of an earlier render: run \"fleetwright render\" there, and commit again"}
 }
 
 // checkedOut says whether a job's branch is checked out in its work tree.
