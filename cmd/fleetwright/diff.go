@@ -111,7 +111,11 @@ func (f folder) at(ctx context.Context, revision string) (*repository.Repository
 	if ctx.Err() != nil {
 		return nil, err
 	}
-	return nil, &render.BadInput{Err: err, Hint: "name a revision of the repository that the folder is in; a shallow clone may lack it (git fetch --unshallow)"}
+	hint := "name a revision of the repository that the folder is in"
+	if advice := (*gitrepo.Advice)(nil); errors.As(err, &advice) {
+		hint = advice.Hint
+	}
+	return nil, &render.BadInput{Err: err, Hint: hint}
 }
 
 // diffReport is what diff prints with --format json. Fields may be added and are never

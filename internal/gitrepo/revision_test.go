@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -97,5 +98,38 @@ func TestWithin(t *testing.T) {
 		if got != want || below != c.below || ok != c.ok {
 			t.Errorf("%s: %q, %q, %v", c.dir, got, below, ok)
 		}
+	}
+}
+
+// TestReadRevisionSaysWhatIsMissing asks for revisions that there are not: of a repository without a
+// commit, before the first one, and before the end of a shallow clone.
+func TestReadRevisionSaysWhatIsMissing(t *testing.T) {
+	empty, dir, shallow := t.TempDir(), normal(t, map[string]string{"a": "1"}), filepath.Join(t.TempDir(), "clone")
+	git(t, empty, "init", "--quiet", "--initial-branch=main")
+	git(t, dir, "commit", "--quiet", "--allow-empty", "--message", "second")
+	git(t, dir, "commit", "--quiet", "--allow-empty", "--message", "third")
+	git(t, dir, "clone", "--quiet", "--depth=2", "file://"+dir, shallow)
+	for _, c := range []struct{ dir, revision, message, hint string }{
+		{empty, "HEAD", `"HEAD": there is no commit yet`, "commit first"},
+		{empty, "main~2", `"main~2": there is no commit yet`, "commit first"},
+		{dir, "HEAD~3", `"HEAD~3": "HEAD" has only 3 commits`, "the first one is HEAD~2"},
+		{dir, "main~10", `"main~10": "main" has only 3 commits`, "the first one is main~2"},
+		{dir, "HEAD~2~1", `"HEAD~2~1": there is no such commit before it`, "name a revision"},
+		{dir, "nothing~1", `"nothing~1": reference not found`, "name a revision"},
+		{shallow, "HEAD~2", `"HEAD~2": this clone has only 2 commits of "HEAD"`, "git fetch --unshallow"},
+		{shallow, "nothing", `"nothing": reference not found`, "git fetch --unshallow"},
+	} {
+		_, err := ReadRevision(t.Context(), c.dir, c.revision)
+		var advice *Advice
+		if !errors.Is(err, ErrNoRevision) || !errors.As(err, &advice) {
+			t.Errorf("%s gives %v", c.revision, err)
+			continue
+		}
+		if want := "no such revision: " + c.message; err.Error() != want || !strings.Contains(advice.Hint, c.hint) {
+			t.Errorf("%s gives %q with %q, want %q with %q", c.revision, err, advice.Hint, want, c.hint)
+		}
+	}
+	if _, err := ReadRevision(t.Context(), dir, "HEAD~2"); err != nil {
+		t.Errorf("the first commit: %v", err)
 	}
 }
