@@ -56,7 +56,9 @@ Kubernetes, or a version of the template that has another one.`,
 func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 	cred := w.credentialOf(o)
 	needs, known := w.needs(o)
-	if w.steps += len(needs); cred == nil || !known || w.steps > mostSteps || platform.Unknown(o.Text("spec", "template")) {
+	const question = "has a credential that fits its template"
+	w.steps += len(needs)
+	if w.spent(p, o, question, "spec", "credential") || cred == nil || !known || platform.Unknown(o.Text("spec", "template")) {
 		return // told by another rule, or not known
 	}
 	kind := identityOf(cred).Kind
@@ -68,7 +70,8 @@ func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 		if len(kinds) == 0 {
 			kinds = kcm.Identities(provider)
 		}
-		if w.steps += 1 + len(kinds); w.steps > mostSteps || len(kinds) == 0 || slices.Contains(kinds, kind) {
+		w.steps += 1 + len(kinds)
+		if w.spent(p, o, question, "spec", "credential") || len(kinds) == 0 || slices.Contains(kinds, kind) {
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{

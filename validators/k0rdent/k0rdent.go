@@ -64,11 +64,27 @@ type world struct {
 	// is first asked for; steps bound the work.
 	handedOn map[[2]string]*handed
 	steps    int
+	// stopped says that it has been told that there is more than that.
+	stopped bool
 }
 
-// mostSteps bounds how many entries of rules of access and chains are followed on a
-// cluster.
+// mostSteps bounds how many entries of rules of access, chains and lists of providers are followed on
+// a cluster.
 const mostSteps = 1_000_000
+
+// spent says whether there is more on a cluster than is followed, and tells the first time that a
+// question about an object, and those behind it, is open.
+func (w *world) spent(p *rule.Pass, o *reconcile.Object, question string, path ...any) bool {
+	if w.steps <= mostSteps {
+		return false
+	}
+	if !w.stopped {
+		w.stopped = true
+		file, line, _ := o.Position(path...)
+		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s %s, and what comes behind it", o, question), "there is too much on the cluster to follow")
+	}
+	return true
+}
 
 // worlds are the management clusters of a repository.
 func worlds(p *rule.Pass) []*world {

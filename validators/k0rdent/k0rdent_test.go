@@ -2,6 +2,7 @@ package k0rdent
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -307,6 +308,30 @@ func TestTooMuchToFollow(t *testing.T) {
 	found, open := ruletest.Run(t, CredentialMissing, b.String())
 	if len(found) == 0 || !slices.ContainsFunc(open, func(u finding.Unresolved) bool { return strings.Contains(u.Reason, tooMuch) }) {
 		t.Errorf("%d findings, %d unresolved", len(found), len(open))
+	}
+}
+
+// Where the templates of clusters need more than is followed, that is said once of each rule, and what
+// came before is told.
+func TestTooManyNeeds(t *testing.T) {
+	var b strings.Builder
+	const last = "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n"
+	needs := last + "  providers: [infrastructure-azure" + strings.Repeat(", bootstrap-own", 4000) + "]\n"
+	b.WriteString(base + strings.Replace(templates, last, needs, 1) + enabled("cluster-api-provider-azure") + "-- clusters/prod/clusters.yaml --\n")
+	for i := range 300 {
+		b.WriteString("apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterDeployment\nmetadata:\n  name: c" + strconv.Itoa(i) + "\n  namespace: kcm-system\nspec:\n  template: aws-standalone-cp-1-0-43\n  credential: aws\n---\n")
+	}
+	for _, r := range []rule.Rule{ClusterUnfit, ProviderMissing} {
+		found, open := ruletest.Run(t, r, b.String())
+		n := 0
+		for _, u := range open {
+			if strings.Contains(u.Reason, "and what comes behind it: there is too much on the cluster to follow") {
+				n++
+			}
+		}
+		if len(found) == 0 || len(found) >= 300 || n != 1 {
+			t.Errorf("%s: %d findings, %d unresolved, %d of them for too much", r.ID, len(found), len(open), n)
+		}
 	}
 }
 

@@ -66,7 +66,8 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 		return
 	}
 	clusters := w.Of(clusterKind)
-	if w.steps += len(clusters); w.steps > mostSteps {
+	w.steps += len(clusters)
+	if w.spent(p, o, "selects any cluster", at...) {
 		return
 	}
 	for _, c := range clusters {

@@ -146,7 +146,8 @@ func (w *world) enabledBy(o *reconcile.Object) *enabledProviders {
 func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconcile.Object]*enabledProviders) {
 	needs, ok := w.needs(o)
 	credential := w.credentialOf(o)
-	if w.steps += len(needs); !ok || credential == nil || w.steps > mostSteps {
+	w.steps += len(needs)
+	if w.spent(p, o, "needs what is enabled", "spec", "template") || !ok || credential == nil {
 		return // told by another rule
 	}
 	in := w.regional(credential)
