@@ -1,6 +1,9 @@
 package k0rdent_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func checkCredentials(t *testing.T, r *rendered) {
 	for name, spec := range map[string]string{
@@ -49,6 +52,9 @@ name: openstack-resource-template
 namespace: kcm-system
 labels: {k0rdent.mirantis.com/component: kcm}
 annotations: {projectsveltos.io/template: "true"}`, "metadata")
+	if got := r.Must("ConfigMap", "openstack-resource-template").Text("data", "configmap.yaml"); !strings.Contains(got, `getResource "InfrastructureProviderIdentity"`) {
+		t.Errorf("the resource template is %q", got)
+	}
 	if secrets := r.Of("Secret"); len(secrets) > 0 {
 		t.Errorf("Secrets are rendered: %v", secrets)
 	}

@@ -161,6 +161,7 @@ func checkAccess(t *testing.T, r *rendered) {
 	o.Holds(t, "{list: [team-red]}", "spec", "accessRules", 0, "targetNamespaces")
 	o.Holds(t, "{selector: {matchLabels: {nimbus.example/clusters: private}}}", "spec", "accessRules", 1, "targetNamespaces")
 	o.Holds(t, "{stringSelector: nimbus.example/stage in (development)}", "spec", "accessRules", 2, "targetNamespaces")
+	r.Must("Namespace", "team-blue").Holds(t, "{nimbus.example/clusters: private}", "metadata", "labels") // what the selector selects
 	cluster, service := r.chain("ClusterTemplateChain", "aws-"), r.chain("ServiceTemplateChain", "services-")
 	if version := r.Of("Release")[0].Text("spec", "version"); strings.HasPrefix(version, "1.11") {
 		want := map[string][]string{"clusterTemplateChains": {cluster}, "serviceTemplateChains": {service}, "credentials": {"aws"}}
@@ -255,6 +256,9 @@ func checkUpgrades(t *testing.T, r *rendered) {
 }
 
 func checkKept(t *testing.T, r *rendered) {
+	for _, kind := range []string{"Management", "AccessManagement"} { // kcm backs up what has the label
+		r.Must(kind, "kcm").Holds(t, "{k0rdent.mirantis.com/component: kcm}", "metadata", "labels")
+	}
 	for _, kind := range []string{"Management", "AccessManagement", "Release", "ProviderTemplate", "ClusterTemplate", "ServiceTemplate"} {
 		for _, o := range r.Of(kind) {
 			if !o.Annotated(prune, "disabled") {
@@ -290,6 +294,8 @@ func checkToggles(t *testing.T, r *rendered) {
 		}
 	}
 	hr := r.Must("HelmRelease", "kcm")
+	hr.Holds(t, "{kind: OCIRepository, name: kcm}", "spec", "chartRef")
+	r.Must("OCIRepository", "kcm").Holds(t, "{tag: "+r.Of("Release")[0].Text("spec", "version")+"}", "spec", "ref")
 	if !reflect.DeepEqual(hr.Get("spec", "values"), r.Must("Management", "kcm").Get("spec", "core", "kcm", "config")) {
 		t.Error("the Management installs kcm with other values than the HelmRelease that it takes over")
 	}
