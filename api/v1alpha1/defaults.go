@@ -166,7 +166,7 @@ func applyDefaults(s *Spec) {
 		defaultK0rdent(&s.K0rdent.Spec)
 	}
 	if s.Kommander != nil {
-		defaultKommander(&s.Kommander.Spec, s.Fleet.Spec)
+		defaultKommander(&s.Kommander.Spec, s)
 	}
 }
 

@@ -90,8 +90,9 @@ type KommanderAirGapped struct {
 // KommanderRootCA is the ClusterIssuer kommander-ca.
 type KommanderRootCA struct {
 	// Namespace of its certificate: where cert-manager reads what a ClusterIssuer
-	// needs.
-	Namespace string `json:"namespace,omitempty" jsonschema:"default=cert-manager,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	// needs. By default that of the Addon with the chart cert-manager on the
+	// management cluster, and cert-manager where there is none.
+	Namespace string `json:"namespace,omitempty" jsonschema:"example=cert-manager,maxLength=63,pattern=^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 }
 
 // KommanderIngress is the management cluster's domain and certificate.

@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -127,8 +128,38 @@ func (s *KommanderSpec) Workspace(name string) *KommanderWorkspace {
 // ObjectName is the name of the ClusterApp or App that an AppDeployment names.
 func (a KommanderApplication) ObjectName() string { return a.Application + "-" + a.Version }
 
+// certManagerChart is the chart of cert-manager, and the namespace that it is mostly installed in.
+const certManagerChart = "cert-manager"
+
+// certManager is the add-on that brings cert-manager to a cluster, nil where none does, and the
+// namespace where it reads what ClusterIssuers need: that of its pods, unless its values name
+// another one (cert-manager's chart, templates/deployment.yaml). sure is false where
+// they may do so by arguments or variables.
+func (s *Spec) certManager(c *Cluster) (a *Addon, namespace string, sure bool) {
+	addons := s.AddonsOn(c)
+	i := slices.IndexFunc(addons, func(a *Addon) bool {
+		return a.Spec.Chart != nil && cmp.Or(a.Spec.Chart.Name, path.Base(a.Spec.Chart.URL)) == certManagerChart
+	})
+	if i < 0 {
+		return nil, "", false
+	}
+	a = addons[i]
+	namespace, sure = a.Spec.Namespace, true
+	values := s.EffectiveValues(a, c)
+	for _, field := range []string{"namespace", "clusterResourceNamespace"} {
+		if given, isText := values[field].(string); isText && given != "" {
+			namespace = given
+		}
+	}
+	if strings.Contains(namespace, "${") {
+		return a, a.Spec.Namespace, false
+	}
+	return a, namespace, values["extraArgs"] == nil
+}
+
 // defaultKommander fills in what a Kommander leaves out.
-func defaultKommander(s *KommanderSpec, f FleetSpec) {
+func defaultKommander(s *KommanderSpec, of *Spec) {
+	f := of.Fleet.Spec
 	set(&s.Timeout, "15m")
 	set(&s.Management.URL, f.Repository.URL)
 	set(&s.Management.Branch, f.Repository.Branch)
@@ -136,7 +167,11 @@ func defaultKommander(s *KommanderSpec, f FleetSpec) {
 	if s.Management.Keys == nil {
 		s.Management.Keys = fromEnvironment("kommander-git", "username", "password")
 	}
-	set(&s.RootCA.Namespace, "cert-manager")
+	if c := of.Cluster(s.Cluster); c != nil {
+		_, namespace, _ := of.certManager(c)
+		set(&s.RootCA.Namespace, namespace)
+	}
+	set(&s.RootCA.Namespace, certManagerChart)
 	if a := s.AirGapped; a != nil && a.Keys == nil {
 		a.Keys = []SecretKey{{Name: s.CAKey(), From: SecretSource{Env: "KOMMANDER_ROOT_CA"}}}
 	}

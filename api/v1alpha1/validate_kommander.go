@@ -25,6 +25,7 @@ func (c *checker) kommander() {
 	kc.cluster(k.Spec.Cluster, "Kommander's Kustomizations and HelmReleases name no service account, and their sources stand in kommander-flux", "Kommander can install nothing")
 	kc.release()
 	kc.repositories()
+	kc.rootCA()
 	kc.definitions()
 	kc.charts()
 	kc.core()
@@ -85,6 +86,19 @@ func (c *kommanderChecker) repositories() {
 		c.url(c.of, at("spec", "helmRepositories").item(i), u)
 	}
 	c.unique(at("spec", "helmRepositories"), "Helm repository", s.HelmRepositories)
+}
+
+// rootCA checks that the Secret of the certificate authority is where cert-manager reads it.
+func (c *kommanderChecker) rootCA() {
+	cluster := c.spec.Cluster(c.of.Spec.Cluster)
+	if cluster == nil {
+		return
+	}
+	a, namespace, sure := c.spec.certManager(cluster)
+	if given := c.of.Spec.RootCA.Namespace; a != nil && sure && given != namespace && c.whole(a, c.of) {
+		c.fail(c.of, at("spec", "rootCA", "namespace"), "take it out, or write "+shorten(namespace),
+			"the ClusterIssuer kommander-ca never gets ready: cert-manager of %s reads its Secret in namespace %s, not in %s", c.called(a), quote(namespace), quote(given))
+	}
 }
 
 // definitions gathers the applications' versions.
