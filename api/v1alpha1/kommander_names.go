@@ -144,7 +144,7 @@ func (s *Spec) certManager(c *Cluster) (a *Addon, namespace string, sure bool) {
 		return nil, "", false
 	}
 	a = addons[i]
-	namespace, sure = a.Spec.Namespace, true
+	namespace = a.Spec.Namespace
 	values := s.EffectiveValues(a, c)
 	for _, field := range []string{"namespace", "clusterResourceNamespace"} {
 		if given, isText := values[field].(string); isText && given != "" {

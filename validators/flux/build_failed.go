@@ -1,11 +1,13 @@
 package flux
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -20,7 +22,8 @@ other change either, until it is mended. What depends on it waits.
 
 In a repository without a cluster, such as a tenant's, each kustomization is looked at for files and folders that it
 lists and that are nowhere: neither ignored by Git, nor in a submodule or behind a symlink. Examples and tests are left
-alone.
+alone. So it is with the definitions of applications that AppDeployments of Kommander name, which Kommander builds:
+they are judged as they stand, and what its variables make of them is unresolved.
 
 The build is Flux's own, with kustomize's code: a folder without a kustomization.yaml gets one of all its manifests,
 and patches, components and images of the Flux Kustomization are added. The finding is at the file that is to be
@@ -42,6 +45,16 @@ resources:
   - podinfo.yaml # <-- here
 components:
   - ../components/limits # <-- here
+`}, {Files: fluxSync + appDeployment + `-- services/reloader/1.0.5/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - reloader.yaml # <-- here
+`}},
+	Unresolved: []rule.Example{{Files: fluxSync + appDeployment + `-- services/reloader/1.0.5/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1beta1 # <-- here
+kind: Kustomization
+resources: []
 `}},
 	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
 apiVersion: kustomize.config.k8s.io/v1beta1
@@ -63,7 +76,9 @@ generated.yaml
 `}},
 	Run: func(p *rule.Pass) {
 		var open questions
+		read := map[string]bool{}
 		each(p, func(w *world) {
+			maps.Copy(read, w.read)
 			for _, k := range w.cluster.Kustomizations {
 				if !k.Spec.Suspend {
 					open.undecided(p, k)
@@ -87,18 +102,38 @@ generated.yaml
 			}
 		})
 		open.report(p)
-		unbuilt(p)
+		unbuilt(p, read)
 	},
 }
 
+// appDeployment names the definition of an application of Kommander's.
+const appDeployment = `-- clusters/prod/reloader.yaml --
+apiVersion: apps.kommander.d2iq.io/v1alpha3
+kind: AppDeployment
+metadata:
+  name: reloader
+  namespace: retail
+spec:
+  appRef:
+    kind: ClusterApp
+    name: reloader-1.0.5
+`
+
 // unbuilt reports what the kustomizations of a repository without a cluster list and that isn't
-// there: those of another repository build them, or people. Examples and tests are left alone, and
-// what stands in charts.
-func unbuilt(p *rule.Pass) {
-	if len(p.Fleet().Clusters) > 0 {
-		return
-	}
+// there: those of another repository build them, or people; and those of the definitions of
+// applications, which Kommander builds, but for the files that a cluster's builds read. Examples and
+// tests are left alone, and what stands in charts.
+func unbuilt(p *rule.Pass, read map[string]bool) {
+	clusters, definitions := len(p.Fleet().Clusters) > 0, platform.Deployed.Of(p)
+	told := false
 	for _, k := range p.Repo.Kustomizes() {
+		if clusters && (!definitions.Hold(k.File.Path) || read[k.File.Path]) {
+			continue
+		}
+		if clusters && !told {
+			p.Unresolved(k.File.Path, 1, "what Kommander makes of the definitions that AppDeployments name: it builds them with variables of its own, here they are judged as they stand")
+			told = true
+		}
 		if k.File.Excluded || repository.IsExample(k.File.Path) || p.Repo.Use(k.File.Path) == repository.Chart {
 			continue
 		}

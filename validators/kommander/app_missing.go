@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ func appReferences(w *world) []platform.Reference {
 		if out = append(out, r); r.Name == "" {
 			continue // the one that is on the cluster
 		}
-		name, _ := splitApp(r.Name)
+		name, _ := platform.SplitApp(r.Name)
 		for i := range o.List("spec", "clusterConfigOverrides") {
 			one := platform.Of(o, appsGroup, kind, namespace, "spec", "clusterConfigOverrides", i, "appVersion")
 			if one.Name = name + "-" + one.Name; one.Name != r.Name && one.Name != name+"-" {
@@ -84,21 +83,6 @@ func appReferences(w *world) []platform.Reference {
 // versions are those of an application that Git holds.
 type versions map[string]bool
 
-// version is the end of an application's name: its first digit follows a dash.
-var version = regexp.MustCompile(`^(.+?)-(v?\d+(\..*)?)$`)
-
-// splitApp splits the name of an application from its version, "" where there is none.
-func splitApp(name string) (app, of string) {
-	if m := version.FindStringSubmatch(name); m != nil {
-		return m[1], m[2]
-	}
-	return name, ""
-}
-
-// definitionFolders are where Kommander's repository has its definitions: up to 2.15,
-// and since then.
-var definitionFolders = []string{"services", "applications"}
-
 // addApps gathers the applications whose definitions, or objects, Git holds.
 func (w *world) addApps(p *rule.Pass) {
 	w.apps = map[string]versions{}
@@ -108,7 +92,7 @@ func (w *world) addApps(p *rule.Pass) {
 		}
 		w.apps[name][version] = true
 	}
-	for _, folder := range definitionFolders {
+	for _, folder := range platform.DefinitionFolders() {
 		names, _ := p.Repo.ReadDir(folder)
 		for _, name := range names {
 			found, _ := p.Repo.ReadDir(path.Join(folder, name))
@@ -121,14 +105,14 @@ func (w *world) addApps(p *rule.Pass) {
 	}
 	for _, kind := range []string{app, clusterApp} {
 		for _, o := range w.Of(kind) {
-			add(splitApp(o.Name))
+			add(platform.SplitApp(o.Name))
 		}
 	}
 }
 
 // hasApp says whether the definition of an application is there.
 func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
-	name, version := splitApp(r.Name)
+	name, version := platform.SplitApp(r.Name)
 	known, doubt := w.apps[name], w.Doubt(r)
 	switch {
 	case known[version]:
@@ -143,7 +127,7 @@ func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
 
 // versionsOf hints at the versions of an application that there are.
 func (w *world) versionsOf(r platform.Reference) string {
-	name, _ := splitApp(r.Name)
+	name, _ := platform.SplitApp(r.Name)
 	known := slices.Sorted(maps.Keys(w.apps[name]))
 	const most = 10
 	if len(known) > most {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -41,7 +42,7 @@ clusters.`,
 			groups := map[[3]string]*deployments{}
 			for _, o := range w.Of(deployment) {
 				name, kind := o.Text("spec", "appRef", "name"), o.Text("spec", "appRef", "kind")
-				application, version := splitApp(name)
+				application, version := platform.SplitApp(name)
 				if version == "" || platform.Unknown(name+kind+o.Namespace+o.Name) {
 					continue
 				}
@@ -126,7 +127,7 @@ func judgeShared(p *rule.Pass, o, other *reconcile.Object, application string, s
 // theirs has a name without variables.
 func fixedNames(p *rule.Pass) map[string]bool {
 	fixed := map[string]bool{}
-	for _, folder := range definitionFolders {
+	for _, folder := range platform.DefinitionFolders() {
 		names, _ := p.Repo.ReadDir(folder)
 		for _, name := range names {
 			if _, isFolder := p.Repo.ReadDir(path.Join(folder, name)); isFolder {
@@ -136,7 +137,7 @@ func fixedNames(p *rule.Pass) map[string]bool {
 	}
 	for _, hr := range p.Repo.ByKind("helm.toolkit.fluxcd.io", "HelmRelease") {
 		parts := strings.Split(hr.Document.File.Path, "/")
-		if len(parts) > 3 && (parts[0] == definitionFolders[0] || parts[0] == definitionFolders[1]) && hr.Name != "" && !platform.Unknown(hr.Name) {
+		if len(parts) > 3 && slices.Contains(platform.DefinitionFolders(), parts[0]) && hr.Name != "" && !platform.Unknown(hr.Name) {
 			fixed[parts[1]] = true
 		}
 	}

@@ -43,6 +43,24 @@ var kommanderMutants = []mutant{
 		edits: []edit{replace("workspaces/retail/content/catalogs/retail-applications.yaml", "    kommander.d2iq.io/gitrepository-type: catalog\n", "    kommander.d2iq.io/gitrepositry-type: «»catalog\n")},
 	},
 
+	// Definitions, which Kommander builds.
+	{
+		name: "file-of-a-definition", example: "kommander", rule: "flux-build-failed",
+		edits: []edit{replace("services/reloader/1.0.5/kustomization.yaml", "- reloader.yaml\n", "- «»reloder.yaml\n")},
+	},
+	{
+		name: "field-of-a-definition", example: "kommander", rule: "schema-unknown-field",
+		edits: []edit{replace("services/reloader/1.0.5/reloader.yaml", "  chart:\n    spec:\n", "  «»chrt:\n    spec:\n")},
+	},
+	{
+		name: "interval-of-a-definition", example: "kommander", rule: "schema-invalid",
+		edits: []edit{replace("services/reloader/1.0.5/reloader.yaml", "  interval: 10m0s\n", "  interval: «»10 minutes\n")},
+	},
+	{
+		name: "file-of-a-definition-that-a-step-builds", example: "kommander", rule: "flux-build-failed",
+		edits: []edit{replace("services/gatekeeper/3.10.0/kustomization.yaml", "- gatekeeper.yaml\n", "- «»gatekeper.yaml\n")},
+	},
+
 	// Overrides.
 	{
 		name: "typo-in-an-override", example: "kommander", rule: "kommander-override-missing",

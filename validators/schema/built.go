@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -33,8 +34,10 @@ type reach struct {
 	failedDirs    []string
 	// known are the documents whose built objects are validated, and lacking says that of
 	// some builds not all files are given: what they apply may differ from what stands there.
-	known   map[*repository.Object]bool
-	lacking bool
+	known map[*repository.Object]bool
+	// deployed are the definitions of applications, which no Kustomization in Git builds.
+	deployed platform.Definitions
+	lacking  bool
 	// malformed are the files that make a build fail, since they are no YAML.
 	malformed map[string]bool
 }
@@ -95,7 +98,7 @@ func (r reach) reads(file string) bool {
 }
 
 func (r reach) mayFail(file string) bool {
-	if r.failed[file] {
+	if r.failed[file] || r.deployed.Hold(file) {
 		return true
 	}
 	for _, dir := range r.failedDirs {

@@ -98,3 +98,31 @@ func TestHintsAreAsWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestDefinitionsOfApplications: what Kommander builds is judged where an AppDeployment of a cluster names it.
+func TestDefinitionsOfApplications(t *testing.T) {
+	deploy := func(spec string) string {
+		return rule.FluxSync + "-- clusters/prod/app.yaml --\napiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: AppDeployment\nmetadata: {name: a, namespace: b}\nspec: " + spec + "\n"
+	}
+	definition := func(folder string) string {
+		return "-- " + folder + "/kustomization.yaml --\nresources: [a.yaml]\n-- " + folder + "/a.yaml --\n" + badMap
+	}
+	named := deploy("{appRef: {kind: ClusterApp, name: reloader-1.0.5}}")
+	for name, c := range map[string]struct{ files, want string }{
+		"up to 2.15":           {named + definition("services/reloader/1.0.5"), "services/reloader/1.0.5/a.yaml:4"},
+		"since 2.16, below":    {named + definition("applications/reloader/1.0.5/helmrelease"), "applications/reloader/1.0.5/helmrelease/a.yaml:4"},
+		"another version":      {named + definition("services/reloader/1.0.6"), ""},
+		"another folder":       {named + definition("apps/reloader/1.0.5"), ""},
+		"for some clusters":    {deploy("{appRef: {kind: ClusterApp, name: reloader-1.0.5}, clusterConfigOverrides: [{appVersion: 1.0.6, clusterSelector: {}}]}") + definition("services/reloader/1.0.6"), "services/reloader/1.0.6/a.yaml:4"},
+		"by a name it may get": {named + strings.Replace(definition("services/reloader/1.0.5"), badMap, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '${releaseName}', namespace: A_B}\n", 1), ""},
+		"fields it may get":    {named + strings.Replace(definition("services/reloader/1.0.5"), badMap, chart, 1), ""},
+	} {
+		var got []string
+		for _, f := range ruletest.Find(t, Invalid, c.files) {
+			got = append(got, fmt.Sprintf("%s:%d", f.File, f.Line))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: found at %v, want %q", name, got, c.want)
+		}
+	}
+}

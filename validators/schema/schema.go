@@ -20,6 +20,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -154,6 +155,7 @@ func check(p *rule.Pass) []checked {
 	repo := p.Repo
 	r := reached(p.Fleet())
 	r.spare(repo)
+	r.deployed = platform.Deployed.Of(p)
 	p.NotJudged(slices.Collect(maps.Keys(r.spared))...)
 	all := slices.DeleteFunc(unreadable(repo, r.malformed), func(c checked) bool { return r.spared[c.file] })
 	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
