@@ -11,6 +11,7 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"github.com/fluxcd/pkg/chartutil"
 	"github.com/go-logr/logr"
+	"helm.sh/helm/v4/pkg/chart/common"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,6 +69,16 @@ func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values
 	}
 	v.All = all
 	return v, nil
+}
+
+// IsValues says whether helm-controller reads a text as values: a YAML mapping, or nothing at all. A
+// text that is too large to be judged counts as values.
+func IsValues(text string) bool {
+	if nodesOf([]byte(text)) > mostYAML {
+		return true
+	}
+	_, err := common.ReadValues([]byte(text))
+	return err == nil
 }
 
 // hide notes a text of a Secret: all of it, and each value in it.

@@ -174,6 +174,8 @@ spec:
   workspaceRef:
     name: `+workspace+`
   namespaceName: checkout
+  placement:
+    clusterSelector: {}
 ---
 apiVersion: v1
 kind: Namespace

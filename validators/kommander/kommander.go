@@ -92,6 +92,15 @@ func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
 	return false, doubt
 }
 
+// ofPeople says of a kind whose objects people make in Git and in Kommander's interface alike that
+// a name may be one of the latter's unless it is a slip of the pen for one in Git.
+func (w *world) ofPeople(r platform.Reference) (is bool, doubt string) {
+	if is, doubt = w.ofGit(r); doubt == "" && w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) == "" {
+		doubt = "Git holds none of this name, and Kommander's interface makes them, too"
+	}
+	return is, doubt
+}
+
 // ofPlatform says of a kind of which Kommander makes objects, too, that a name is one of
 // those unless it is a slip of the pen for one in Git, or one's in another namespace.
 func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {

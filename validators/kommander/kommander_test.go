@@ -79,6 +79,7 @@ func TestRoles(t *testing.T) {
 	says(t, RoleMissing, "in another namespace", files+strings.Replace(binding("projectRoleRef: {name: deployer}", "checkout-team"), "namespace: checkout", "namespace: shop", 1), "VirtualGroupProjectRoleBinding shop/checkout-deployers names ProjectRole shop/deployer, which is not there: the group may do nothing\n  it stands in namespace checkout\n")
 	says(t, RoleMissing, "a workspace's", files+role+strings.Replace(placed("clusterSelector: {}"), "workspace-view", "dashboard", 1), "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names WorkspaceRole retail/dashboard, which is not there: the group may do nothing\n  did you mean \"dashboards\"?\n")
 	says(t, GroupMissing, "made by hand", rule.FluxSync+binding("projectRoleRef: {name: deployer}", "checkout-team"), "? whether there is VirtualGroup checkout-team, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git holds no VirtualGroup at all\n")
+	says(t, GroupMissing, "made beside those in Git", files+binding("projectRoleRef: {name: deployer}", "auditors"), "? whether there is VirtualGroup auditors, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git holds none of this name, and Kommander's interface makes them, too\n")
 	says(t, BindingRole, "none", files+strings.Replace(binding("x", "checkout-team"), "  x\n", "", 1), "VirtualGroupProjectRoleBinding checkout/checkout-deployers gives no role\n  set projectRoleRef or workspaceRoleRef, one of them\n")
 }
 
@@ -93,6 +94,10 @@ func TestOverrides(t *testing.T) {
 	others := strings.Replace(files, "    name: reloader-overrides\n", "    name: reloader-overrides\n  clusterConfigOverrides:\n  - configMapName: \"\"\n  - configMapName: dev\n", 1)
 	says(t, OverrideMissing, "another's", others+override("dev", "retail", "values.yaml: '{}'"), missing)
 	says(t, OverrideValues, "of some clusters", others+override("dev", "retail", "values: '{}'"), "ConfigMap retail/dev overrides values of AppDeployment retail/reloader, and has no key \"values.yaml\"\n  put the values under values.yaml\n")
+	list := "ConfigMap retail/reloader-overrides overrides values of AppDeployment retail/reloader, and its values.yaml is no YAML mapping\n  write fields with values, as in the values.yaml of a chart\n"
+	for data, want := range map[string]string{"'- a'": list, "'a: [b'": list, "just text": list, "''": "", "'null'": "", "'{a: [b]}'": "", "'# none'": ""} {
+		says(t, OverrideValues, data, files+override("reloader-overrides", "retail", "values.yaml: "+data), want)
+	}
 }
 
 // Placement is decided by the lists, the selectors themselves, and the clusters in Git.
@@ -115,6 +120,10 @@ func TestPlacement(t *testing.T) {
 		"clusterSelector: {matchExpressions: [{key: a, operator: In}]}":    nowhere + "In of \"a\" has no values" + hint,
 	} {
 		says(t, PlacementEmpty, placement, files+attached+placed(placement), want)
+	}
+	none := "Project retail/checkout is for no cluster here: it has no placement" + hint
+	for placement, want := range map[string]string{"": none, "  placement: null\n": none, "  placement: ${PLACEMENT}\n": ""} {
+		says(t, PlacementEmpty, "a project with "+placement, strings.Replace(files, "  placement:\n    clusterSelector: {}\n", placement, 1), want)
 	}
 	app := base + definitions
 	says(t, PlacementEmpty, "by hand", app+deploy("ClusterApp", "reloader-1.0.5", selecting("one")), "? whether there is KommanderCluster one, which AppDeployment retail/reloader names: Git holds no KommanderCluster at all\n")

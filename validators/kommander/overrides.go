@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/platform"
@@ -107,9 +108,10 @@ var OverrideValues = rule.Rule{
 	Title:    "an override ConfigMap without values.yaml",
 	Severity: finding.Error,
 	Why: `The HelmReleases of Kommander's applications read the key values.yaml of the ConfigMaps that an AppDeployment names.
-Optional is the ConfigMap alone: where it is there without the key, helm-controller installs and upgrades nothing.`,
-	Fix:  `Put the values under the key values.yaml.`,
-	Bad:  []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides # <-- here", "retail", "values.yml: '{}'")}},
+Optional is the ConfigMap alone: where it is there without the key, or what stands there is no YAML mapping, helm-controller
+installs and upgrades nothing.`,
+	Fix:  `Put the values under the key values.yaml, as fields with values.`,
+	Bad:  []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides", "retail", "values.yaml: '- replicas: 2' # <-- here")}, {Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides # <-- here", "retail", "values.yml: '{}'")}},
 	Good: []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides", "retail", "values.yaml: '{}'")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -120,13 +122,19 @@ Optional is the ConfigMap alone: where it is there without the key, helm-control
 					continue
 				}
 				told[o] = true
-				if _, _, found := o.Datum(valuesKey); found {
-					continue
+				text, known, found := o.Datum(valuesKey)
+				switch {
+				case !found:
+					p.ReportBuilt(o, finding.Finding{
+						Message: fmt.Sprintf("%s overrides values of %s, and has no key %q", o, r.From, valuesKey),
+						Hint:    "put the values under values.yaml",
+					}, "metadata", "name")
+				case known && !charts.IsValues(text):
+					p.ReportBuilt(o, finding.Finding{
+						Message: fmt.Sprintf("%s overrides values of %s, and its %s is no YAML mapping", o, r.From, valuesKey),
+						Hint:    "write fields with values, as in the values.yaml of a chart",
+					}, "data", valuesKey)
 				}
-				p.ReportBuilt(o, finding.Finding{
-					Message: fmt.Sprintf("%s overrides values of %s, and has no key %q", o, r.From, valuesKey),
-					Hint:    "put the values under values.yaml",
-				}, "metadata", "name")
 			}
 		}
 	},

@@ -17,8 +17,8 @@ var PlacementEmpty = rule.Rule{
 	ID:       "kommander-placement-empty",
 	Title:    "a placement that selects no cluster",
 	Severity: finding.Warning,
-	Why: `The placement of a project or binding selects clusters by clusters, or else by clusterSelector. With an empty list, or
-with neither, it is for none; an empty clusterSelector is for all. An AppDeployment's clusterSelector, and those of its
+	Why: `The placement of a project or binding selects clusters by clusters, or else by clusterSelector. With an empty list,
+with neither, or without a placement it is for none; an empty clusterSelector is for all. An AppDeployment's clusterSelector, and those of its
 overrides for some clusters, select by labels, of which kommander.d2iq.io/cluster-name is the cluster's name. A selector
 that excludes itself or asks for labels that no cluster has, an override for clusters that the application isn't for, or the
 name of a cluster that isn't attached: nothing happens then, and nobody is told.
@@ -30,6 +30,7 @@ that none has, the question is unresolved.`,
 	Bad: []rule.Example{
 		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-prod # <-- here")) + attached},
 		{Files: base + projectIn("retail", "retail") + placed("clusters: [] # <-- here")},
+		{Files: base + strings.Replace(projectIn("retail", "retail"), "spec:\n  workspaceRef:\n    name: retail\n  namespaceName: checkout\n  placement:\n    clusterSelector: {}\n", "spec: # <-- here\n  workspaceRef:\n    name: retail\n  namespaceName: checkout\n", 1)},
 	},
 	Good: []rule.Example{
 		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-production")) + attached},
@@ -55,6 +56,9 @@ func (w *world) placements(p *rule.Pass) {
 			at := []any{"spec", "placement"}
 			placement, given := o.Field(at...).(map[string]any)
 			if !given {
+				if _, specified := o.Field("spec").(map[string]any); specified && o.Field(at...) == nil {
+					nowhere(p, o, "it has no placement", at)
+				}
 				continue
 			}
 			names, listed := placement["clusters"].([]any)

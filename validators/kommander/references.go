@@ -98,10 +98,12 @@ var GroupMissing = rule.Rule{
 	Title:    "a role that is bound to a group which is not there",
 	Severity: finding.Error,
 	Why: `A binding gives a role to a VirtualGroup, which says who of the identity provider's people are in it. Of a group that
-isn't there nobody has the role. Where Git holds no VirtualGroup at all, they are made by hand, and the question is
-unresolved.`,
+isn't there nobody has the role.
+
+Groups are also made in Kommander's interface. So a name is reported where it is a slip of the pen for a group in Git, and is
+otherwise unresolved.`,
 	Fix:  `Correct the name, or add the VirtualGroup.`,
-	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout # <-- here")}},
+	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "chekout-team # <-- here")}},
 	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
@@ -109,7 +111,7 @@ unresolved.`,
 			for _, o := range w.bindings() {
 				references = append(references, platform.Of(o, coreGroup, group, "", "spec", "virtualGroupRef", "name"))
 			}
-			platform.Dangling{There: w.ofGit, Consequence: "nobody has the role"}.Report(p, w.World, references)
+			platform.Dangling{There: w.ofPeople, Consequence: "nobody has the role"}.Report(p, w.World, references)
 		}
 	},
 }

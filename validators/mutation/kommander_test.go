@@ -81,6 +81,10 @@ var kommanderMutants = []mutant{
 		},
 	},
 	{
+		name: "override-that-is-a-list", example: "kommander", rule: "kommander-override-values",
+		edits: []edit{replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "  values.yaml: |\n    grafana:", "  values.yaml: «»|\n    - grafana:")},
+	},
+	{
 		name: "password-in-an-override", example: "kommander", rule: "secret-hardcoded",
 		edits: []edit{replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "    grafana:\n", "    grafana:\n      adminPassword: «»fd2cX9xqLr4tVbN7\n")},
 	},
@@ -104,6 +108,13 @@ var kommanderMutants = []mutant{
 	{
 		name: "project-for-no-cluster", example: "kommander", rule: "kommander-placement-empty",
 		edits: []edit{replace("projects/search/project.yaml", "    clusters:\n    - name: retail-production\n    - name: retail-staging\n", "    «»clusters: []\n")},
+	},
+	{
+		name: "project-without-placement", example: "kommander", rule: "kommander-placement-empty",
+		edits: []edit{
+			replace("projects/search/project.yaml", "  placement:\n    clusters:\n    - name: retail-production\n    - name: retail-staging\n", ""),
+			mark("projects/search/project.yaml", "«»spec:\n"),
+		},
 	},
 	{
 		name: "label-that-no-cluster-has", example: "kommander", rule: "kommander-placement-empty",
