@@ -78,6 +78,7 @@ var rules = []rule.Rule{
 	ignore.Invalid,
 	ignore.Unused,
 	k0rdent.AccessVersion,
+	k0rdent.ApplyOrder,
 	k0rdent.ChainMissing,
 	k0rdent.ClusterUnfit,
 	k0rdent.CredentialMissing,

@@ -35,7 +35,7 @@ Kubernetes, or a version of the template that has another one.`,
 		{Files: base + templates + azure + cluster("azure-standalone-cp-1-0-45", "aws # <-- here")},
 		{Files: base + versionedAs("1.31.4", ">= 1.32") + strings.ReplaceAll(services("web", ""), "ingress-4-13-3", "ingress-4-13-3 # <-- here")},
 	},
-	Good: []rule.Example{{Files: base + versionedAs("1.32.4", ">= 1.32") + services("web", "")}},
+	Good: []rule.Example{{Files: ordered(base + versionedAs("1.32.4", ">= 1.32") + services("web", ""))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Own {

@@ -29,7 +29,7 @@ an ExternalSecret, a SealedSecret or the like in Git makes them, or the name is 
 		{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "awz # <-- here")},
 		{Files: base + chains + strings.NewReplacer("  credential: aws\n", "", "spec:\n  template", "spec: # <-- here\n  template").Replace(cluster("aws-standalone-cp-1-0-43", "aws"))},
 	},
-	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
+	Good: []rule.Example{{Files: ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws"))}},
 	Run: func(p *rule.Pass) {
 		const consequence = "clusters with it are refused"
 		dangling(p, credentialReferences, map[string]string{"": consequence})

@@ -279,6 +279,22 @@ func clusterStep(marker, clusters string) string {
 		"-- k0rdent/none.yaml --\n# Clusters stand beside it.\n" + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- k0rdent/")
 }
 
+// ordered has the templates, the chains and the clusters of files in Kustomizations that wait for each
+// other.
+func ordered(files string) string {
+	steps, on := "", ""
+	for _, step := range []struct{ name, file string }{{"templates", "templates.yaml"}, {"services", "ingress.yaml"}, {"chains", "chain.yaml"}, {"deployments", "cluster.yaml"}} {
+		at := "-- clusters/prod/" + step.file + " --\n"
+		if !strings.Contains(files, at) {
+			continue
+		}
+		files = strings.Replace(files, at, "-- "+step.name+"/"+step.file+" --\n", 1)
+		steps += "---\n" + kustomization(step.name, on)
+		on = "  dependsOn:\n  - name: " + step.name + "\n"
+	}
+	return files + "-- clusters/prod/order.yaml --\n" + strings.TrimPrefix(steps, "---\n")
+}
+
 // from is a template whose chart is in a source of a name.
 func from(source string) string {
 	return strings.Replace(edited("aws-standalone-cp-1-0-43", "1.0.43"), "name: kcm\n", "name: "+source+"\n", 1)

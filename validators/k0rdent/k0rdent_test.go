@@ -12,7 +12,7 @@ import (
 )
 
 var all = []rule.Rule{
-	AccessVersion, ChainMissing, ClusterUnfit, CredentialMissing, PlacementEmpty, PolicyInvalid, PrerequisiteMissing, ProviderMissing, ReferenceMissing, ReleaseOrder, RemovalOrder,
+	AccessVersion, ApplyOrder, ChainMissing, ClusterUnfit, CredentialMissing, PlacementEmpty, PolicyInvalid, PrerequisiteMissing, ProviderMissing, ReferenceMissing, ReleaseOrder, RemovalOrder,
 	ServiceRefused, Singleton, SourceMissing, TemplateEdited, TemplateMissing, UpgradePath, UpgradeUnsupported,
 }
 

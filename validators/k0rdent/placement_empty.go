@@ -27,7 +27,7 @@ namespace.`,
 		{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + service("{} # <-- here")},
 		{Files: base + chains + access("list: [] # <-- here", "clusterTemplateChains: [aws-1-0-43]")},
 	},
-	Good: []rule.Example{{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + service("{matchLabels: {environment: tools}}")}},
+	Good: []rule.Example{{Files: ordered(base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + service("{matchLabels: {environment: tools}}"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(serviceKind) {

@@ -34,7 +34,7 @@ out first.`,
 		{Files: base + templates + enabled("cluster-api-provider-azure", "cluster-api-provider-k0sproject-k0smotron") + cluster("aws-standalone-cp-1-0-43 # <-- here", "aws")},
 		{Files: base + enabled("cluster-api-provider-amazon # <-- here")},
 	},
-	Good: []rule.Example{{Files: base + templates + enabled("cluster-api-provider-aws", "cluster-api-provider-k0sproject-k0smotron") + cluster("aws-standalone-cp-1-0-43", "aws")}},
+	Good: []rule.Example{{Files: ordered(base + templates + enabled("cluster-api-provider-aws", "cluster-api-provider-k0sproject-k0smotron") + cluster("aws-standalone-cp-1-0-43", "aws"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, kind := range []string{management, region} {

@@ -145,7 +145,7 @@ controller.createTemplates or createRelease isn't off in a HelmRelease of kcm in
 	Fix: `Correct the name or the version in it, add the template, or hand it to the namespace: a chain with it, and a rule
 of the AccessManagement that names the chain.`,
 	Bad:  []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-44 # <-- here", "aws")}},
-	Good: []rule.Example{{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "aws")}},
+	Good: []rule.Example{{Files: ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws"))}},
 	Run: func(p *rule.Pass) {
 		dangling(p, templateReferences, map[string]string{"": "kcm refuses it", serviceKind: "kcm installs none of its services", release: "the Release is never ready"})
 	},
@@ -162,7 +162,7 @@ want of their template. Chains are immutable, so that a change makes a new one u
 name dangles as soon as the old chain is taken out.`,
 	Fix:  `Name the chain that there is. A chain that other namespaces use stands in kcm-system.`,
 	Bad:  []rule.Example{{Files: base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-42 # <-- here")}},
-	Good: []rule.Example{{Files: base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-43")}},
+	Good: []rule.Example{{Files: ordered(base + chains + access("list: [team]", "clusterTemplateChains:\n    - aws-1-0-43"))}},
 	Run: func(p *rule.Pass) {
 		dangling(p, chainReferences, map[string]string{"": "nothing is handed on", clusterKind: "kcm refuses it", serviceKind: "kcm installs none of its services"})
 	},

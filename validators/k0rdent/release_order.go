@@ -3,7 +3,6 @@ package k0rdent
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -84,8 +83,8 @@ func waits(r *reconcile.Object) bool {
 	return false
 }
 
-// before are the Kustomizations that are ready before another one is applied: those
-// that it, or one that applies it, depends on, and so on.
+// before are the Kustomizations that come before another one is applied: true are those that are ready
+// by then, on which it depends, or one that applies it, and so on; false those that apply one of them.
 func before(c *reconcile.Cluster, k *reconcile.Kustomization) map[*reconcile.Kustomization]bool {
 	seen := map[*reconcile.Kustomization]bool{}
 	open := []*reconcile.Kustomization{k}
@@ -99,7 +98,8 @@ func before(c *reconcile.Cluster, k *reconcile.Kustomization) map[*reconcile.Kus
 				open = append(open, dep)
 			}
 		}
-		if at.Parent != nil && !slices.Contains(open, at.Parent) && !seen[at.Parent] && at.Parent != at {
+		if _, known := seen[at.Parent]; at.Parent != nil && !known {
+			seen[at.Parent] = false
 			open = append(open, at.Parent)
 		}
 	}

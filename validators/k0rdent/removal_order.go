@@ -41,8 +41,8 @@ Judged is a change since a revision: validate --changed-since REV. What Flux doe
 		Files:  base + strings.Replace(chains, "kind: Credential\nmetadata:\n  name: aws\n", "kind: Credential\nmetadata:\n  name: amazon\n", 1) + clusterStep(" # <-- here", ""),
 	}},
 	Good: []rule.Example{{
-		Before: base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws")),
-		Files:  base + chains + clusterStep("", ""),
+		Before: ordered(base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws"))),
+		Files:  ordered(base + chains + clusterStep("", "")),
 	}},
 	Run: func(p *rule.Pass) {
 		for _, r := range platform.Removals(p, group) {

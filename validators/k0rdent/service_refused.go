@@ -37,8 +37,8 @@ depend on isn't deleted either.`,
 		{Files: base + serviceTemplates + services("Web # <-- here", "")},
 		{Files: base + serviceTemplates + cluster("aws-standalone-cp-1-0-43", "aws") + dependent("base", "edge # <-- here") + dependent("edge", "base")},
 	},
-	Good: []rule.Example{{Files: base + serviceTemplates + services("web", "  dependsOn:\n      - name: database\n        namespace: data") +
-		dependent("edge", "base") + dependent("base", "")}},
+	Good: []rule.Example{{Files: ordered(base + serviceTemplates + services("web", "  dependsOn:\n      - name: database\n        namespace: data") +
+		dependent("edge", "base") + dependent("base", ""))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Own {

@@ -31,7 +31,7 @@ take k0rdent out: first the clusters and regions, then the Management, which tak
 			Files:  base + chains + managedBy("1.11.4") + clusterStep(" # <-- here", ""),
 		},
 	},
-	Good: []rule.Example{{Files: base + chains + managedBy("1.11.4") + access("list: [team]", "clusterTemplateChains: [aws-1-0-43]")}},
+	Good: []rule.Example{{Files: ordered(base + chains + managedBy("1.11.4") + access("list: [team]", "clusterTemplateChains: [aws-1-0-43]"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, kind := range []string{management, accessKind} {

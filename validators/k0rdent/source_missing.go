@@ -73,7 +73,7 @@ func (w *world) sources() []platform.Reference {
 // be told.
 func (w *world) source(r platform.Reference) (is bool, doubt string) {
 	switch {
-	case r.Kind == "HelmRepository" && r.Name == "kcm-templates":
+	case r.Kind == "HelmRepository" && r.Name == ownRepository:
 		return true, ""
 	case r.Group == "":
 		return false, r.Kind + "s may be made outside of Git"

@@ -29,8 +29,8 @@ known, it is unresolved.`,
 		Files:  base + chains + cluster("aws-standalone-cp-1-0-42 # <-- here", "aws"),
 	}},
 	Good: []rule.Example{{
-		Before: base + chains + cluster("aws-standalone-cp-1-0-42", "aws"),
-		Files:  base + chains + cluster("aws-standalone-cp-1-0-43", "aws"),
+		Before: ordered(base + chains + cluster("aws-standalone-cp-1-0-42", "aws")),
+		Files:  ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws")),
 	}},
 	Run: func(p *rule.Pass) {
 		moved := map[*reconcile.Object]string{}

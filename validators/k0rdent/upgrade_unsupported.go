@@ -22,7 +22,7 @@ have a version and others none.`,
 		{Files: base + chain("aws-standalone-cp-1-0-44 # <-- here")},
 		{Files: base + chain("aws-standalone-cp-1-0-43\n      version: 1.0.43\n    - name: aws-standalone-cp-1-0-42 # <-- here")},
 	},
-	Good: []rule.Example{{Files: base + chain("aws-standalone-cp-1-0-43")}},
+	Good: []rule.Example{{Files: ordered(base + chain("aws-standalone-cp-1-0-43"))}},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if o.Group != group || o.Kind != clusterChain && o.Kind != serviceChain {

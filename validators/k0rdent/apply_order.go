@@ -1,0 +1,167 @@
+package k0rdent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/platform"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// ApplyOrder is k0rdent-apply-order.
+var ApplyOrder = rule.Rule{
+	ID:       "k0rdent-apply-order",
+	Title:    "a chain or cluster that is applied before what it needs",
+	Severity: finding.Warning,
+	Why: `kcm's webhooks refuse a chain whose templates aren't there yet (since 1.6), and a ClusterDeployment whose template, or
+that of a service, isn't valid yet, or whose Credential isn't ready. kustomize-controller asks the API server of all objects of a
+Kustomization before it applies any: in one Kustomization with its templates, a chain is refused, so the templates are never
+applied either. Where they are there already nothing is amiss; a new cluster, or one that is restored, never comes up. The same
+goes for a Kustomization that waits for the one with the chain, or is applied by it.
+
+In a Kustomization of its own that waits for nothing it is refused until the others are there, and tried again after
+spec.retryInterval, by default a whole interval.
+
+Templates that the HelmRepository kcm-templates has, in kcm-system, may be there before, since kcm makes such itself unless
+controller.createTemplates is off in its HelmRelease: they are left out. So is what a chart renders.`,
+	Fix: `Put templates and Credentials, chains, and clusters into a Kustomization each, the later ones with dependsOn on those
+before. That of the templates and Credentials waits until they are valid:
+
+  wait: true
+  healthCheckExprs:
+  - apiVersion: k0rdent.mirantis.com/v1beta1
+    kind: ClusterTemplate
+    current: has(status.valid) && status.valid`,
+	Bad: []rule.Example{
+		{Files: base + strings.Replace(chains, "kind: ClusterTemplateChain\n", "kind: ClusterTemplateChain # <-- here\n", 1)},
+		{Files: base + templates + clusterStep("", strings.Replace(cluster("aws-standalone-cp-1-0-43", "aws"), "kind: ClusterDeployment\n", "kind: ClusterDeployment # <-- here\n", 1))},
+	},
+	Good: []rule.Example{{Files: ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws"))}},
+	Run: func(p *rule.Pass) {
+		for _, w := range worlds(p) {
+			if w.Cluster == nil {
+				continue
+			}
+			o := order{world: w, first: map[*reconcile.Kustomization]map[*reconcile.Kustomization]bool{}}
+			for _, later := range w.Own {
+				if later.Kustomization != nil && later.HelmRelease == nil {
+					o.judge(p, later)
+				}
+			}
+		}
+	},
+}
+
+// ownRepository is the HelmRepository that kcm makes, with the charts of its own templates.
+const ownRepository = "kcm-templates"
+
+// order judges in what order the objects of a management cluster are applied.
+type order struct {
+	*world
+	// first is what before says of Kustomizations.
+	first map[*reconcile.Kustomization]map[*reconcile.Kustomization]bool
+}
+
+// before is what comes before a Kustomization.
+func (r order) before(k *reconcile.Kustomization) map[*reconcile.Kustomization]bool {
+	if r.first[k] == nil {
+		r.first[k] = before(r.Cluster, k)
+	}
+	return r.first[k]
+}
+
+// judge reports an object that is applied before what kcm wants to be there.
+func (r order) judge(p *rule.Pass, o *reconcile.Object) {
+	var from []*reconcile.Kustomization
+	names := map[*reconcile.Kustomization][]string{}
+	for _, need := range r.needs(o) {
+		k := need.Kustomization
+		if k == nil || need.HelmRelease != nil || r.before(o.Kustomization)[k] {
+			continue
+		}
+		if names[k] == nil {
+			from = append(from, k)
+		}
+		names[k] = append(names[k], need.String())
+	}
+	for _, k := range from {
+		r.report(p, o, k, names[k])
+	}
+}
+
+// report reports an object that is applied before others, those of a Kustomization.
+func (r order) report(p *rule.Pass, o *reconcile.Object, k *reconcile.Kustomization, names []string) {
+	if more := len(names) - mostListed; more > 0 {
+		names = append(names[:mostListed:mostListed], fmt.Sprintf("%d more", more))
+	}
+	needs, until := platform.List(names), "as long as there is none"
+	if o.Kind == clusterKind {
+		until = "until that is ready"
+	}
+	f := finding.Finding{
+		Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: on a new cluster kcm refuses it %s", o.Kustomization, o, k, needs, until),
+		Hint:    fmt.Sprintf("add %s to its dependsOn", k),
+	}
+	_, after := r.before(k)[o.Kustomization]
+	switch {
+	case k == o.Kustomization:
+		f.Severity = finding.Error
+		f.Message = fmt.Sprintf("%s is applied together with %s: on a new cluster kcm refuses it %s, and then nothing of Kustomization %s is applied", o, needs, until, k)
+		f.Hint = "move it to a Kustomization that depends on this one"
+	case after:
+		f.Severity = finding.Error
+		f.Message = fmt.Sprintf("%s is applied before %s: on a new cluster kcm refuses it %s, and Kustomization %s, which applies that, comes after %s", o, needs, until, k, o.Kustomization)
+		f.Hint = fmt.Sprintf("move it to a Kustomization that depends on %s", k)
+	}
+	p.ReportBuilt(o, f, "kind")
+}
+
+// needs are the objects in Git without which kcm refuses another one, each once.
+func (r order) needs(o *reconcile.Object) []*reconcile.Object {
+	var out []*reconcile.Object
+	seen := map[*reconcile.Object]bool{}
+	add := func(of *reconcile.Object, kind, namespace string, path ...any) {
+		ref := reference(of, kind, namespace, path...)
+		id := reconcile.Identity{Group: group, Kind: kind, Namespace: ref.Namespace, Name: ref.Name}
+		need := r.All[id]
+		if need == nil && id.Namespace != system {
+			if is, _ := r.handed(ref); is {
+				id.Namespace = system
+				need = r.All[id]
+			}
+		}
+		if need != nil && !seen[need] && !r.mayBeMade(need) {
+			seen[need] = true
+			out = append(out, need)
+		}
+	}
+	switch o.Kind {
+	case clusterChain, serviceChain:
+		managed := o.Label("k0rdent.mirantis.com/managed") == "true" && o.Namespace != system
+		if v := r.version(); managed || v != nil && v.Major() == 1 && v.Minor() < 6 {
+			return nil
+		}
+		kind := map[string]string{clusterChain: clusterTemplate, serviceChain: serviceTemplate}[o.Kind]
+		for i := range o.List("spec", "supportedTemplates") {
+			add(o, kind, o.Namespace, "spec", "supportedTemplates", i, "name")
+		}
+	case clusterKind:
+		add(o, clusterTemplate, o.Namespace, "spec", "template")
+		add(o, credential, o.Namespace, "spec", "credential")
+		serviceReferences(o, o.Namespace, add)
+	}
+	return out
+}
+
+// mayBeMade says whether kcm may have made a template before Git brings it: those that it makes stand
+// in its namespace, with charts of its own repository.
+func (r order) mayBeMade(o *reconcile.Object) bool {
+	if o.Kind == credential || o.Namespace != system || r.off("createTemplates") {
+		return false
+	}
+	admitted := &reconcile.Object{Value: schemas.Admitted(o.Value)}
+	return admitted.Text("spec", "helm", "chartSpec", "sourceRef", "name") == ownRepository
+}
