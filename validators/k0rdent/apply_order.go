@@ -36,8 +36,8 @@ before. That of the templates and Credentials waits until they are valid:
     kind: ClusterTemplate
     current: has(status.valid) && status.valid`,
 	Bad: []rule.Example{
-		{Files: base + strings.Replace(chains, "kind: ClusterTemplateChain\n", "kind: ClusterTemplateChain # <-- here\n", 1)},
-		{Files: base + templates + clusterStep("", strings.Replace(cluster("aws-standalone-cp-1-0-43", "aws"), "kind: ClusterDeployment\n", "kind: ClusterDeployment # <-- here\n", 1))},
+		{Files: base + strings.Replace(chains, beta+"kind: ClusterTemplateChain\n", marked+"kind: ClusterTemplateChain\n", 1)},
+		{Files: base + templates + clusterStep("", strings.Replace(cluster("aws-standalone-cp-1-0-43", "aws"), beta, marked, 1))},
 	},
 	Good: []rule.Example{{Files: ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws"))}},
 	Run: func(p *rule.Pass) {
@@ -116,7 +116,7 @@ func (r order) report(p *rule.Pass, o *reconcile.Object, k *reconcile.Kustomizat
 		f.Message = fmt.Sprintf("%s is applied before %s: on a new cluster kcm refuses it %s, and Kustomization %s, which applies that, comes after %s", o, needs, until, k, o.Kustomization)
 		f.Hint = fmt.Sprintf("move it to a Kustomization that depends on %s", k)
 	}
-	p.ReportBuilt(o, f, "kind")
+	p.ReportBuilt(o, f)
 }
 
 // needs are the objects in Git without which kcm refuses another one, each once.

@@ -279,6 +279,12 @@ func clusterStep(marker, clusters string) string {
 		"-- k0rdent/none.yaml --\n# Clusters stand beside it.\n" + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- k0rdent/")
 }
 
+// beta is the first line of k0rdent's objects, and marked the one where something is found.
+const (
+	beta   = "apiVersion: k0rdent.mirantis.com/v1beta1\n"
+	marked = "apiVersion: k0rdent.mirantis.com/v1beta1 # <-- here\n"
+)
+
 // ordered has the templates, the chains and the clusters of files in Kustomizations that wait for each
 // other.
 func ordered(files string) string {

@@ -194,6 +194,24 @@ var k0rdentMutants = []mutant{
 			mark("k0rdent/management/management.yaml", "kind: «»Management"),
 		},
 	},
+	{
+		name: "chain-beside-its-template", example: "k0rdent", rule: "k0rdent-apply-order",
+		edits: []edit{
+			replace("k0rdent/templates/kustomization.yaml", "- clusters/aws-standalone-cp-1-0-43.yaml\n", ""),
+			replace("k0rdent/access/kustomization.yaml", "- clustertemplatechains.yaml\n", "- clustertemplatechains.yaml\n- ../templates/clusters/aws-standalone-cp-1-0-43.yaml\n"),
+			mark("k0rdent/access/clustertemplatechains.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\nkind: ClusterTemplateChain\nmetadata:\n  name: aws-1-0-43-4601ad\n"),
+		},
+	},
+	{
+		name: "clusters-without-dependsOn", example: "k0rdent", rule: "k0rdent-apply-order",
+		edits: []edit{
+			replace("clusters/management/k0rdent.yaml", "  dependsOn:\n  - name: k0rdent-access\n", ""),
+			mark("k0rdent/clusters/kcm-system/platform-tools.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\n"),
+			mark("k0rdent/clusters/kcm-system/warehouse.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\n"),
+			mark("k0rdent/clusters/team-blue/blue-staging.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\n"),
+			mark("k0rdent/clusters/team-red/red-production.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\n"),
+		},
+	},
 
 	// Schemas.
 	{
