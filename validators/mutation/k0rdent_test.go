@@ -203,9 +203,9 @@ var k0rdentMutants = []mutant{
 		},
 	},
 	{
-		name: "clusters-without-dependsOn", example: "k0rdent", rule: "k0rdent-apply-order",
+		name: "clusters-without-their-credentials", example: "k0rdent", rule: "k0rdent-apply-order",
 		edits: []edit{
-			replace("clusters/management/k0rdent.yaml", "  dependsOn:\n  - name: k0rdent-access\n", ""),
+			replace("clusters/management/k0rdent.yaml", "  dependsOn:\n  - name: k0rdent-access\n", "  dependsOn:\n  - name: k0rdent-templates\n"),
 			mark("k0rdent/clusters/kcm-system/platform-tools.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\n"),
 			mark("k0rdent/clusters/kcm-system/warehouse.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\n"),
 			mark("k0rdent/clusters/team-blue/blue-staging.yaml", "«»apiVersion: k0rdent.mirantis.com/v1beta1\n"),
