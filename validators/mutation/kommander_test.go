@@ -89,6 +89,10 @@ var kommanderMutants = []mutant{
 		edits: []edit{replace("workspaces/retail/content/applications/kube-prometheus-stack.yaml", "    grafana:\n", "    grafana:\n      adminPassword: «»fd2cX9xqLr4tVbN7\n")},
 	},
 	{
+		name: "token-in-the-address-of-a-catalog", example: "kommander", rule: "secret-hardcoded",
+		edits: []edit{replace("workspaces/retail/content/catalogs/retail-applications.yaml", "  url: https://", "  url: «»https://bot:fd2cX9xqLr4tVbN7@")},
+	},
+	{
 		name: "credentials-of-gitea-in-clear", example: "kommander", rule: "sops-plaintext-secret",
 		edits: []edit{
 			add("workspaces/retail/content/git.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: retail-applications\n  namespace: retail\nstringData:\n  username: retail\n  «»password: fd2cX9xqLr4tVbN7\n"),

@@ -22,8 +22,9 @@ var Hardcoded = rule.Rule{
 in Git in clear, in etcd without the protection that Secrets have, and in the output of "helm get values" and of every
 "kubectl get" that somebody may run.
 
-Reported are credentials of a known form wherever they stand (an error), and values that look random under names such as
-password, token or apiKey; so are those in the values that a ConfigMap holds under values.yaml. Names of existing Secrets, references (${VAR}, {{ … }}, op://…), placeholders and words are
+Reported are credentials of a known form wherever they stand in an object (an error), passwords in the addresses of sources,
+and values that look random under names such as password, token or apiKey among settings; so are those in the values that a
+ConfigMap holds under values.yaml. Names of existing Secrets, references (${VAR}, {{ … }}, op://…), placeholders and words are
 not.`,
 	Fix: `Put the value into an encrypted Secret: spec.valuesFrom of a HelmRelease, postBuild.substituteFrom of a
 Kustomization, or the chart's own field for an existing Secret. What was pushed once is known: make a new value.`,
@@ -64,6 +65,17 @@ spec:
         values: |
           admin:
             password: Zq4tR8wY1nB6 # <-- here
+`}, {Files: `-- clusters/source.yaml --
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 1h
+  url: https://bot:kX9-vbQ2mZ7pL@git.example.com/apps.git # <-- here
+  ref:
+    branch: main
 `}},
 	Good: []rule.Example{{Files: `-- apps/release.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -116,7 +128,7 @@ spec:
 
 // settings looks through those fields of an object that hold settings.
 func settings(p *rule.Pass, lines *repository.Lines, o *repository.Object) {
-	s := scanner{pass: p, object: o, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
+	s := scanner{pass: p, object: o, scanned: map[*yaml.Node]bool{}, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
 	switch {
 	case o.Group() == helmGroup && o.Kind == "HelmRelease":
 		s.scan("", o.Lookup("spec", "values"), 0)
@@ -128,6 +140,16 @@ func settings(p *rule.Pass, lines *repository.Lines, o *repository.Object) {
 	case o.Group() == schemas.K0rdentGroup:
 		s.k0rdent(lines)
 	}
+	if o.APIVersion != "v1" || o.Kind != "Secret" { // sops-plaintext-secret is about those
+		s.elsewhere = true
+		s.scan("", o.Node, 0)
+	}
+}
+
+// holdURLs says whether an object's fields are those of a source or of k0rdent: addresses in them are
+// what a controller calls.
+func holdURLs(o *repository.Object) bool {
+	return o.Group() == sourceGroup || o.Group() == schemas.KommanderDispatchGroup || o.Group() == schemas.K0rdentGroup
 }
 
 // k0rdent looks through what k0rdent's objects hand on to charts: the values of templates, and of
@@ -158,6 +180,7 @@ func (s scanner) values(lines *repository.Lines, n *yaml.Node) {
 	if yaml.Unmarshal([]byte(n.Value), &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return
 	}
+	s.scanned[n] = true
 	s.place = func(*yaml.Node) (line, column int) { return n.Line, n.Column }
 	if n.Style == yaml.LiteralStyle {
 		s.place = func(inner *yaml.Node) (line, column int) {
@@ -172,6 +195,10 @@ func (s scanner) values(lines *repository.Lines, n *yaml.Node) {
 type scanner struct {
 	pass   *rule.Pass
 	object *repository.Object
+	// scanned are the settings that were looked at; elsewhere says that the rest of the object is, for
+	// credentials of a known form alone.
+	scanned   map[*yaml.Node]bool
+	elsewhere bool
 	// place says where a value stands in the file.
 	place func(n *yaml.Node) (line, column int)
 }
@@ -181,8 +208,11 @@ const mostScanned = 40
 
 // scan looks at a value under a field, and below it.
 func (s scanner) scan(field string, n *yaml.Node, depth int) {
-	if n == nil || depth > mostScanned {
+	if n == nil || depth > mostScanned || s.elsewhere && s.scanned[n] {
 		return
+	}
+	if depth == 0 {
+		s.scanned[n] = true
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -211,11 +241,14 @@ func (s scanner) value(field string, n *yaml.Node) {
 	if n.Tag != "!!str" {
 		return
 	}
-	if s.manifest(n) {
+	if !s.elsewhere && s.manifest(n) {
 		return
 	}
 	token := secrets.TokenIn(n.Value)
-	if token == "" && (strings.Contains(n.Value, "\n") || !secrets.LooksSecret(field, n.Value) && !secrets.HasPassword(n.Value)) {
+	if token == "" && s.elsewhere && (!holdURLs(s.object) || !secrets.HasPassword(n.Value)) {
+		return
+	}
+	if token == "" && !s.elsewhere && (strings.Contains(n.Value, "\n") || !secrets.LooksSecret(field, n.Value) && !secrets.HasPassword(n.Value)) {
 		return // a text with lines is a file of its own, in which names mean anything
 	}
 	if !real(s.pass, s.object.File()) {

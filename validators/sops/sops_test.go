@@ -151,3 +151,27 @@ func TestPartialByTheRule(t *testing.T) {
 		}
 	}
 }
+
+// Credentials of a known form are told in every object once, and passwords in addresses of sources.
+func TestCredentialsElsewhere(t *testing.T) {
+	const token = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+	source := func(url string) string {
+		return "-- a.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: a, namespace: a}\nspec: {interval: 1h, url: '" + url + "'}\n"
+	}
+	for files, want := range map[string]int{
+		source("https://bot:" + token + "@example.com"): 1,
+		source("https://bot:kX9-vbQ2mZ7pL@example.com"): 1,
+		source("https://bot:${TOKEN}@example.com"):      0,
+		source("https://bot:changeme@example.com"):      0,
+		source("https://git@example.com"):               0,
+		"-- a.yaml --\napiVersion: dispatch.d2iq.io/v1alpha2\nkind: GitopsRepository\nmetadata: {name: a, namespace: a}\nspec: {cloneUrl: 'https://bot:" + token + "@example.com/a.git'}\n":                                      1,
+		"-- a.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ServiceTemplate\nmetadata: {name: a, namespace: a}\nspec: {kustomize: {remoteSourceSpec: {git: {url: 'https://bot:kX9-vbQ2mZ7pL@example.com/a.git'}}}}\n": 1,
+		"-- a.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Credential\nmetadata: {name: a, namespace: a}\nspec: {description: key AKIAQ3EGTWZ7PLN4XR5S of the account}\n":                                            1,
+		"-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\ndata: {key: " + token + "}\n":                                                                                                         1,
+		"-- a.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: a, annotations: {note: 'https://bot:kX9-vbQ2mZ7pL@example.com'}}\n":                                                                 0,
+	} {
+		if found := ruletest.Find(t, sops.Hardcoded, files); len(found) != want {
+			t.Errorf("%s: got %v", files, found)
+		}
+	}
+}
