@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"slices"
 )
 
@@ -57,12 +58,11 @@ func (c *k0rdentChecker) deployments() {
 		p := p.item(i)
 		c.checker.labels(c.of, p.child("labels"), d.Labels)
 		if c.template(p.child("template"), "cluster template", d.Template, c.clusters) {
-			c.handed(p.child("template"), d.Namespace, "version "+d.Template.Version+" of the cluster template "+quote(d.Template.Name), func(rule K0rdentAccess) bool {
-				return holds(c.of.Spec.ClusterTemplateChains, rule.ClusterTemplateChains, d.Template)
-			})
+			c.handedTemplate(p.child("template"), d.Namespace, d.Template, chained{"cluster template", "spec.clusterTemplateChains", c.of.Spec.ClusterTemplateChains,
+				func(rule K0rdentAccess) []string { return rule.ClusterTemplateChains }})
 		}
 		if c.named(p.child("credential"), declared{what: "credential", list: "spec.credentials", names: c.keys}, d.Credential) {
-			c.handed(p.child("credential"), d.Namespace, "the credential "+quote(d.Credential), func(rule K0rdentAccess) bool {
+			c.handed(p.child("credential"), d.Namespace, "the credential "+quote(d.Credential), "add a rule to spec.access that hands it on", func(rule K0rdentAccess) bool {
 				return slices.Contains(rule.Credentials, d.Credential)
 			})
 		}
@@ -82,9 +82,36 @@ func holds(chains []K0rdentChain, named []string, ref K0rdentTemplateRef) bool {
 	})
 }
 
+// chained are the templates of a kind, with their chains and those that a rule of access names.
+type chained struct {
+	what, list string
+	chains     []K0rdentChain
+	named      func(K0rdentAccess) []string
+}
+
+// handedTemplate reports a version of a template that no rule of access hands to a namespace. Where a
+// chain with a path of the template is handed there, the way is to add the version to it.
+func (c *k0rdentChecker) handedTemplate(p *fieldPath, namespace string, ref K0rdentTemplateRef, of chained) {
+	way := "add a rule to spec.access that hands it on"
+	for _, rule := range c.of.Spec.Access {
+		if reaches, _ := rule.Namespaces.Reach(namespace, c.labels[namespace]); !reaches {
+			continue
+		}
+		for _, chain := range of.chains {
+			leads := func(path K0rdentPath) bool { return path.Template == ref.Name }
+			if slices.Contains(of.named(rule), chain.Name) && slices.ContainsFunc(chain.Paths, leads) {
+				way = fmt.Sprintf("add %s to the path of %s in the chain %s of %s, which is handed there", shorten(ref.Version), shorten(ref.Name), shorten(chain.Name), of.list)
+			}
+		}
+	}
+	c.handed(p, namespace, "version "+ref.Version+" of the "+of.what+" "+quote(ref.Name), way, func(rule K0rdentAccess) bool {
+		return holds(of.chains, of.named(rule), ref)
+	})
+}
+
 // handed reports what no rule of access hands to a namespace. Of selectors whose
-// outcome depends on labels that others give, nothing is said.
-func (c *k0rdentChecker) handed(p *fieldPath, namespace, what string, in func(K0rdentAccess) bool) {
+// outcome depends on labels that others give, nothing is said. way is how it is handed on.
+func (c *k0rdentChecker) handed(p *fieldPath, namespace, what, way string, in func(K0rdentAccess) bool) {
 	if namespace == K0rdentNamespaceName || !c.handsOn {
 		return
 	}
@@ -94,7 +121,7 @@ func (c *k0rdentChecker) handed(p *fieldPath, namespace, what string, in func(K0
 			return
 		}
 	}
-	c.fail(c.of, p, "add a rule to spec.access that hands it on, or deploy from namespace "+K0rdentNamespaceName,
+	c.fail(c.of, p, way+", or deploy from namespace "+K0rdentNamespaceName,
 		"no rule of spec.access hands %s to namespace %s", what, quote(namespace))
 }
 
@@ -113,9 +140,8 @@ func (c *k0rdentChecker) serviceList(p *fieldPath, namespace string, services []
 	for i, s := range services {
 		p := p.item(i)
 		if c.template(p.child("template"), "service template", s.Template, c.services) {
-			c.handed(p.child("template"), namespace, "version "+s.Template.Version+" of the service template "+quote(s.Template.Name), func(rule K0rdentAccess) bool {
-				return holds(c.of.Spec.ServiceTemplateChains, rule.ServiceTemplateChains, s.Template)
-			})
+			c.handedTemplate(p.child("template"), namespace, s.Template, chained{"service template", "spec.serviceTemplateChains", c.of.Spec.ServiceTemplateChains,
+				func(rule K0rdentAccess) []string { return rule.ServiceTemplateChains }})
 		}
 		deps[ids[i]] = nil
 		for j, ref := range s.DependsOn {

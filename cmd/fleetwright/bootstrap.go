@@ -53,7 +53,7 @@ func loadNamed(dir, name string) (*repository.Repository, error) {
 // nothingFound makes the absence of a bootstrap wrong usage: nothing was checked.
 func nothingFound(err error) error {
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
-		return &render.BadInput{Err: err, Hint: "name the repository's root, with the helmfile and the HelmReleases in it"}
+		return &render.BadInput{Err: err, Hint: "a repository without one has nothing to compare; where there is one, name the folder with it and the HelmReleases"}
 	}
 	if broken := (*bootstrap.UnreadableError)(nil); errors.As(err, &broken) {
 		return &render.BadInput{Err: err, Hint: "mend the file: helmfile stops there too"}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
@@ -356,5 +358,29 @@ func TestPrerequisites(t *testing.T) {
 		if got := said(t, PrerequisiteMissing, c.files); got != c.want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
 		}
+	}
+}
+
+// TestVersionsOfATemplate asks what is said of a version of a template that isn't there.
+func TestVersionsOfATemplate(t *testing.T) {
+	names := func(all ...string) *world {
+		var objects []*reconcile.Object
+		for _, name := range all {
+			objects = append(objects, &reconcile.Object{Identity: reconcile.Identity{Group: group, Kind: clusterTemplate, Namespace: system, Name: name}})
+		}
+		return &world{World: &platform.World{Objects: objects}}
+	}
+	w := names("aws-standalone-cp-1-0-42", "aws-standalone-cp-1-0-43", "aws-standalone-cp-1-0-9", "aws-standalone-cp", "aws-eks-1-0-9", "mine-1-0-42")
+	for name, want := range map[string]string{
+		"aws-standalone-cp-1-0-44": "of aws-standalone-cp there is aws-standalone-cp-1-0-43, aws-standalone-cp-1-0-42, aws-standalone-cp-1-0-9: add the template, or name one that is there",
+		"gcp-gke-1-0-1":            "",
+		"aws-standalone":           "",
+	} {
+		if got := w.versions(platform.Reference{Group: group, Kind: clusterTemplate, Namespace: system, Name: name}); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if got := w.versions(platform.Reference{Group: group, Kind: credential, Namespace: system, Name: "aws-standalone-cp-1-0-44"}); got != "" {
+		t.Errorf("of a credential: %q", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // versioned is a name that ends in a version, as kcm names the templates that it makes.
-var versioned = regexp.MustCompile(`^([a-z0-9-]+?)-\d+-\d+-\d+(?:-[a-z0-9-]+)?$`)
+var versioned = regexp.MustCompile(`^([a-z0-9-]+?)-(\d+)-(\d+)-(\d+)(?:-[a-z0-9-]+)?$`)
 
 // chartOf is the chart of a template of a name; nil stands for one that isn't in Git, which is
 // kcm's own where its name is the chart's with a version.

@@ -1,9 +1,12 @@
 package k0rdent
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -24,9 +27,56 @@ func dangling(p *rule.Pass, references func(*world) []platform.Reference, conseq
 			by[kind] = append(by[kind], r)
 		}
 		for _, kind := range slices.Sorted(maps.Keys(by)) {
-			platform.Dangling{There: w.there, Consequence: consequence[kind], Hint: w.inSystem}.Report(p, w.World, by[kind])
+			platform.Dangling{There: w.there, Consequence: consequence[kind], Hint: w.wayTo}.Report(p, w.World, by[kind])
 		}
 	}
+}
+
+// wayTo is what to do about a reference that names nothing, "" where nothing is known.
+func (w *world) wayTo(r platform.Reference) string {
+	return cmp.Or(w.inSystem(r), w.versions(r))
+}
+
+// mostVersions is how many versions of a template a hint names.
+const mostVersions = 5
+
+// versions names those of a template's versions that there are, the newest first: the names of
+// templates end with them, as in aws-standalone-cp-1-0-43.
+func (w *world) versions(r platform.Reference) string {
+	if r.Kind != clusterTemplate && r.Kind != serviceTemplate && r.Kind != providerTemplate {
+		return ""
+	}
+	base, _ := splitVersion(r.Name)
+	var there []string
+	number := map[string][]int{}
+	for _, name := range w.Names(r.Group, r.Kind, r.Namespace) {
+		if of, numbers := splitVersion(name); base != "" && of == base {
+			there, number[name] = append(there, name), numbers
+		}
+	}
+	if len(there) == 0 {
+		return ""
+	}
+	slices.SortFunc(there, func(a, b string) int { return cmp.Or(slices.Compare(number[b], number[a]), cmp.Compare(a, b)) })
+	shown := strings.Join(there[:min(len(there), mostVersions)], ", ")
+	return fmt.Sprintf("of %s there is %s: add the template, or name one that is there", base, shown)
+}
+
+// splitVersion takes the name of a template apart: what it is of, "" without a version, and the
+// version's numbers.
+func splitVersion(name string) (base string, numbers []int) {
+	parts := versioned.FindStringSubmatch(name)
+	if parts == nil {
+		return "", nil
+	}
+	for _, part := range parts[2:] {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return "", nil
+		}
+		numbers = append(numbers, n)
+	}
+	return parts[1], numbers
 }
 
 // inSystem says how a namespace gets what stands in that of k0rdent.
