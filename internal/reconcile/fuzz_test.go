@@ -113,7 +113,7 @@ containers:
 	whole = append(whole, object("apps/v1", "StatefulSet", "spec", "serviceName: a\nvolumeClaimTemplates: [{spec: {storageClassName: s}}]"))
 	for _, text := range whole {
 		for i := range text {
-			for _, value := range []string{"[]", "{}", "7", "null", "[{}]", "{name: {}}", "[[s]]"} {
+			for _, value := range []string{"[]", "{}", "7", "null", "[{}]", "{name: {}}", "[[s]]", "[s]", "[null]", "[{}, s]"} {
 				if from := text[i:]; strings.HasPrefix(from, ": ") && !strings.HasPrefix(from, ": [") && !strings.HasPrefix(from, ": {") && i > len("apiVersion") {
 					end := strings.IndexAny(from, ",}]\n")
 					spoilt = append(spoilt, text[:i]+": "+value+from[end:])

@@ -69,8 +69,8 @@ var referrers = map[string]bool{
 	"Role": true, "Service": true, "ServiceAccount": true, "StatefulSet": true,
 }
 
-// onTheWay are the fields that the paths to references lead through; each is a map, a list or
-// nothing. The references themselves are texts or lists of texts.
+// onTheWay are the fields that the paths to references lead through; each is a map, a list of maps
+// or nothing. The references themselves are texts or lists of texts.
 var onTheWay, references = setOf("spec", "template", "jobTemplate", "metadata", "annotations", "volumes", "configMap", "secret",
 	"persistentVolumeClaim", "projected", "sources", "containers", "initContainers", "env", "envFrom", "valueFrom", "configMapKeyRef",
 	"configMapRef", "secretKeyRef", "secretRef", "imagePullSecrets", "volumeClaimTemplates", "rules", "tls", "http", "paths",
@@ -100,7 +100,7 @@ func regular(n *yaml.Node) bool {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			name, value := n.Content[i].Value, n.Content[i+1]
-			if onTheWay[name] && value.Kind == yaml.ScalarNode && value.Tag != "!!null" || references[name] && !isText(value) {
+			if onTheWay[name] && (value.Kind != yaml.ScalarNode || value.Tag != "!!null") && !leads(value) || references[name] && !isText(value) {
 				return false
 			}
 			if !selecting[name] && !regular(value) {
@@ -115,6 +115,14 @@ func regular(n *yaml.Node) bool {
 		}
 	}
 	return true
+}
+
+// leads says whether a path goes on in a node: in a map, or in each item of a list.
+func leads(n *yaml.Node) bool {
+	if n.Kind == yaml.SequenceNode {
+		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return !leads(item) })
+	}
+	return n.Kind == yaml.MappingNode
 }
 
 // isText says whether a node is a text or a list of texts.
