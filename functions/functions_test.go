@@ -527,6 +527,21 @@ func TestSameFindingsAsTheCommand(t *testing.T) {
 	}
 }
 
+// Lists in place of metadata make kyaml panic.
+func TestListedMetadata(t *testing.T) {
+	const head = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
+	for list, want := range map[string]string{
+		head + "items:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: [a]\n":                                   "items[0] of the ResourceList: metadata is a list, want a map",
+		head + "items:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {annotations: [a]}\n":                    "items[0] of the ResourceList: annotations is a list, want a map",
+		head + "items: []\nfunctionConfig: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: [a]}}\n": "the functionConfig of the ResourceList: labels is a list, want a map",
+	} {
+		var out bytes.Buffer
+		if err := Run(t.Context(), strings.NewReader(list), &out, Options{Root: t.TempDir()}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func FuzzRun(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.yaml")
 	for _, name := range files {

@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // maxInput bounds the ResourceList; the largest known platform repositories
@@ -76,11 +78,30 @@ func readList(in io.Reader) (*resourceList, error) {
 		if item.IsNilOrEmpty() || item.YNode().Kind != kyaml.MappingNode {
 			return nil, fmt.Errorf("items[%d] of the ResourceList is not an object", i)
 		}
+		if field := listedMetadata(item.YNode()); field != "" {
+			return nil, fmt.Errorf("items[%d] of the ResourceList: %s is a list, want a map", i, field)
+		}
+	}
+	if stream.FunctionConfig != nil {
+		if field := listedMetadata(stream.FunctionConfig.YNode()); field != "" {
+			return nil, fmt.Errorf("the functionConfig of the ResourceList: %s is a list, want a map", field)
+		}
 	}
 	l := &resourceList{items: items, config: stream.FunctionConfig, stream: stream}
 	l.generator = isGenerator(l.items, l.config)
 	l.kustomize = l.generator || fromKustomize(l.items)
 	return l, nil
+}
+
+// listedMetadata names the field of an object's metadata that is a list, "" where there is none:
+// kyaml takes it for a map, looks for the value behind its last key, and panics.
+func listedMetadata(object *kyaml.Node) string {
+	for _, path := range [][]any{{"metadata"}, {"metadata", "annotations"}, {"metadata", "labels"}} {
+		if n := repository.Lookup(object, path...); n != nil && n.Kind == kyaml.SequenceNode {
+			return fmt.Sprint(path[len(path)-1])
+		}
+	}
+	return ""
 }
 
 // write writes the list. A failure of a function is written too: its results
