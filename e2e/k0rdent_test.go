@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/base64"
 	"maps"
 	"os"
 	"os/exec"
@@ -106,6 +107,24 @@ func (m *management) order(t *testing.T, all []*unstructured.Unstructured) {
 	}
 }
 
+// decrypt has an encrypted Secret as Flux applies it, but for the values: without metadata of
+// SOPS, and with data in base64.
+func decrypt(t *testing.T, o *unstructured.Unstructured) {
+	t.Helper()
+	if _, sealed := o.Object["sops"]; !sealed {
+		return
+	}
+	delete(o.Object, "sops")
+	data, there, err := unstructured.NestedStringMap(o.Object, "data")
+	must(t, err)
+	for key := range data {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(key))
+	}
+	if there {
+		must(t, unstructured.SetNestedStringMap(o.Object, data, "data"))
+	}
+}
+
 // apply applies the steps in their order, and holds their health checks against objects
 // whose status is what kcm writes.
 func (m *management) apply(t *testing.T, cluster *harness.Cluster) {
@@ -115,7 +134,7 @@ func (m *management) apply(t *testing.T, cluster *harness.Cluster) {
 		path, _, _ := unstructured.NestedString(k.Object, "spec", "path")
 		objects := harness.Build(t, filepath.Join(m.dir, path))
 		for _, o := range objects {
-			delete(o.Object, "sops") // which Flux takes away when it decrypts
+			decrypt(t, o)
 		}
 		cluster.DefineKinds(objects)
 		cluster.Apply(objects...)
