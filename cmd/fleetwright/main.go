@@ -3,11 +3,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 func main() {
@@ -18,11 +22,25 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the process at once
+		time.AfterFunc(mostToEnd, func() { endInterrupted(os.Stderr) })
+	})
+	process := bounds.Start(bounds.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	s := streams{in: process.In, out: process.Out, err: process.Err, env: os.Getenv}
 	quietLibraries()
 	tuneMemory(os.Getenv)
 	return execute(ctx, os.Args[1:], s)
+}
+
+// mostToEnd is how long a command may take to end after a signal. What it writes meanwhile is
+// healed by the next command, as after any kill.
+const mostToEnd = 800 * time.Millisecond
+
+// endInterrupted ends a process that does not end by itself.
+func endInterrupted(stderr io.Writer) {
+	_, _ = fmt.Fprintln(stderr, "interrupted")
+	os.Exit(statusStopped)
 }
 
 // quietLibraries keeps libraries from printing: kustomize warns on the standard error of each

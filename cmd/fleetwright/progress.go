@@ -31,7 +31,7 @@ const (
 
 // startProgress begins to tell on standard error, if it is a terminal.
 func startProgress(s streams) *progress {
-	f, ok := s.err.(*os.File)
+	f, ok := fileOf(s.err)
 	if !ok || !term.IsTerminal(int(f.Fd())) || s.env("TERM") == "dumb" {
 		return &progress{}
 	}

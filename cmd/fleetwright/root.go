@@ -22,8 +22,17 @@ type streams struct {
 
 // colour says whether out is a terminal that wants colours (https://no-color.org).
 func (s streams) colour() bool {
-	f, ok := s.out.(*os.File)
+	f, ok := fileOf(s.out)
 	return ok && term.IsTerminal(int(f.Fd())) && s.env("NO_COLOR") == "" && s.env("TERM") != "dumb"
+}
+
+// fileOf is the file that a stream writes to, if it is one.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if s, ok := w.(interface{ File() *os.File }); ok {
+		return s.File(), true
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }
 
 // commands are all commands of the tool, in the order of its help.

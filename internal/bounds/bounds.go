@@ -1,0 +1,89 @@
+// Package bounds measures what the units of a run take (the build of a Kustomization, the
+// rendering of a chart, the compilation of a schema) and ends those that take more CPU time or
+// memory than they may.
+//
+// Nothing can stop a goroutine that runs another library's code. When a unit exceeds its bound,
+// the process therefore starts again in place: the same executable, the same arguments, the same
+// process id, and a list of the units that it must refuse. Everything that the runaway unit held
+// is gone with the old image. The second image does all other work as before and reports each
+// refused unit as an error. docs/decisions.md says why this was chosen over a second process.
+//
+// Nothing is measured until a command calls Start.
+package bounds
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync/atomic"
+)
+
+// Unit is one piece of work that has a bound of its own. The same input always gives the same
+// units.
+type Unit struct {
+	// Kind of work, such as "build", "chart", "template", "schema" or "file".
+	Kind string `json:"kind"`
+	// File that the work is about, relative to the repository's root; Line is 0 for all of it.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// Name of what the work is about, such as "Kustomization flux-system/apps"; "" is the file.
+	Name string `json:"name,omitempty"`
+}
+
+func (u Unit) String() string {
+	subject := cmp.Or(u.Name, u.File)
+	if subject == "" {
+		return u.Kind
+	}
+	return u.Kind + " of " + subject
+}
+
+// Error is a unit that exceeded its bound, or that was not begun because the run had exceeded its own.
+type Error struct {
+	Unit Unit   `json:"unit"`
+	What string `json:"what"` // what was exceeded: "takes more than 400ms of CPU time"
+	// Left counts the units that were not begun; 0 for a unit that exceeded its own bound.
+	Left int `json:"-"`
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("the %s %s", e.Unit, e.What) }
+
+// current is the process's monitor, nil until Start.
+var current atomic.Pointer[monitor]
+
+// Do runs work as a unit. It returns an *Error without running it when the unit exceeded its bound
+// before, or when the run has used up what it may take; otherwise it returns work's error. A unit
+// must not wait for another one, except for those that it begins itself.
+func Do(u Unit, work func() error) error {
+	m := current.Load()
+	if m == nil {
+		return work()
+	}
+	return m.do(u, work)
+}
+
+// Grow adds bytes of input to those that the bounds of units and of the run grow with.
+func Grow(bytes int) {
+	if m := current.Load(); m != nil {
+		m.input.Add(int64(bytes))
+	}
+}
+
+// Exceeded returns the units that were refused in this run, sorted by file, line, kind and name.
+func Exceeded() []*Error {
+	m := current.Load()
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []*Error
+	for _, e := range m.met {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Unit.File, b.Unit.File), cmp.Compare(a.Unit.Line, b.Unit.Line),
+			cmp.Compare(a.Unit.Kind, b.Unit.Kind), cmp.Compare(a.Unit.Name, b.Unit.Name))
+	})
+	return all
+}

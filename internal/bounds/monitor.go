@@ -1,0 +1,266 @@
+package bounds
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bounds of a unit and of a run. The times are CPU time, so that a machine that has much else to
+// do refuses no more. Of all public repositories that were tried, no unit takes more than a fifth
+// of its bound (docs/security.md).
+const (
+	// unitTime is what a unit may take, and unitTimePerByte what it may take for each byte of the
+	// repository: kustomize needs about 1 µs for a byte.
+	unitTime        = 400 * time.Millisecond
+	unitTimePerByte = 5 * time.Microsecond
+	// runUnits is how many times the bound of a unit the whole run may take.
+	runUnits = 4
+
+	// memory is the bytes that may be alive, and memoryPerByte those for each byte of the repository.
+	memory        = 300 << 20
+	memoryPerByte = 50
+	// stacks is the bytes that all stacks together may take: beyond 1 GB Go ends the process.
+	stacks = 128 << 20
+
+	// interval is how often the watchdog looks.
+	interval = 10 * time.Millisecond
+)
+
+// Limits replace the bounds that grow with the repository; zero keeps those.
+type Limits struct {
+	// Time is the wall-clock time that the run may take. A unit may take a quarter of it.
+	Time time.Duration
+	// Memory is the bytes that may be alive.
+	Memory int64
+}
+
+// monitor watches the units of the process.
+type monitor struct {
+	limits atomic.Pointer[Limits]
+	input  atomic.Int64
+	state  state
+	// restart replaces the process; it returns only errors.
+	restart func(state) error
+	// give up ends the process with a message.
+	giveUp func(message string)
+
+	used  atomic.Int64 // nanoseconds of CPU time of the process
+	heap  atomic.Int64 // bytes of objects and stacks
+	watch sync.Once
+	turns chan struct{} // of units, where they run one at a time
+
+	mu     sync.Mutex
+	active map[*running]struct{}
+	met    map[Unit]*Error
+	samples
+}
+
+// running is a unit that has begun.
+type running struct {
+	unit   Unit
+	thread int
+	cpu    time.Duration // of the thread when it began
+	heap   int64
+}
+
+func newMonitor(s state, restart func(state) error, giveUp func(string)) *monitor {
+	m := &monitor{state: s, restart: restart, giveUp: giveUp, active: map[*running]struct{}{}, met: map[Unit]*Error{}, samples: newSamples()}
+	m.limits.Store(&Limits{})
+	if s.Serial {
+		m.turns = make(chan struct{}, 1)
+	}
+	return m
+}
+
+func (m *monitor) do(u Unit, work func() error) error {
+	if err := m.refused(u); err != nil {
+		return err
+	}
+	m.watch.Do(func() { go m.loop() })
+	// The CPU time of a unit is that of its thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r := &running{unit: u, thread: thread()}
+	if m.turns != nil && !m.nested(r.thread) {
+		m.turns <- struct{}{}
+		defer func() { <-m.turns }()
+	}
+	r.cpu, r.heap = threadTime(r.thread), m.heap.Load()
+	m.mu.Lock()
+	m.active[r] = struct{}{}
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		delete(m.active, r)
+		m.mu.Unlock()
+	}()
+	return work()
+}
+
+// nested says whether a unit of the thread is under way.
+func (m *monitor) nested(thread int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for r := range m.active {
+		if r.thread == thread {
+			return true
+		}
+	}
+	return false
+}
+
+// refused returns why a unit is not begun, nil when it is.
+func (m *monitor) refused(u Unit) error {
+	for i := range m.state.Refused {
+		if e := m.state.Refused[i]; e.Unit == u {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.met[u] = &e
+			return &e
+		}
+	}
+	most := runUnits * m.unitTime()
+	if time.Duration(m.used.Load()) <= most {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// One entry for each kind, with the first unit that was met.
+	key := Unit{Kind: u.Kind}
+	e := m.met[key]
+	if e == nil {
+		e = &Error{Unit: u, What: fmt.Sprintf("was not begun: the run has taken more than %s of CPU time", rounded(most))}
+		m.met[key] = e
+	}
+	e.Left++
+	return e
+}
+
+// unitTime is the CPU time that a unit may take.
+func (m *monitor) unitTime() time.Duration {
+	if own := m.limits.Load().Time; own > 0 {
+		return own / runUnits
+	}
+	return unitTime + time.Duration(m.input.Load())*unitTimePerByte
+}
+
+// memory is the bytes that may be alive.
+func (m *monitor) memory() int64 {
+	if own := m.limits.Load().Memory; own > 0 {
+		return own
+	}
+	return memory + m.input.Load()*memoryPerByte
+}
+
+func (m *monitor) loop() {
+	for {
+		time.Sleep(interval)
+		m.look()
+	}
+}
+
+// look measures once.
+func (m *monitor) look() {
+	m.used.Store(int64(processTime()))
+	alive, objects, stack := m.read()
+	m.heap.Store(objects + stack)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if own := m.limits.Load().Time; own > 0 && time.Since(m.state.Began) > own {
+		m.giveUp(fmt.Sprintf("the run takes more than %s: --timeout%s", own, m.underWay()))
+		return
+	}
+	most := m.unitTime()
+	for r := range m.active {
+		if took := threadTime(r.thread) - r.cpu; took > most {
+			m.exceeded(r, fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
+			return
+		}
+	}
+	if bytes := m.memory(); alive > bytes || objects > bytes+bytes/2 || stack > stacks {
+		m.tooLarge(bytes, stack > stacks)
+	}
+}
+
+// tooLarge ends the unit that takes too much memory. Where several are under way, the next image
+// runs one at a time and finds it.
+func (m *monitor) tooLarge(bytes int64, deep bool) {
+	what := fmt.Sprintf("takes more than %d MB of memory", bytes>>20)
+	if deep {
+		what = "calls itself too deep"
+	}
+	var largest *running
+	for r := range m.active {
+		if largest == nil || r.heap >= largest.heap { // the innermost: it began last
+			largest = r
+		}
+	}
+	switch {
+	case largest == nil:
+		m.giveUp("the run " + what + ": --memory allows more")
+	case m.turns == nil && len(m.active) > 1:
+		next := m.state
+		next.Serial = true
+		m.again(next, what)
+	default:
+		m.exceeded(largest, what)
+	}
+}
+
+// exceeded refuses a unit from now on.
+func (m *monitor) exceeded(r *running, what string) {
+	next := m.state
+	next.Refused = append(next.Refused[:len(next.Refused):len(next.Refused)], Error{Unit: r.unit, What: what})
+	m.again(next, (&Error{Unit: r.unit, What: what}).Error())
+}
+
+// mostRestarts bounds how often a run begins again.
+const mostRestarts = 12
+
+// again starts the process again, or says why it ends.
+func (m *monitor) again(next state, why string) {
+	next.Restarts++
+	if next.Restarts > mostRestarts {
+		m.giveUp(fmt.Sprintf("%s, after %d others", why, mostRestarts))
+		return
+	}
+	if err := m.restart(next); err != nil {
+		m.giveUp(fmt.Sprintf("%s, and the run cannot go on without it: %v", why, err))
+	}
+}
+
+// underWay names the units that have begun.
+func (m *monitor) underWay() string {
+	for r := range m.active {
+		return ", during the " + r.unit.String()
+	}
+	return ""
+}
+
+// samples read the memory of the process.
+type samples struct{ metrics []metrics.Sample }
+
+func newSamples() samples {
+	return samples{[]metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"},
+	}}
+}
+
+// read returns the bytes that were alive when garbage was last collected, those of all objects,
+// and those of stacks.
+func (s samples) read() (alive, objects, stack int64) {
+	metrics.Read(s.metrics)
+	value := func(i int) int64 { return int64(s.metrics[i].Value.Uint64()) }
+	return value(0), value(1), value(2)
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d > 10*time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(100 * time.Millisecond)
+}
