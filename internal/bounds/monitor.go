@@ -123,8 +123,11 @@ func (m *monitor) refused(u Unit) error {
 			return &e
 		}
 	}
-	most := runUnits * m.unitTime()
-	if time.Duration(m.used.Load()) <= most {
+	what := m.state.Exhausted
+	if most := runUnits * m.unitTime(); what == "" && time.Duration(m.used.Load()) > most {
+		what = fmt.Sprintf("takes more than %s of CPU time", rounded(most))
+	}
+	if what == "" {
 		return nil
 	}
 	m.mu.Lock()
@@ -133,7 +136,7 @@ func (m *monitor) refused(u Unit) error {
 	key := Unit{Kind: u.Kind}
 	e := m.met[key]
 	if e == nil {
-		e = &Error{Unit: u, What: fmt.Sprintf("was not begun: the run has taken more than %s of CPU time", rounded(most))}
+		e = &Error{Unit: u, What: "was not begun: the run " + what}
 		m.met[key] = e
 	}
 	e.Left++
@@ -170,8 +173,8 @@ func (m *monitor) look() {
 	m.heap.Store(objects + stack)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if own := m.limits.Load().Time; own > 0 && time.Since(m.state.Began) > own {
-		m.giveUp(fmt.Sprintf("the run takes more than %s: --timeout%s", own, m.underWay()))
+	if own := m.limits.Load().Time; own > 0 && time.Since(m.state.Began) > own && m.state.Exhausted == "" {
+		m.exhausted(fmt.Sprintf("takes more than %s, which --timeout allows", own))
 		return
 	}
 	most := m.unitTime()
@@ -201,7 +204,7 @@ func (m *monitor) tooLarge(bytes int64, deep bool) {
 	}
 	switch {
 	case largest == nil:
-		m.giveUp("the run " + what + ": --memory allows more")
+		m.exhausted(what)
 	case m.turns == nil && len(m.active) > 1:
 		next := m.state
 		next.Serial = true
@@ -218,6 +221,18 @@ func (m *monitor) exceeded(r *running, what string) {
 	m.again(next, (&Error{Unit: r.unit, What: what}).Error())
 }
 
+// exhausted ends a run that has used up what it may take: the next image begins no unit, and
+// reports that.
+func (m *monitor) exhausted(what string) {
+	if m.state.Exhausted != "" {
+		m.giveUp("the run " + what + " before any work has begun")
+		return
+	}
+	next := m.state
+	next.Exhausted = what
+	m.again(next, "the run "+what)
+}
+
 // mostRestarts bounds how often a run begins again.
 const mostRestarts = 12
 
@@ -231,14 +246,6 @@ func (m *monitor) again(next state, why string) {
 	if err := m.restart(next); err != nil {
 		m.giveUp(fmt.Sprintf("%s, and the run cannot go on without it: %v", why, err))
 	}
-}
-
-// underWay names the units that have begun.
-func (m *monitor) underWay() string {
-	for r := range m.active {
-		return ", during the " + r.unit.String()
-	}
-	return ""
 }
 
 // samples read the memory of the process.
