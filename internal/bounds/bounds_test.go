@@ -76,10 +76,10 @@ func TestUnits(t *testing.T) {
 	}
 	for kind, want := range map[string]string{
 		"good,fails":  "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
-		"time,good":   "time: the test of time takes more than 400ms of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
+		"time,good":   "time: the test of time takes more than 600ms of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
 		"good,memory": "good: <nil>\nmemory: the test of memory takes more than 300 MB of memory\nread \"input\", 1 exceeded\n",
 		"depth,good":  "depth: the test of depth calls itself too deep\ngood: <nil>\nread \"input\", 1 exceeded\n",
-		"depth,time,memory,good": "depth: the test of depth calls itself too deep\ntime: the test of time takes more than 400ms of CPU time\n" +
+		"depth,time,memory,good": "depth: the test of depth calls itself too deep\ntime: the test of time takes more than 600ms of CPU time\n" +
 			"memory: the test of memory takes more than 300 MB of memory\ngood: <nil>\nread \"input\", 3 exceeded\n",
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestRunTime(t *testing.T) {
 		}
 	}
 	all := Exceeded()
-	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than 1.6s of CPU time" {
+	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than 2.4s of CPU time" {
 		t.Errorf("got %v", all)
 	}
 	Grow(10_000_000)
