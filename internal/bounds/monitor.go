@@ -22,7 +22,7 @@ const (
 	runUnits = 4
 
 	// memory is the bytes that may be alive, and memoryPerByte those for each byte of the repository.
-	memory        = 300 << 20
+	memory        = 240 << 20
 	memoryPerByte = 50
 	// stacks is the bytes that all stacks together may take: beyond 1 GB Go ends the process.
 	stacks = 128 << 20

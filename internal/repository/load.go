@@ -263,7 +263,7 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 	}
 	bounds.Grow(len(data))
 	if err := bounds.Do(bounds.Unit{Kind: "file", File: f.Path}, func() error { parse(f, data, limits); return nil }); err != nil {
-		f.Documents, f.Err = nil, &Error{Reason: TooLarge, Path: f.Path, Message: err.Error()}
+		f.Documents, f.Err = nil, &Error{Reason: Exceeded, Path: f.Path, Message: err.Error()}
 		return
 	}
 	parsed := int64(0)

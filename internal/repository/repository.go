@@ -95,6 +95,8 @@ const (
 	NotYAML Reason = "not YAML"
 	// TooLarge is a file, or a repository, above one of the limits.
 	TooLarge Reason = "too large"
+	// Exceeded is a file that takes more time or memory to parse than a unit of work may.
+	Exceeded Reason = "exceeded"
 	// TooDeep is a document nested deeper than the limit.
 	TooDeep Reason = "nested too deep"
 	// TooManyAliases is a document whose aliases expand above the limit, or

@@ -392,8 +392,12 @@ func unreadable(repo *repository.Repository, failing map[string]bool) []checked 
 		read := use != repository.Plain || failing[f.Path] || underFluxPath(repo, f.Path)
 		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message, Hint: f.Err.Hint}
 		switch {
-		case f.Err.Reason == repository.NotYAML && read:
+		case f.Err.Reason == repository.Exceeded:
+			continue // limit-exceeded reports it
+		case read && f.Err.Reason == repository.NotYAML:
 			p.Kind = schemas.Invalid
+		case read && f.Err.Reason == repository.TooLarge:
+			p.Kind, p.Message = schemas.Invalid, "not checked: "+p.Message
 		case f.Err.Reason == repository.NotYAML && f.Err.Template:
 			continue
 		case !strings.HasPrefix(p.Message, "the "): // a message with another subject is whole
