@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -107,17 +109,26 @@ func listedMetadata(object *kyaml.Node) string {
 // write writes the list. A failure of a function is written too: its results
 // are read by kpt whatever the exit status.
 func (l *resourceList) write(out io.Writer) error {
-	l.stream.Writer = out
+	var text bytes.Buffer
+	l.stream.Writer = &text
 	if len(l.results) > 0 {
-		text, err := kyaml.Marshal(l.results)
+		results, err := kyaml.Marshal(l.results)
 		if err != nil {
 			return fmt.Errorf("encoding the results: %w", err)
 		}
-		if l.stream.Results, err = kyaml.Parse(string(text)); err != nil {
+		if l.stream.Results, err = kyaml.Parse(string(results)); err != nil {
 			return fmt.Errorf("encoding the results: %w", err)
 		}
 	}
-	return l.stream.Write(l.items)
+	if err := l.stream.Write(l.items); err != nil {
+		return err
+	}
+	content, err := output.YAML(text.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = output.Raw(out).Write(content)
+	return err
 }
 
 // keepForValidation leaves in the list what a validator has to return: kpt

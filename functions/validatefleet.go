@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
@@ -130,29 +131,29 @@ func counted(r finding.Report) string {
 // result leaves out the file and the rule.
 func (l *resourceList) report(r finding.Report) (lines, unresolved []string) {
 	for _, f := range r.Findings {
-		message := fmt.Sprintf("%s [%s]", f.Message, f.Rule)
+		message := fmt.Sprintf("%s [%s]", output.Line(f.Message), f.Rule)
 		if f.Hint != "" {
-			message += "\n  hint: " + f.Hint
+			message += "\n  hint: " + output.Line(f.Hint)
 		}
 		l.results = append(l.results, &framework.Result{
 			Message: message, Severity: framework.Severity(f.Severity),
 			ResourceRef: identify(f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name),
 			File:        l.resultFile(f.File), Tags: map[string]string{"rule": f.Rule},
 		})
-		line := fmt.Sprintf("%s: %s: %s", f.Severity, objectText(f.Object), message)
+		line := fmt.Sprintf("%s: %s: %s", f.Severity, output.Line(objectText(f.Object)), message)
 		if !l.kustomize {
-			line = f.File + ": " + line
+			line = output.Line(f.File) + ": " + line
 		}
 		lines = append(lines, line)
 	}
 	for _, u := range r.Unresolved {
-		line := fmt.Sprintf("unresolved: %s [%s]", u.Reason, u.Rule)
+		line := fmt.Sprintf("unresolved: %s [%s]", output.Line(u.Reason), u.Rule)
 		l.results = append(l.results, &framework.Result{
 			Message: line, Severity: framework.Info,
 			File: l.resultFile(u.File), Tags: map[string]string{"rule": u.Rule},
 		})
 		if !l.kustomize {
-			line = u.File + ": " + line
+			line = output.Line(u.File) + ": " + line
 		}
 		unresolved = append(unresolved, line)
 	}

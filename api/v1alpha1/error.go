@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // maxErrors bounds what one run reports, so that hostile input cannot make a
@@ -37,10 +39,10 @@ type Error struct {
 // position, the object and the field stand for it.
 func (e *Error) Error() string {
 	if e.File != "" && e.Line > 0 {
-		return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
+		return fmt.Sprintf("%s:%d:%d: %s", output.Line(e.File), e.Line, e.Column, output.Line(e.Message))
 	}
 	parts := slices.DeleteFunc([]string{e.File, e.Object, e.Message}, func(s string) bool { return s == "" })
-	return strings.Join(parts, ": ")
+	return output.Line(strings.Join(parts, ": "))
 }
 
 // Text is Error followed by the hint on a line of its own. It ends without a
@@ -49,7 +51,7 @@ func (e *Error) Text() string {
 	if e.Hint == "" {
 		return e.Error()
 	}
-	return e.Error() + "\n  hint: " + e.Hint
+	return e.Error() + "\n  hint: " + output.Line(e.Hint)
 }
 
 // Errors are all errors of one run, sorted by file, line and column. It is never

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -109,7 +110,7 @@ func (s streams) bootstrapFolder(args []string) folder {
 	}
 	top, below, _ := gitrepo.Within(at.dir)
 	up := upFrom(below)
-	_, _ = fmt.Fprintf(s.err, "note: the repository is %s (%s): this folder has no object of Flux's\n", up, top)
+	_ = output.Printf(s.err, "note: the repository is %s (%s): this folder has no object of Flux's\n", up, top)
 	return folder{dir: filepath.FromSlash(up)}
 }
 
@@ -268,7 +269,7 @@ func printPlan(w io.Writer, steps []bootstrap.Step) error {
 	for _, step := range steps {
 		if step.File != file {
 			file, number = step.File, 0
-			if _, err := fmt.Fprintln(w, file); err != nil {
+			if err := output.Printf(w, "%s\n", file); err != nil {
 				return err
 			}
 		}
@@ -280,8 +281,7 @@ func printPlan(w io.Writer, steps []bootstrap.Step) error {
 		if len(step.Needs) > 0 {
 			line += "  after " + strings.Join(step.Needs, ", ")
 		}
-		line += "\n      " + takeOver(step)
-		if _, err := fmt.Fprintln(w, line); err != nil {
+		if err := output.Printf(w, "%s\n      %s\n", line, takeOver(step)); err != nil {
 			return err
 		}
 	}
@@ -339,7 +339,7 @@ func runValues(ctx context.Context, s streams, release string, dir []string, clu
 	for _, v := range chosen {
 		for _, reason := range v.Unresolved {
 			incomplete = true
-			fmt.Fprintf(s.err, "%s:%d: unresolved: %s\n", v.File, v.Line, reason)
+			_ = output.Printf(s.err, "%s:%d: unresolved: %s\n", v.File, v.Line, reason)
 		}
 	}
 	if incomplete {
@@ -384,10 +384,13 @@ func printValues(w io.Writer, all []bootstrap.ReleaseValues) error {
 		if err != nil {
 			return fmt.Errorf("%s:%d: encoding the values: %w", v.File, v.Line, err)
 		}
+		if content, err = output.YAML(content); err != nil {
+			return fmt.Errorf("%s:%d: encoding the values: %w", v.File, v.Line, err)
+		}
 		if i > 0 {
 			content = append([]byte("---\n"), content...)
 		}
-		if _, err := w.Write(content); err != nil {
+		if _, err := output.Raw(w).Write(content); err != nil {
 			return err
 		}
 	}

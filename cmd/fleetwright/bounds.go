@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -79,7 +80,7 @@ func (s streams) unchecked(status int) int {
 		if place != "" {
 			place += ": "
 		}
-		_, _ = fmt.Fprintln(s.err, withHint(place+"error: "+f.Message, f.Hint)) // the exit status says the same
+		_ = output.Printf(s.err, "%serror: %s\n  hint: %s\n", place, f.Message, f.Hint) // the exit status says the same
 	}
 	return status
 }

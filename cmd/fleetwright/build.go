@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 )
@@ -63,13 +64,13 @@ func runBuild(ctx context.Context, s streams, at folder, name, format string, gr
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(s.out)
-	write := writeObjectYAML
+	out := bufio.NewWriter(output.Raw(s.out))
+	write, to := writeObjectYAML, io.Writer(out)
 	if format == formatJSON {
-		write = writeObjectJSON
+		write, to = writeObjectJSON, output.JSON(out)
 	}
 	for _, o := range cluster.Objects() {
-		if err := write(out, o); err != nil {
+		if err := write(to, o); err != nil {
 			return err
 		}
 	}
@@ -87,7 +88,10 @@ func writeObjectYAML(w io.Writer, o *reconcile.Object) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "---\n%s", text)
+	if text, err = output.YAML(text); err != nil {
+		return err
+	}
+	_, err = w.Write(append([]byte("---\n"), text...))
 	return err
 }
 
@@ -123,23 +127,23 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
 	for _, k := range cluster.Kustomizations {
 		if f := k.Failure; f != nil {
 			failed = true
-			fmt.Fprintf(w, "%s: Kustomization %s: %s\n", position(f.File, f.Line, f.Column), k, f.Message)
+			_ = output.Printf(w, "%s: Kustomization %s: %s\n", position(f.File, f.Line, f.Column), k, f.Message)
 		}
 		for _, g := range k.Gaps {
-			fmt.Fprintf(w, "%s: unresolved: Kustomization %s: %s\n", position(g.File, g.Line, g.Column), k, g.Message)
+			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s\n", position(g.File, g.Line, g.Column), k, g.Message)
 		}
 	}
 	for _, r := range cluster.Releases {
 		if f := r.Failure; f != nil {
 			failed = true
-			fmt.Fprintf(w, "%s: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, f)
+			_ = output.Printf(w, "%s: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, f)
 		}
 		for _, problem := range r.Problems {
 			failed = true
-			fmt.Fprintf(w, "%s: %s: value %s: %s\n", position(r.ValuePosition(problem.Path...)), r.Object, schemas.Field(problem.Path), problem.Message)
+			_ = output.Printf(w, "%s: %s: value %s: %s\n", position(r.ValuePosition(problem.Path...)), r.Object, schemas.Field(problem.Path), problem.Message)
 		}
 		if r.Unknown != "" {
-			fmt.Fprintf(w, "%s: unresolved: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown)
+			_ = output.Printf(w, "%s: unresolved: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown)
 		}
 	}
 	return failed

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -157,17 +158,17 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 		place := fmt.Sprintf("%s → %s#%s", d.Target.Name, d.Location, d.Branch)
 		switch state {
 		case "skipped":
-			fmt.Fprintf(s.out, "%s: not committed: %s\n  hint: %s\n", d.Target.Name, d.Skipped, d.SkipHint)
+			_ = output.Printf(s.out, "%s: not committed: %s\n  hint: %s\n", d.Target.Name, d.Skipped, d.SkipHint)
 			continue
 		case "not committed":
-			fmt.Fprintf(s.err, "%s: not committed\n", cmp.Or(strings.TrimSuffix(place, " → #"), d.Target.Name))
+			_ = output.Printf(s.err, "%s: not committed\n", cmp.Or(strings.TrimSuffix(place, " → #"), d.Target.Name))
 			continue
 		case "unchanged":
-			fmt.Fprintf(s.out, "%s: nothing changed\n", place)
+			_ = output.Printf(s.out, "%s: nothing changed\n", place)
 		default:
 			committed = true
 			subject, _, _ := strings.Cut(d.Message, "\n")
-			fmt.Fprintf(s.out, "%s: %s %s%s %s\n", place, state, short(d.Result.Commit), pushedTo(d), subject)
+			_ = output.Printf(s.out, "%s: %s %s%s %s\n", place, state, short(d.Result.Commit), pushedTo(d), subject)
 			if o.DryRun {
 				printStat(s.out, d)
 			}
@@ -184,15 +185,15 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 	}
 	switch {
 	case failed:
-		fmt.Fprintln(s.err, "run the command again when the error below is mended: what is committed stays, the rest follows")
+		_ = output.Printf(s.err, "run the command again when the error below is mended: what is committed stays, the rest follows\n")
 	case o.DryRun:
-		fmt.Fprintln(s.out, "next: run without --dry-run")
+		_ = output.Printf(s.out, "next: run without --dry-run\n")
 	case conflicts > 0:
-		fmt.Fprintln(s.out, "next: mend the files above, commit them, and run \"fleetwright commit\" again")
+		_ = output.Printf(s.out, "next: mend the files above, commit them, and run \"fleetwright commit\" again\n")
 	case committed && !o.Push && len(o.Destinations) == 0:
-		fmt.Fprintln(s.out, "next: git push, or fleetwright commit --push")
+		_ = output.Printf(s.out, "next: git push, or fleetwright commit --push\n")
 	default:
-		fmt.Fprintln(s.out, "next: Flux applies what is pushed; \"fleetwright validate\" in a clone checks it")
+		_ = output.Printf(s.out, "next: Flux applies what is pushed; \"fleetwright validate\" in a clone checks it\n")
 	}
 	return nil
 }
@@ -215,6 +216,6 @@ func printStat(w io.Writer, d render.Committed) {
 	}
 	for _, step := range steps {
 		added, removed := render.CountLines(step.Old, step.New)
-		fmt.Fprintf(w, "  %-7s %s  +%d -%d\n", step.Action, step.Path, added, removed)
+		_ = output.Printf(w, "  %-7s %s  +%d -%d\n", step.Action, step.Path, added, removed)
 	}
 }

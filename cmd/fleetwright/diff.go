@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -230,50 +230,37 @@ func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff) objectDiff
 	return d
 }
 
-// The colours of a diff.
-const (
-	red   = "31"
-	green = "32"
-	bold  = "1"
-)
-
 // writeDiff prints the differences for people.
 func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
-	w := bufio.NewWriter(s.out)
-	paint := func(color, text string) string {
-		if !s.colour() {
-			return text
-		}
-		return "\x1b[" + color + "m" + text + "\x1b[0m"
-	}
+	w := output.Buffered(s.out)
 	for _, d := range diffs {
-		fmt.Fprintf(w, "%s: %d added, %d removed, %d changed", paint(bold, d.Name), len(d.Added), len(d.Removed), len(d.Changed))
+		_ = output.Printf(w, "%s: %d added, %d removed, %d changed", output.Paint(output.Bold, d.Name), len(d.Added), len(d.Removed), len(d.Changed))
 		if len(d.Kept) > 0 {
-			fmt.Fprintf(w, ", %d kept", len(d.Kept))
+			_ = output.Printf(w, ", %d kept", len(d.Kept))
 		}
-		fmt.Fprintln(w)
+		_ = output.Printf(w, "\n")
 		for _, u := range d.Unbuilt {
-			writeUnbuilt(w, u, paint)
+			writeUnbuilt(w, u)
 		}
 		if d.Incomplete {
-			fmt.Fprintln(w, "  not all objects are known; fleetwright validate tells why")
+			_ = output.Printf(w, "  not all objects are known; fleetwright validate tells why\n")
 		}
 		for _, o := range d.Added {
-			fmt.Fprintf(w, "  %s  %s\n", paint(green, "+ "+o.String()), position(o.File, o.Line, o.Column))
+			_ = output.Printf(w, "  %s  %s\n", output.Paint(output.Green, "+ "+o.String()), position(o.File, o.Line, o.Column))
 		}
 		for _, o := range d.Removed {
-			fmt.Fprintf(w, "  %s  %s\n", paint(red, "- "+o.String()), position(o.File, o.Line, o.Column))
+			_ = output.Printf(w, "  %s  %s\n", output.Paint(output.Red, "- "+o.String()), position(o.File, o.Line, o.Column))
 		}
 		writeKept(w, d.Kept)
 		for _, c := range d.Changed {
-			fmt.Fprintf(w, "  ~ %s  %s\n", c.To, position(c.To.File, c.To.Line, c.To.Column))
+			_ = output.Printf(w, "  ~ %s  %s\n", c.To, position(c.To.File, c.To.Line, c.To.Column))
 			for _, f := range c.Fields {
-				fmt.Fprintf(w, "      %s: %s → %s\n", schemas.Field(f.Path), paint(red, shown(f.From)), paint(green, shown(f.To)))
+				_ = output.Printf(w, "      %s: %s → %s\n", schemas.Field(f.Path), output.Paint(output.Red, shown(f.From)), output.Paint(output.Green, shown(f.To)))
 			}
 		}
 	}
 	if !changes(diffs) {
-		fmt.Fprintln(w, "nothing changes on any cluster")
+		_ = output.Printf(w, "nothing changes on any cluster\n")
 	}
 	return w.Flush()
 }
@@ -290,15 +277,15 @@ func writeKept(w io.Writer, kept []reconcile.KeptObject) {
 		by[o.Why] = append(by[o.Why], o)
 	}
 	for _, why := range reasons {
-		fmt.Fprintf(w, "  no longer applied, and kept on the cluster: %s\n", why)
+		_ = output.Printf(w, "  no longer applied, and kept on the cluster: %s\n", why)
 		for _, o := range by[why] {
-			fmt.Fprintf(w, "  = %s  %s\n", o, position(o.File, o.Line, o.Column))
+			_ = output.Printf(w, "  = %s  %s\n", o, position(o.File, o.Line, o.Column))
 		}
 	}
 }
 
 // writeUnbuilt prints what cannot be built, once where that is so before and after.
-func writeUnbuilt(w io.Writer, u reconcile.Unbuilt, paint func(color, text string) string) {
+func writeUnbuilt(w io.Writer, u reconcile.Unbuilt) {
 	c, when := u.To, ""
 	switch {
 	case u.To == nil:
@@ -310,7 +297,7 @@ func writeUnbuilt(w io.Writer, u reconcile.Unbuilt, paint func(color, text strin
 	if c.Failed {
 		what = "fails"
 	}
-	fmt.Fprintf(w, "  %s %s%s, its objects are left out: %s  %s\n", paint(red, "! "+u.String()), what, when, c.Message, position(c.File, c.Line, c.Column))
+	_ = output.Printf(w, "  %s %s%s, its objects are left out: %s  %s\n", output.Paint(output.Red, "! "+u.String()), what, when, c.Message, position(c.File, c.Line, c.Column))
 }
 
 // shown is a value on one line, cut where it is long, without what could steer a terminal.

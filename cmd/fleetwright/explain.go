@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
 )
@@ -53,17 +53,17 @@ func explainField(w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s: %s\n\n%s\n", f.Path, typeOf(f), f.Meaning)
+	_ = output.Printf(w, "%s: %s\n\n%s\n", f.Path, typeOf(f), output.Lines(f.Meaning))
 	if f.Wants != "" {
-		fmt.Fprintln(w, f.Wants)
+		_ = output.Printf(w, "%s\n", output.Lines(f.Wants))
 	}
 	if len(f.Fields) == 0 {
 		return nil
 	}
-	fmt.Fprint(w, "\nFields:\n\n")
+	_ = output.Printf(w, "\nFields:\n\n")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, in := range f.Fields {
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", in.Name, typeOf(in), strings.TrimSpace(in.Meaning+" "+in.Wants))
+		_ = output.Printf(table, "  %s\t%s\t%s\n", in.Name, typeOf(in), strings.TrimSpace(in.Meaning+" "+in.Wants))
 	}
 	return table.Flush()
 }

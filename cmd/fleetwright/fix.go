@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/splice"
@@ -53,6 +54,6 @@ func (v *validation) fix(ctx context.Context, o validators.Options) error {
 	if v.flags.format == formatText {
 		out = v.out
 	}
-	_, err := fmt.Fprintf(out, "%s fixed in %s\n", finding.Count(fixed, "finding"), finding.Count(len(changed), "file"))
+	err := output.Printf(out, "%s fixed in %s\n", finding.Count(fixed, "finding"), finding.Count(len(changed), "file"))
 	return err
 }

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 )
 
@@ -25,12 +24,12 @@ Nothing is asked, and nothing is overwritten.`,
 				if f.Kept {
 					what = "kept as it is"
 				}
-				fmt.Fprintf(s.out, "%s: %s\n", f.Path, what)
+				_ = output.Printf(s.out, "%s: %s\n", f.Path, what)
 			}
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "next: edit fleet/*.yaml, then fleetwright render%s\n", withDir(dir))
+			_ = output.Printf(s.out, "next: edit fleet/*.yaml, then fleetwright render%s\n", withDir(dir))
 			return nil
 		},
 	}

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // progress tells on a terminal how far a command is, once it takes long, and
 // leaves nothing behind.
 type progress struct {
-	out   io.Writer // nil: tell nothing
+	out   *output.Text // nil: tell nothing
 	start time.Time
 	quit  chan struct{}
 	ended sync.WaitGroup
@@ -30,7 +32,7 @@ const (
 
 // startProgress begins to tell on standard error, if it is a terminal.
 func startProgress(s streams) *progress {
-	f, ok := fileOf(s.err)
+	f, ok := fileOf(output.Raw(s.err))
 	if !ok || !term.IsTerminal(int(f.Fd())) || s.env("TERM") == "dumb" {
 		return &progress{}
 	}
@@ -38,7 +40,7 @@ func startProgress(s streams) *progress {
 }
 
 func newProgress(out io.Writer, after, every time.Duration) *progress {
-	p := &progress{out: out, start: time.Now(), quit: make(chan struct{})}
+	p := &progress{out: output.NewText(out, false), start: time.Now(), quit: make(chan struct{})}
 	p.ended.Go(func() {
 		select {
 		case <-time.After(after):
@@ -52,16 +54,13 @@ func newProgress(out io.Writer, after, every time.Duration) *progress {
 			select {
 			case <-ticker.C:
 			case <-p.quit:
-				_, _ = io.WriteString(p.out, clearLine) // nothing is lost with it
+				_ = p.out.Status("") // nothing is lost with it
 				return
 			}
 		}
 	})
 	return p
 }
-
-// clearLine goes to the start of the line and clears it.
-const clearLine = "\r\x1b[K"
 
 func (p *progress) tell() {
 	p.mu.Lock()
@@ -70,7 +69,7 @@ func (p *progress) tell() {
 	if p.total > 0 {
 		what = fmt.Sprintf("%d of %d rules", p.done, p.total)
 	}
-	_, _ = fmt.Fprintf(p.out, "%svalidating: %s, %d s", clearLine, what, int(time.Since(p.start).Seconds())) // nothing is lost with it
+	_ = p.out.Status(fmt.Sprintf("validating: %s, %d s", what, int(time.Since(p.start).Seconds()))) // nothing is lost with it
 }
 
 // rules notes how many rules ran.

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // screen is a writer for two goroutines.
@@ -47,7 +49,7 @@ func TestProgressIsToldAndCleared(t *testing.T) {
 	p.stop()
 	p.stop()
 	text := s.String()
-	if !strings.HasSuffix(text, clearLine) || strings.Contains(text, "\n") {
+	if !strings.HasSuffix(text, output.ClearLine) || strings.Contains(text, "\n") {
 		t.Errorf("something is left on the terminal: %q", text)
 	}
 	time.Sleep(5 * time.Millisecond)

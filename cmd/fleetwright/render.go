@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -49,7 +50,7 @@ func (f *sourceFlags) source(s streams, dir string) (*render.Source, error) {
 	}
 	source, others, err := render.FromStream(in, name, dir)
 	if err == nil && others > 0 {
-		fmt.Fprintf(s.err, "%s: %d objects are not of kind File and were left out\n", name, others)
+		_ = output.Printf(s.err, "%s: %d objects are not of kind File and were left out\n", name, others)
 	}
 	return source, err
 }
@@ -140,7 +141,7 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 		total.Left += sum.Left
 		total.Conflicts += sum.Conflicts
 		if !o.Check {
-			fmt.Fprintf(s.out, "%s → %s: %s\n", p.Target.Name, shownDir(p.Dir), sum)
+			_ = output.Printf(s.out, "%s → %s: %s\n", p.Target.Name, shownDir(p.Dir), sum)
 			printRetired(s.out, p.Plan, "deleted")
 			if err := printConflicts(s.out, prefixOf(p.Target.Name, o.Out != ""), p.Plan.Conflicts); err != nil {
 				return err
@@ -152,21 +153,21 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 	changed := total.Created+total.Updated+total.Deleted > 0
 	switch {
 	case o.Check && (changed || total.Conflicts > 0):
-		fmt.Fprintf(s.err, "the tree is stale: %s\n", total)
+		_ = output.Printf(s.err, "the tree is stale: %s\n", total)
 		if changed {
-			fmt.Fprintf(s.err, "  hint: run %q\n", command)
+			_ = output.Printf(s.err, "  hint: run %q\n", command)
 		}
 		printWaysOut(s.err, planned, o.Out != "")
 	case o.Check && len(absent) > 0:
-		fmt.Fprintln(s.out, "the tree is what the specification says, but for what is not made yet")
+		_ = output.Printf(s.out, "the tree is what the specification says, but for what is not made yet\n")
 	case o.Check:
-		fmt.Fprintln(s.out, "the tree is what the specification says")
+		_ = output.Printf(s.out, "the tree is what the specification says\n")
 	case total.Conflicts > 0:
-		fmt.Fprintf(s.out, "next: mend the files above and run %q again\n", command)
+		_ = output.Printf(s.out, "next: mend the files above and run %q again\n", command)
 	case o.Out != "":
-		fmt.Fprintf(s.out, "next: fleetwright validate %s\n", shownDir(planned[0].Dir))
+		_ = output.Printf(s.out, "next: fleetwright validate %s\n", shownDir(planned[0].Dir))
 	default:
-		fmt.Fprintf(s.out, "next: fleetwright validate%s\n", withDir(dir))
+		_ = output.Printf(s.out, "next: fleetwright validate%s\n", withDir(dir))
 	}
 	return nil
 }
@@ -174,12 +175,12 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 func printRecovery(s streams, dir string, r tree.Recovery) {
 	switch {
 	case r.Finished > 0:
-		fmt.Fprintf(s.out, "%s: finished an interrupted write of %d files\n", shownDir(dir), r.Finished)
+		_ = output.Printf(s.out, "%s: finished an interrupted write of %d files\n", shownDir(dir), r.Finished)
 	case r.Cleaned:
-		fmt.Fprintf(s.out, "%s: took back an interrupted write\n", shownDir(dir))
+		_ = output.Printf(s.out, "%s: took back an interrupted write\n", shownDir(dir))
 	}
 	for _, p := range r.Changed {
-		fmt.Fprintf(s.out, "%s: %q changed since the write was interrupted: left as it is\n", shownDir(dir), p)
+		_ = output.Printf(s.out, "%s: %q changed since the write was interrupted: left as it is\n", shownDir(dir), p)
 	}
 }
 
@@ -187,10 +188,10 @@ func printRecovery(s streams, dir string, r tree.Recovery) {
 // deleted says it of those that go.
 func printRetired(w io.Writer, p *tree.Plan, deleted string) {
 	for _, file := range p.Retired() {
-		fmt.Fprintf(w, "%q is no longer declared, and is as fleetwright made it: %s\n", file, deleted)
+		_ = output.Printf(w, "%q is no longer declared, and is as fleetwright made it: %s\n", file, deleted)
 	}
 	for _, l := range p.Left {
-		fmt.Fprintf(w, "%s\n  hint: %s\n", l.Message(), l.Hint())
+		_ = output.Printf(w, "%s\n  hint: %s\n", l.Message(), l.Hint())
 	}
 }
 
@@ -198,11 +199,11 @@ func printRetired(w io.Writer, p *tree.Plan, deleted string) {
 // the way out. prefix is what --overwrite wants in front of their paths.
 func printConflicts(w io.Writer, prefix string, conflicts []tree.Conflict) error {
 	for _, c := range conflicts {
-		if _, err := w.Write(c.Diff()); err != nil {
+		if _, err := output.Raw(w).Write(c.Diff()); err != nil { // printable by itself
 			return err
 		}
 		c.Path = path.Join(prefix, c.Path)
-		if _, err := fmt.Fprintf(w, "  hint: %s\n", c.Hint()); err != nil {
+		if err := output.Printf(w, "  hint: %s\n", c.Hint()); err != nil {
 			return err
 		}
 	}
@@ -215,7 +216,7 @@ func printWaysOut(w io.Writer, planned []render.Planned, several bool) {
 	for _, p := range planned {
 		for _, c := range p.Plan.Conflicts {
 			c.Path = path.Join(prefixOf(p.Target.Name, several), c.Path)
-			fmt.Fprintf(w, "%s\n  hint: %s\n", c.Message(), c.Hint())
+			_ = output.Printf(w, "%s\n  hint: %s\n", c.Message(), c.Hint())
 		}
 	}
 }

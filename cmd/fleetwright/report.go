@@ -12,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -59,7 +60,7 @@ func (c choice) Type() string { return strings.Join(c.allowed, "|") }
 
 // writeJSON prints a report, indented.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(output.JSON(w))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
@@ -145,11 +146,11 @@ func printAbsent(s streams, files []generators.SecretFile, dir string) {
 	if len(files) > 1 {
 		verb, them = "are", "them"
 	}
-	fmt.Fprintf(s.out, "%s %s not made yet, and no kustomization lists %s:\n", finding.Count(len(files), "declared Secret"), verb, them)
+	_ = output.Printf(s.out, "%s %s not made yet, and no kustomization lists %s:\n", finding.Count(len(files), "declared Secret"), verb, them)
 	for _, f := range files {
-		fmt.Fprintf(s.out, "  %s  %s\n", f.Path, f.Secret)
+		_ = output.Printf(s.out, "  %s  %s\n", f.Path, f.Secret)
 	}
-	fmt.Fprintf(s.out, "  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
+	_ = output.Printf(s.out, "  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
 }
 
 // add adds a target; a plan may be nil when it could not be made.

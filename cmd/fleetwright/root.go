@@ -11,9 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
-// streams are what a command talks to.
+// streams are what a command talks to. Text goes to out and err by output.Printf; formats for
+// machines have writers of their own.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -22,7 +25,7 @@ type streams struct {
 
 // colour says whether out is a terminal that wants colours (https://no-color.org).
 func (s streams) colour() bool {
-	f, ok := fileOf(s.out)
+	f, ok := fileOf(output.Raw(s.out))
 	return ok && term.IsTerminal(int(f.Fd())) && s.env("NO_COLOR") == "" && s.env("TERM") != "dumb"
 }
 
@@ -66,7 +69,7 @@ unreadable input or nothing to check; 3 cannot continue.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(usage)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, errors.New(output.Line(err.Error()))) })
 	limitFlags(root, s)
 	root.AddCommand(commands(s)...)
 	root.InitDefaultCompletionCmd()
@@ -120,13 +123,17 @@ func group(c *cobra.Command, args []string) error {
 
 // execute runs the command line and returns the exit status.
 func execute(ctx context.Context, args []string, s streams) int {
+	out, told := output.NewText(s.out, s.colour()), output.NewText(s.err, false)
+	s.out, s.err = out, told
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) && err != nil {
 		err = &failure{status: statusStopped, err: errors.New("interrupted")}
 	}
-	return s.fail(err)
+	status := s.unchecked(s.fail(err))
+	_ = errors.Join(out.Flush(), told.Flush()) // there is nowhere else to report it
+	return status
 }
 
 // alternatives lists allowed values: a, b or c.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
@@ -20,7 +21,7 @@ func newSchema(s streams) *cobra.Command {
 			if !ok {
 				return usage(c, fmt.Errorf("kind %q is not of the specification: want %s", args[0], alternatives(schemas.SpecificationKinds())))
 			}
-			_, err := s.out.Write(content)
+			_, err := output.JSON(s.out).Write(content)
 			return err
 		},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators"
@@ -69,8 +70,7 @@ func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheck
 		return err
 	}
 	if repo == nil {
-		_, err := fmt.Fprintln(s.out, "nothing is staged")
-		return err
+		return output.Printf(s.out, "nothing is staged\n")
 	}
 	if err := finding.WriteText(s.out, report, finding.TextOptions{Color: s.colour(), Source: repo.Lines().Line, Duration: time.Since(start)}); err != nil {
 		return err
@@ -191,7 +191,7 @@ func clearOptions(config func() ([]byte, error), read func(string) ([]byte, erro
 	}
 	o.BaselineFile = v.Baseline
 	if o.Baseline, err = finding.ReadBaseline(content); err != nil {
-		return o, fmt.Errorf("baseline: %s %w", v.Baseline, err)
+		return o, fmt.Errorf("baseline: %s %w", output.Line(v.Baseline), err)
 	}
 	return o, nil
 }

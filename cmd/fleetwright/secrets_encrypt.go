@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
 )
 
@@ -63,8 +64,7 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 	}
 	tellAbove(s, results)
 	if stdout {
-		_, err := s.out.Write(results[0].Content)
-		return errors.Join(err, tellClear(s, results))
+		return errors.Join(printSealed(s, results[0]), tellClear(s, results))
 	}
 	if err := writeSealed(ctx, results); err != nil {
 		return err
@@ -75,14 +75,24 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 	done := 0
 	for _, res := range results {
 		if res.Action == sealed.Kept {
-			fmt.Fprintf(s.out, "%s: is encrypted already, and stays as it is\n", res.File)
+			_ = output.Printf(s.out, "%s: is encrypted already, and stays as it is\n", res.File)
 			continue
 		}
 		done++
-		fmt.Fprintf(s.out, "%s: encrypted for %s\n", res.File, spell(res.Recipients))
+		_ = output.Printf(s.out, "%s: encrypted for %s\n", res.File, spell(res.Recipients))
 	}
-	fmt.Fprintf(s.out, "%s encrypted\n", finding.Count(done, "file"))
+	_ = output.Printf(s.out, "%s encrypted\n", finding.Count(done, "file"))
 	return tellClear(s, results)
+}
+
+// printSealed prints an encrypted file byte for byte: where it can't, since the file could steer the
+// terminal or the build that it is printed to, the file is refused.
+func printSealed(s streams, res sealed.Result) error {
+	if err := output.Check(res.Content); err != nil {
+		return &failure{status: statusStopped, err: fmt.Errorf("%s is not printed: %w", position(res.File, 0, 0), err), hint: "encrypt the file in place, without --stdout"}
+	}
+	_, err := output.Raw(s.out).Write(res.Content)
+	return err
 }
 
 // tellClear tells of values that are in clear in encrypted files.
@@ -94,7 +104,7 @@ func tellClear(s streams, results []sealed.Result) error {
 			hint = "it was added to the encrypted file: take it out, and add it with sops edit"
 		}
 		for _, c := range res.Clear {
-			fmt.Fprintf(s.err, "%s: %q stands in clear\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Name, hint)
+			_ = output.Printf(s.err, "%s: %q stands in clear\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Name, hint)
 			told = found()
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 	"github.com/fleetwright/fleetwright/internal/secrets/newkey"
@@ -84,7 +85,7 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 		return keygenError(err)
 	}
 	if root, what, ok := gitrepo.Around(filepath.Dir(out)); ok {
-		return &failure{status: statusUsage, err: fmt.Errorf("%s is in the Git %s %s: a private key doesn't belong there", out, what, root), hint: "name a file outside of it with --out"}
+		return &failure{status: statusUsage, err: fmt.Errorf("%s is in the Git %s %s: a private key doesn't belong there", output.Line(out), what, output.Line(root)), hint: "name a file outside of it with --out"}
 	}
 	private, public, err := keys.Generate()
 	if err != nil {
@@ -98,13 +99,13 @@ func runKeygen(ctx context.Context, s streams, dir string, holder secrets.Holder
 		return keygenError(err)
 	}
 	if err := change.Write(ctx); err != nil {
-		return &failure{status: statusStopped, err: fmt.Errorf("the private key is in %s, and the specification can't be written: %w", out, err), hint: "add the public key to it: " + public}
+		return &failure{status: statusStopped, err: fmt.Errorf("the private key is in %s, and the specification can't be written: %w", output.Line(out), err), hint: "add the public key to it: " + public}
 	}
 	if format == formatJSON {
 		return writeJSON(s.out, keyReport{v1alpha1.APIVersion, "KeyReport", out, public, change.File})
 	}
-	fmt.Fprintf(s.out, "private key: %s\npublic key:  %s\n%s: %s\n", out, public, change.File, change.What)
-	fmt.Fprint(s.out, nextOf(holder, edit, out))
+	_ = output.Printf(s.out, "private key: %s\npublic key:  %s\n%s: %s\n", out, public, change.File, change.What)
+	_ = output.Printf(s.out, "%s", output.Lines(nextOf(holder, edit, out)))
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
@@ -76,7 +77,7 @@ func sealedError(err error) error {
 		if e := (*envelope.Error)(nil); errors.As(one, &e) && (e.Reason == envelope.NoKey || e.Reason == envelope.OtherService) {
 			status = statusStopped
 		}
-		texts = append(texts, withHint(one.Error(), hintOf(one)))
+		texts = append(texts, withHint(said(one), hintOf(one)))
 	}
 	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
 }
@@ -107,7 +108,7 @@ func tellAbove(s streams, results []sealed.Result) {
 			config = filepath.Join(whole, filepath.Base(config))
 		}
 		if below, err := filepath.Rel(root, config); err == nil && !filepath.IsLocal(below) {
-			fmt.Fprintf(s.err, "note: %s says who can decrypt: it stands above the repository, and is not in its clones\n  hint: write a %s into %s\n", res.Config, secrets.ConfigName, root)
+			_ = output.Printf(s.err, "note: %s says who can decrypt: it stands above the repository, and is not in its clones\n  hint: write a %s into %s\n", res.Config, secrets.ConfigName, root)
 		}
 	}
 }

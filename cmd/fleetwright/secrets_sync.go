@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/declared"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -122,45 +123,45 @@ func printSync(s streams, out declared.Outcome, dir string, check bool) {
 			tellKept(s, r)
 			continue
 		}
-		fmt.Fprintf(s.out, "%s: Secret %s: %s%s\n", r.Path, r.Secret, map[bool]string{true: "would ", false: ""}[check], actionText(r, check))
+		_ = output.Printf(s.out, "%s: Secret %s: %s%s\n", r.Path, r.Secret, map[bool]string{true: "would ", false: ""}[check], actionText(r, check))
 		tellKept(s, r)
 		for _, reader := range r.Readers.Removed {
 			removed = append(removed, r.Path)
-			fmt.Fprintf(s.out, "  %s still knows its data key\n", shownReader(reader))
+			_ = output.Printf(s.out, "  %s still knows its data key\n", shownReader(reader))
 		}
 		for _, k := range r.Secret.Keys {
 			if public := r.PublicKeys[k.Name]; public != "" {
-				fmt.Fprintf(s.out, "  public key of %s: %s\n", k.Name, public)
+				_ = output.Printf(s.out, "  public key of %s: %s\n", k.Name, public)
 			}
 		}
 	}
 	for _, file := range out.Outside {
-		fmt.Fprintf(s.err, "note: %s, outside of the repository, was read for a value, as the specification asks\n", file)
+		_ = output.Printf(s.err, "note: %s, outside of the repository, was read for a value, as the specification asks\n", file)
 	}
 	if out.Specification != "" {
-		fmt.Fprintf(s.out, "%s: the public keys of tenants' own keys were added to their recipients\n", path.Join(shownDir(out.Root), out.Specification))
+		_ = output.Printf(s.out, "%s: the public keys of tenants' own keys were added to their recipients\n", path.Join(shownDir(out.Root), out.Specification))
 	}
 	if kept > 0 {
-		fmt.Fprintf(s.out, "%s as declared\n", finding.Count(kept, "Secret"))
+		_ = output.Printf(s.out, "%s as declared\n", finding.Count(kept, "Secret"))
 	}
 	if len(removed) > 0 && !check {
-		fmt.Fprintf(s.out, "who was taken out keeps what they have read, and the data key: \"fleetwright secrets updatekeys --rotate %s\" makes a new one\n",
+		_ = output.Printf(s.out, "who was taken out keeps what they have read, and the data key: \"fleetwright secrets updatekeys --rotate %s\" makes a new one\n",
 			strings.Join(slices.Compact(removed), " "))
 	}
 	switch {
 	case len(out.Results) == 0:
-		fmt.Fprintln(s.out, "the specification declares no Secret")
+		_ = output.Printf(s.out, "the specification declares no Secret\n")
 	case check && out.Any():
-		fmt.Fprintf(s.err, "declared Secrets are not up to date\n  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
+		_ = output.Printf(s.err, "declared Secrets are not up to date\n  hint: run \"fleetwright secrets sync%s\"\n", withDir(dir))
 	case !check:
-		fmt.Fprintf(s.out, "next: fleetwright render%s\n", withDir(dir))
+		_ = output.Printf(s.out, "next: fleetwright render%s\n", withDir(dir))
 	}
 }
 
 // tellKept tells of keys that somebody added to a Secret.
 func tellKept(s streams, r declared.Result) {
 	if len(r.KeysKept) > 0 {
-		fmt.Fprintf(s.err, "note: %s: %s not declared, and kept as it stands: declare it, or take it out with sops edit\n", r.Path, strings.Join(r.KeysKept, ", "))
+		_ = output.Printf(s.err, "note: %s: %s not declared, and kept as it stands: declare it, or take it out with sops edit\n", r.Path, strings.Join(r.KeysKept, ", "))
 	}
 }
 

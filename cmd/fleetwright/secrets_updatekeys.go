@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
 )
@@ -112,11 +113,11 @@ func tellUpdates(s streams, results []sealed.Result, o sealed.UpdateOptions, for
 		if o.Compare {
 			verb = "would change"
 		}
-		fmt.Fprintf(s.out, "%s, %d %s\n", finding.Count(len(results), "encrypted file"), changed, verb)
+		_ = output.Printf(s.out, "%s, %d %s\n", finding.Count(len(results), "encrypted file"), changed, verb)
 	}
 	leaves := slices.ContainsFunc(results, func(r sealed.Result) bool { return len(r.Change.Removed) > 0 })
 	if leaves && !o.Rotate {
-		fmt.Fprintf(s.err, "note: who is taken out still knows the data keys, and with them every value of these files, now and later\n  hint: %s, then make new values of what they could read\n", "fleetwright secrets updatekeys --rotate")
+		_ = output.Printf(s.err, "note: who is taken out still knows the data keys, and with them every value of these files, now and later\n  hint: %s, then make new values of what they could read\n", "fleetwright secrets updatekeys --rotate")
 	}
 	if o.Compare && slices.ContainsFunc(results, changes) {
 		return found()
@@ -132,19 +133,19 @@ func tellUpdate(s streams, res sealed.Result, check bool) {
 	}
 	switch res.Action {
 	case sealed.NoRule:
-		fmt.Fprintf(s.out, "%s: no rule of .sops.yaml is for it, and it stays as it is\n", res.File)
+		_ = output.Printf(s.out, "%s: no rule of .sops.yaml is for it, and it stays as it is\n", res.File)
 	case sealed.Updated:
-		fmt.Fprintf(s.out, "%s: %sgiven to others, with the data key that it has\n", res.File, would)
+		_ = output.Printf(s.out, "%s: %sgiven to others, with the data key that it has\n", res.File, would)
 	case sealed.Rotated:
-		fmt.Fprintf(s.out, "%s: %sencrypted anew, with a new data key\n", res.File, would)
+		_ = output.Printf(s.out, "%s: %sencrypted anew, with a new data key\n", res.File, would)
 	}
 	for _, r := range res.Change.Added {
-		fmt.Fprintf(s.out, "  + %s %s\n", r.Service, r.ID)
+		_ = output.Printf(s.out, "  + %s %s\n", r.Service, r.ID)
 	}
 	for _, r := range res.Change.Removed {
-		fmt.Fprintf(s.out, "  - %s %s\n", r.Service, r.ID)
+		_ = output.Printf(s.out, "  - %s %s\n", r.Service, r.ID)
 	}
 	if res.Change.Groups {
-		fmt.Fprintf(s.out, "  the key groups, or how many of them are needed, change\n")
+		_ = output.Printf(s.out, "  the key groups, or how many of them are needed, change\n")
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -267,7 +268,7 @@ func addOthers(ctx context.Context, access *sops.Access, repo *repository.Reposi
 }
 
 func (r *accessReport) writeText(w io.Writer) error {
-	var b strings.Builder
+	b := output.Buffered(w)
 	for _, f := range r.Files {
 		mark := "✓"
 		if f.differs() || f.Checksum == "wrong" {
@@ -289,24 +290,24 @@ func (r *accessReport) writeText(w io.Writer) error {
 		if f.Line > 0 {
 			at = fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
-		fmt.Fprintf(&b, "%s %s  %s\n", mark, at, strings.Join(can, ", "))
+		_ = output.Printf(b, "%s %s  %s\n", mark, at, strings.Join(can, ", "))
 		for _, text := range wrong {
-			fmt.Fprintf(&b, "    %s\n", text)
+			_ = output.Printf(b, "    %s\n", text)
 		}
 		if f.Config == "" {
-			fmt.Fprintf(&b, "    no rule of a %s says who should read it\n", ".sops.yaml")
+			_ = output.Printf(b, "    no rule of a %s says who should read it\n", ".sops.yaml")
 		}
 		if f.above != "" {
-			fmt.Fprintf(&b, "    sops takes %s, which stands above: it is not in the repository's clones, and is not compared\n", f.above)
+			_ = output.Printf(b, "    sops takes %s, which stands above: it is not in the repository's clones, and is not compared\n", f.above)
 		}
 		if f.Checksum == "closed" {
-			fmt.Fprintf(&b, "    no private key at hand opens it: its checksum is not compared\n")
+			_ = output.Printf(b, "    no private key at hand opens it: its checksum is not compared\n")
 		}
 	}
 	for _, f := range r.Findings {
 		switch f.Rule {
 		case sops.DecryptionMissing.ID, sops.RuleMissing.ID, sops.Plaintext.ID, sops.Partial.ID:
-			fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)
+			_ = output.Printf(b, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)
 		}
 	}
 	if r.Summary.Differ > 0 {
@@ -314,9 +315,8 @@ func (r *accessReport) writeText(w io.Writer) error {
 		if slices.ContainsFunc(r.Files, func(f accessFile) bool { return f.Specified && f.differs() }) {
 			first = "fleetwright render"
 		}
-		b.WriteString("  hint: " + first + ", then fleetwright secrets updatekeys, with --rotate where somebody is taken out\n")
+		_ = b.Printf("  hint: %s, then fleetwright secrets updatekeys, with --rotate where somebody is taken out\n", first)
 	}
-	fmt.Fprintf(&b, "%s, %s: %d as they should be, %d not\n", finding.Count(len(r.Files), "encrypted file"), finding.Count(len(r.Readers), "reader"), len(r.Files)-r.Summary.Differ, r.Summary.Differ)
-	_, err := io.WriteString(w, b.String())
-	return err
+	_ = output.Printf(b, "%s, %s: %d as they should be, %d not\n", finding.Count(len(r.Files), "encrypted file"), finding.Count(len(r.Readers), "reader"), len(r.Files)-r.Summary.Differ, r.Summary.Differ)
+	return b.Flush()
 }

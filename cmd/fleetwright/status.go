@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -58,7 +61,7 @@ func (s streams) fail(err error) int {
 	}
 	status, text := explain(err)
 	if text != "" {
-		fmt.Fprintln(s.err, text)
+		_ = output.Printf(s.err, "%s\n", output.Lines(text))
 	}
 	return status
 }
@@ -84,21 +87,50 @@ func explain(err error) (status int, text string) {
 		if known.err == nil {
 			return known.status, ""
 		}
-		return known.status, withHint(known.err.Error(), known.hint)
+		return known.status, withHint(said(known.err), known.hint)
 	case errors.As(err, &spec), errors.As(err, &one):
-		return statusUsage, err.Error()
+		return statusUsage, said(err)
 	case errors.As(err, &input):
-		return statusUsage, withHint(err.Error(), input.Hint)
+		return statusUsage, withHint(said(err), input.Hint)
 	case errors.As(err, &no):
-		return statusStopped, withHint(err.Error(), no.Hint)
+		return statusStopped, withHint(said(err), no.Hint)
 	case errors.As(err, &file):
-		return statusUsage, withHint(err.Error(), file.Hint)
+		return statusUsage, withHint(said(err), file.Hint)
 	case errors.As(err, &git):
-		return statusStopped, withHint(err.Error(), git.Hint)
+		return statusStopped, withHint(said(err), git.Hint)
 	case errors.As(err, &dirty):
-		return statusStopped, withHint(err.Error(), dirty.Hint())
+		return statusStopped, withHint(said(err), dirty.Hint())
 	}
-	return statusStopped, err.Error()
+	return statusStopped, said(err)
+}
+
+// said is an error's text, with each name that an error of the file system holds on one line: they
+// are as the file system has them.
+func said(err error) string {
+	text := err.Error()
+	for _, name := range fileNames(err) {
+		text = strings.ReplaceAll(text, name, output.Line(name))
+	}
+	return text
+}
+
+// fileNames are the names that errors of the file system hold, below an error.
+func fileNames(err error) []string {
+	switch e := err.(type) { //nolint:errorlint // it goes through the whole tree itself
+	case *fs.PathError:
+		return []string{e.Path}
+	case *os.LinkError:
+		return []string{e.Old, e.New}
+	case interface{ Unwrap() []error }:
+		var all []string
+		for _, one := range e.Unwrap() {
+			all = append(all, fileNames(one)...)
+		}
+		return all
+	case interface{ Unwrap() error }:
+		return fileNames(e.Unwrap())
+	}
+	return nil
 }
 
 // hintOf is the way out of an unknown rule or profile.

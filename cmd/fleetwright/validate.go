@@ -16,6 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -208,7 +209,7 @@ func (v *validation) rebase(ctx context.Context, o validators.Options) error {
 	}
 	v.report = report
 	if v.flags.format == formatText {
-		_, err = fmt.Fprintf(v.out, "%s: %s written; next: fleetwright validate --baseline %[1]s, or spec.baseline in %[3]s\n",
+		err = output.Printf(v.out, "%s: %s written; next: fleetwright validate --baseline %[1]s, or spec.baseline in %[3]s\n",
 			v.flags.writeBaseline, finding.Count(len(b.Findings), "finding"), validators.ConfigurationFile)
 	}
 	return err
@@ -356,11 +357,11 @@ func (v *validation) readBaseline() (*finding.Baseline, string, error) {
 	var b *finding.Baseline
 	if err == nil {
 		if b, err = finding.ReadBaseline(data); err != nil {
-			err = fmt.Errorf("%s %w", name, err)
+			err = fmt.Errorf("%s %w", output.Line(name), err)
 		}
 	}
 	if err != nil {
-		return nil, "", &render.BadInput{Err: fmt.Errorf("baseline: %w", err), Hint: "write it with fleetwright validate --write-baseline " + name}
+		return nil, "", &render.BadInput{Err: fmt.Errorf("baseline: %w", err), Hint: "write it with fleetwright validate --write-baseline " + output.Line(name)}
 	}
 	if v.flags.baseline != "" {
 		name = v.inRepository(name)
@@ -386,7 +387,7 @@ func readLimited(name string, limit int64) ([]byte, error) {
 	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s is larger than %d MB", name, limit>>20)
+		err = fmt.Errorf("%s is larger than %d MB", output.Line(name), limit>>20)
 	}
 	return data, err
 }

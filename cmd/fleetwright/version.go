@@ -2,10 +2,11 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // version is what the module proxy or the version control system calls the
@@ -24,8 +25,7 @@ func newVersion(s streams) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(s.out, "fleetwright", version())
-			return err
+			return output.Printf(s.out, "fleetwright %s\n", version())
 		},
 	}
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -46,11 +46,11 @@ func (s streams) repositoryFolder(args, roots []string) folder {
 	up := upFrom(below)
 	if len(args) > 0 {
 		up = filepath.ToSlash(filepath.Clean(filepath.Join(dir, filepath.FromSlash(up))))
-		_, _ = fmt.Fprintf(s.err, "note: %s is not the root of the repository: the path %q in %q leads into it from %s\n  hint: name that folder\n",
+		_ = output.Printf(s.err, "note: %s is not the root of the repository: the path %q in %q leads into it from %s\n  hint: name that folder\n",
 			dir, synced, path.Join(filepath.ToSlash(dir), file), up)
 		return folder{dir, repo}
 	}
-	_, _ = fmt.Fprintf(s.err, "note: the repository is %s (%s): the path %q in %q leads from there into this folder\n", up, top, synced, file)
+	_ = output.Printf(s.err, "note: the repository is %s (%s): the path %q in %q leads from there into this folder\n", up, top, synced, file)
 	return folder{dir: filepath.FromSlash(up)}
 }
 
@@ -88,7 +88,7 @@ func (v *validation) tellPart() {
 		return
 	}
 	if _, below, ok := gitrepo.Within(v.dir); ok && below != "" {
-		_, _ = fmt.Fprintf(v.err, "note: nothing in this folder says what Flux syncs, and what is outside of it is not looked at; the Git work tree begins at %s\n", upFrom(below))
+		_ = output.Printf(v.err, "note: nothing in this folder says what Flux syncs, and what is outside of it is not looked at; the Git work tree begins at %s\n", upFrom(below))
 	}
 }
 

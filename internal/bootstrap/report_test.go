@@ -66,21 +66,12 @@ func TestReportColor(t *testing.T) {
 		t.Fatal(err)
 	}
 	without := coloured.String()
-	for _, c := range append(slices.Collect(mapValues(colours)), "\x1b[0m") {
-		without = strings.ReplaceAll(without, c, "")
+	for _, c := range colours {
+		without = strings.ReplaceAll(without, "\x1b["+string(c)+"m", "")
 	}
+	without = strings.ReplaceAll(without, "\x1b[0m", "")
 	if without != plain.String() || without == coloured.String() {
 		t.Errorf("the colours change the text:\n%q", coloured.String())
-	}
-}
-
-func mapValues(m map[Verdict]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, v := range m {
-			if !yield(v) {
-				return
-			}
-		}
 	}
 }
 

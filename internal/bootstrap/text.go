@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // TextOptions of WriteText.
@@ -18,43 +21,42 @@ type TextOptions struct {
 
 var symbols = map[Verdict]string{Agrees: "✓", Drift: "✗", Missing: "✗", Unresolved: "?", Intended: "~"}
 
-var colours = map[Verdict]string{Agrees: "\x1b[32m", Drift: "\x1b[31m", Missing: "\x1b[31m", Unresolved: "\x1b[33m", Intended: "\x1b[36m"}
+var colours = map[Verdict]output.Colour{Agrees: output.Green, Drift: output.Red, Missing: output.Red, Unresolved: output.Yellow, Intended: output.Cyan}
 
 // WriteText prints a report for people: the releases of each file in aligned
 // columns, what differs with the places of both sides, and a line of summary.
 func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
-	var out strings.Builder
+	out := output.NewText(bufio.NewWriter(output.Raw(w)), opts.Color)
 	for start := 0; start < len(r.Releases); {
 		end := start
 		for end < len(r.Releases) && r.Releases[end].File == r.Releases[start].File {
 			end++
 		}
 		file := r.Releases[start].File
-		out.WriteString(printable(file) + "\n")
+		_ = out.Printf("%s\n", file)
 		for _, refusal := range r.Refusals {
 			if refusal.Helmfile == file {
 				may := map[bool]string{true: "stops", false: "may stop"}[refusal.Certain]
-				fmt.Fprintf(&out, "  ! helmfile %s: %s   %s\n", may, printable(refusal.Reason), printable(fmt.Sprintf("%s:%d", refusal.File, refusal.Line)))
+				_ = out.Printf("  ! helmfile %s: %s   %s\n", may, refusal.Reason, fmt.Sprintf("%s:%d", refusal.File, refusal.Line))
 			}
 		}
-		writeReleases(&out, r.Releases[start:end], opts)
+		writeReleases(out, r.Releases[start:end])
 		for _, o := range r.Order {
 			if o.File == r.Releases[start].File && !o.Ignored {
-				fmt.Fprintf(&out, "  ! %s:%d: %s\n      hint: %s\n", printable(o.File), o.Line, printable(o.Message), printable(o.Hint))
+				_ = out.Printf("  ! %s:%d: %s\n      hint: %s\n", o.File, o.Line, o.Message, o.Hint)
 			}
 		}
 		start = end
 	}
-	r.writeFlux(&out, opts)
+	r.writeFlux(out)
 	for _, d := range r.Stale {
-		fmt.Fprintf(&out, "%s:%d: %s\n  hint: remove it from the annotation %s\n", printable(d.File), d.Line, printable(d.Message), IntendedAnnotation)
+		_ = out.Printf("%s:%d: %s\n  hint: remove it from the annotation %s\n", d.File, d.Line, d.Message, IntendedAnnotation)
 	}
-	out.WriteString(r.summary() + "\n")
-	_, err := io.WriteString(w, out.String())
-	return err
+	_ = out.Printf("%s\n", r.summary())
+	return out.Flush()
 }
 
-func writeReleases(out *strings.Builder, releases []ReleaseReport, opts TextOptions) {
+func writeReleases(out *output.Text, releases []ReleaseReport) {
 	var name, namespace, version int
 	for _, r := range releases {
 		name = max(name, width(dash(r.Release)))
@@ -62,31 +64,26 @@ func writeReleases(out *strings.Builder, releases []ReleaseReport, opts TextOpti
 		version = max(version, width(dash(r.Version)))
 	}
 	for _, r := range releases {
-		fmt.Fprintf(out, "  %s %s  %s  %s   %s\n", r.Verdict.symbol(opts), padded(dash(r.Release), name),
-			padded(dash(r.Namespace), namespace), padded(dash(r.Version), version), printable(r.said()))
+		_ = out.Printf("  %s %s  %s  %s   %s\n", r.Verdict.symbol(), padded(dash(r.Release), name),
+			padded(dash(r.Namespace), namespace), padded(dash(r.Version), version), r.said())
 		writeDifferences(out, r.Differences)
 		if hint := r.Hint(); hint != "" {
-			fmt.Fprintf(out, "      hint: %s\n", printable(hint))
+			_ = out.Printf("      hint: %s\n", hint)
 		}
 	}
 }
 
-// symbol marks a verdict, in its colour where that is asked for.
-func (v Verdict) symbol(opts TextOptions) string {
-	if opts.Color {
-		return colours[v] + symbols[v] + "\x1b[0m"
-	}
-	return symbols[v]
-}
+// symbol marks a verdict, in its colour.
+func (v Verdict) symbol() output.Painted { return output.Paint(colours[v], symbols[v]) }
 
 // writeFlux prints how what installs Flux compares with Git.
-func (r *Report) writeFlux(out *strings.Builder, opts TextOptions) {
+func (r *Report) writeFlux(out *output.Text) {
 	for _, f := range r.Flux {
-		fmt.Fprintf(out, "%s\n  %s %s  %s   %s\n", printable(f.File), f.Verdict.symbol(opts), printable(f.Installs),
-			printable(dash(f.Version)), printable(inWords(f.Verdict, f.Git, f.Reason)))
+		_ = out.Printf("%s\n  %s %s  %s   %s\n", f.File, f.Verdict.symbol(), f.Installs,
+			dash(f.Version), inWords(f.Verdict, f.Git, f.Reason))
 		writeDifferences(out, f.Differences)
 		if hint := f.Hint(); hint != "" {
-			fmt.Fprintf(out, "      hint: %s\n", printable(hint))
+			_ = out.Printf("      hint: %s\n", hint)
 		}
 	}
 }
@@ -134,10 +131,10 @@ func inWords(v Verdict, git, reason string) string {
 	return "unresolved: " + reason
 }
 
-func writeDifferences(out *strings.Builder, differences []Difference) {
+func writeDifferences(out *output.Text, differences []Difference) {
 	var field, value int
 	for _, d := range differences {
-		field = max(field, width(printable(d.Field)))
+		field = max(field, width(oneLine(d.Field)))
 		if d.Absent() == "" {
 			value = max(value, width(d.Bootstrap.Text()))
 		}
@@ -145,11 +142,11 @@ func writeDifferences(out *strings.Builder, differences []Difference) {
 	}
 	line := func(name string, s Side) {
 		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(s.Text(), value), s.at())
-		out.WriteString(strings.TrimRight(text, " ") + "\n")
+		_ = out.Printf("%s\n", strings.TrimRight(text, " "))
 	}
 	for _, d := range differences {
 		if absent := d.Absent(); absent != "" {
-			fmt.Fprintf(out, "      %s   %s   %s\n", padded(d.Field, field), printable(absent), d.Bootstrap.at())
+			_ = out.Printf("      %s   %s   %s\n", padded(d.Field, field), absent, d.Bootstrap.at())
 		} else {
 			line(d.Field, d.Bootstrap)
 		}
@@ -157,10 +154,10 @@ func writeDifferences(out *strings.Builder, differences []Difference) {
 			line("", d.Git)
 		}
 		if d.Ignored {
-			fmt.Fprintf(out, "      %s   meant: %s\n", strings.Repeat(" ", field), printable(d.Reason))
+			_ = out.Printf("      %s   meant: %s\n", strings.Repeat(" ", field), d.Reason)
 		}
 		for _, changed := range d.lines() {
-			fmt.Fprintf(out, "      %s   %s\n", strings.Repeat(" ", field), printable(changed))
+			_ = out.Printf("      %s   %s\n", strings.Repeat(" ", field), changed)
 		}
 	}
 }
@@ -182,20 +179,20 @@ func (s Side) Text() string {
 		if _, isText := plainScalar(v).(string); !isText && s.scalar {
 			v = strconv.Quote(v) // "1" is not 1
 		}
-		return cut(printable(v))
+		return cut(oneLine(v))
 	}
 	data, err := json.Marshal(s.Value)
 	if err != nil {
 		return "(not printable)"
 	}
-	return cut(printable(string(data)))
+	return cut(oneLine(string(data)))
 }
 
 func (s Side) at() string {
 	if s.File == "" {
 		return ""
 	}
-	return printable(fmt.Sprintf("%s:%d", s.File, s.Line))
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
 func cut(s string) string {
@@ -205,20 +202,15 @@ func cut(s string) string {
 	return string([]rune(s)[:maxShown-1]) + "…"
 }
 
-// printable keeps control characters of a hostile repository from the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == utf8.RuneError {
-			return '�'
-		}
-		return r
-	}, strings.NewReplacer("\n", `\n`, "\t", " ", "\r", "").Replace(s))
+// oneLine is a value on one line, with its line breaks as Go spells them.
+func oneLine(s string) string {
+	return output.Line(strings.NewReplacer("\n", `\n`, "\t", " ", "\r", "").Replace(s))
 }
 
 func width(s string) int { return utf8.RuneCountInString(s) }
 
 func padded(s string, to int) string {
-	s = printable(s)
+	s = oneLine(s)
 	return s + strings.Repeat(" ", max(0, to-width(s)))
 }
 

@@ -109,7 +109,7 @@ func TestWriteTextInColor(t *testing.T) {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 	b.Reset()
-	if err := WriteText(&b, sample(), TextOptions{Color: true}); err != nil || !strings.Contains(b.String(), red+"error:"+reset) {
+	if err := WriteText(&b, sample(), TextOptions{Color: true}); err != nil || !strings.Contains(b.String(), "\x1b[31merror:\x1b[0m") {
 		t.Errorf("no colour: %v %s", err, b.String())
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // WriteGitHub writes a report as workflow commands of GitHub Actions, which make
@@ -15,7 +16,7 @@ import (
 // (https://docs.github.com/actions/reference/workflow-commands-for-github-actions)
 func WriteGitHub(w io.Writer, r Report, o MachineOptions) error {
 	r = r.withoutOnlyCluster()
-	out := bufio.NewWriter(w)
+	out := bufio.NewWriter(output.Raw(w))
 	if o.Failure != "" {
 		gitHubCommand(out, "error", [][2]string{{"title", "fleetwright"}}, o.Failure)
 	}
@@ -75,24 +76,12 @@ func gitHubCommand(w io.Writer, command string, properties [][2]string, data str
 		if i == 0 {
 			separator = " "
 		}
-		text += separator + p[0] + "=" + gitHubProperty.Replace(withoutControls(p[1]))
+		text += separator + p[0] + "=" + gitHubProperty.Replace(output.Inert(p[1]))
 	}
-	_, _ = fmt.Fprintln(w, text+"::"+gitHubData.Replace(withoutControls(data))) // Flush reports the first error
+	_, _ = fmt.Fprintln(w, text+"::"+gitHubData.Replace(output.Inert(data))) // Flush reports the first error
 }
 
-// withoutControls replaces what could drive a terminal, line breaks left.
-func withoutControls(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c == '\n' || c == '\r' || c == '\t' || unicode.IsPrint(c) {
-			return c
-		}
-		return '\uFFFD'
-	}, s)
-}
-
-// gitHubLog writes a line of the log that the runner takes for no command: it
-// begins with no "::", and the older form ##[…], which counts anywhere in a line,
-// is broken up.
+// gitHubLog writes a line of the log that the runner takes for no command.
 func gitHubLog(w io.Writer, line string) {
-	_, _ = fmt.Fprintln(w, strings.ReplaceAll(printable(line), "##[", "## [")) // Flush reports the first error
+	_, _ = fmt.Fprintln(w, output.Inert(output.Line(line))) // Flush reports the first error
 }

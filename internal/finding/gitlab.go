@@ -3,6 +3,8 @@ package finding
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // gitLabIssue is a finding in GitLab's Code Quality report, a subset of Code
@@ -43,7 +45,7 @@ func WriteGitLab(w io.Writer, r Report, o MachineOptions) error {
 			Location: gitLabLocation{Path: o.file(f.File), Lines: gitLabLines{Begin: max(f.Line, 1)}},
 		})
 	}
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(output.JSON(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(issues)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // The form of JUnit's reports as Jenkins and GitLab read it
@@ -60,6 +62,7 @@ func WriteJUnit(w io.Writer, r Report, o MachineOptions) error {
 		suites.add(junitSuite{Name: "fleetwright", Cases: []junitCase{{Name: "validate", Classname: "fleetwright",
 			Error: &junitProblem{Message: o.Failure, Type: "fleetwright"}}}})
 	}
+	w = output.XML(w)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

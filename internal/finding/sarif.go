@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/url"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // The parts of SARIF 2.1.0 that are written
@@ -123,7 +125,7 @@ func WriteSARIF(w io.Writer, r Report, o MachineOptions) error {
 	for _, f := range r.Findings {
 		run.Results = append(run.Results, sarifResultOf(f, o, index, lines))
 	}
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(output.JSON(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(sarifLog{

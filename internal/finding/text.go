@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // TextOptions say how a report is printed.
@@ -23,20 +24,12 @@ type TextOptions struct {
 	Duration time.Duration
 }
 
-const (
-	bold   = "\x1b[1m"
-	red    = "\x1b[31m"
-	yellow = "\x1b[33m"
-	cyan   = "\x1b[36m"
-	reset  = "\x1b[0m"
-)
-
 // WriteText writes a report for people, as compilers do: what is unresolved; then each finding
 // as file:line:column: severity: message [rule] with the source line, a caret and the hint, file
 // by file, and files with errors last; then one line of summary.
 func WriteText(w io.Writer, r Report, opts TextOptions) error {
 	r = r.withoutOnlyCluster()
-	t := text{Writer: bufio.NewWriter(w), opts: opts}
+	t := text{Text: output.NewText(bufio.NewWriter(output.Raw(w)), opts.Color), opts: opts}
 	t.unresolved(r.Unresolved)
 	t.findings(worstLast(r.Findings))
 	t.summary(r)
@@ -55,19 +48,12 @@ func worstLast(findings []Finding) []Finding {
 }
 
 type text struct {
-	*bufio.Writer
+	*output.Text
 	opts TextOptions
 }
 
 // printf leaves errors to Flush, which reports the first one.
-func (t text) printf(format string, args ...any) { _, _ = fmt.Fprintf(t.Writer, format, args...) }
-
-func (t text) in(color, s string) string {
-	if !t.opts.Color {
-		return s
-	}
-	return color + s + reset
-}
+func (t text) printf(format string, args ...any) { _ = t.Printf(format, args...) }
 
 // mostAtPlace is how many findings of one rule at one place people are told.
 const mostAtPlace = 3
@@ -137,32 +123,32 @@ func atOnePlace(a, b Finding) bool {
 
 // finding prints a finding, and others at the same place.
 func (t text) finding(f Finding, others ...Finding) {
-	at := printable(cmp.Or(f.File, "."))
+	at := cmp.Or(f.File, ".")
 	if f.Line > 0 {
 		at = fmt.Sprintf("%s:%d:%d", at, f.Line, max(f.Column, 1))
 	}
-	color := cyan
+	color := output.Cyan
 	switch f.Severity {
 	case Error:
-		color = red
+		color = output.Red
 	case Warning:
-		color = yellow
+		color = output.Yellow
 	}
-	message := printable(f.Message)
+	message := f.Message
 	if f.Cluster != "" {
-		message += " (cluster " + printable(f.Cluster) + ")"
+		message += " (cluster " + f.Cluster + ")"
 	}
-	t.printf("%s: %s %s [%s]\n", t.in(bold, at), t.in(color, string(f.Severity)+":"), message, f.Rule)
+	t.printf("%s: %s %s [%s]\n", output.Paint(output.Bold, at), output.Paint(color, string(f.Severity)+":"), message, f.Rule)
 	t.source(f)
 	for i, other := range others {
 		if i == mostAtPlace-1 {
 			t.printf("  and %d more here, which --verbose lists\n", len(others)-i)
 			break
 		}
-		t.printf("  and %s\n", printable(other.Message))
+		t.printf("  and %s\n", other.Message)
 	}
 	if f.Hint != "" {
-		t.printf("  hint: %s\n", printable(f.Hint))
+		t.printf("  hint: %s\n", f.Hint)
 	}
 }
 
@@ -202,8 +188,8 @@ func (t text) source(f Finding) {
 		return ' '
 	}, string(runes[start:min(column-1, len(runes))]))
 	number := fmt.Sprint(f.Line)
-	t.printf("  %s | %s\n", number, printable(string(shown)))
-	t.printf("  %s | %s%s\n", strings.Repeat(" ", len(number)), indent, t.in(bold, "^"))
+	t.printf("  %s | %s\n", number, string(shown))
+	t.printf("  %s | %s%s\n", strings.Repeat(" ", len(number)), indent, output.Paint(output.Bold, "^"))
 }
 
 func (t text) summary(r Report) {
@@ -259,18 +245,4 @@ func Count(n int, name string) string {
 		return "1 " + name
 	}
 	return fmt.Sprintf("%d %ss", n, name)
-}
-
-// printable replaces what could drive a terminal: file names, keys and values
-// come from a repository that nobody trusts.
-func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c == '\t' || unicode.IsPrint(c) {
-			return c
-		}
-		if c == '\n' {
-			return ' '
-		}
-		return '\uFFFD'
-	}, s)
 }

@@ -1,6 +1,10 @@
 package finding
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/output"
+)
 
 // How many unresolved questions people are told one by one: of one cause, and of one rule.
 const (
@@ -22,7 +26,7 @@ func (t text) unresolved(all []Unresolved) {
 		t.question(u)
 	}
 	for _, l := range left {
-		t.printf("%s %d more [%s]\n", t.in(cyan, "unresolved:"), l.count, l.rule)
+		t.printf("%s %d more [%s]\n", output.Paint(output.Cyan, "unresolved:"), l.count, l.rule)
 	}
 	if len(shown) < len(all) {
 		t.printf("  hint: --verbose lists all %d unresolved\n", len(all))
@@ -30,11 +34,11 @@ func (t text) unresolved(all []Unresolved) {
 }
 
 func (t text) question(u Unresolved) {
-	at := printable(u.File)
+	at := u.File
 	if u.Line > 0 {
 		at = fmt.Sprintf("%s:%d", at, u.Line)
 	}
-	t.printf("%s: %s %s [%s]\n", t.in(bold, at), t.in(cyan, "unresolved:"), printable(u.Reason), u.Rule)
+	t.printf("%s: %s %s [%s]\n", output.Paint(output.Bold, at), output.Paint(output.Cyan, "unresolved:"), u.Reason, u.Rule)
 }
 
 // leftOut counts the questions of a rule that are not told.

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
@@ -21,6 +20,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/revlist"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/client"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // remote is a repository elsewhere that commits are pushed to.
@@ -198,7 +199,7 @@ func (r *remote) verdict(ref string, report *packp.ReportStatus, err error, said
 	if report != nil {
 		for _, c := range report.CommandStatuses {
 			if c.Status != "ok" {
-				return r.push.hide(fmt.Errorf("%w by %s: branch %q: %s%s", ErrRejected, r.push.shown, shortRef(ref), printable(c.Status), said))
+				return r.push.hide(fmt.Errorf("%w by %s: branch %q: %s%s", ErrRejected, r.push.shown, shortRef(ref), output.Line(c.Status), said))
 			}
 		}
 		if err == nil {
@@ -258,22 +259,11 @@ func (b *boundedText) Write(p []byte) (int, error) {
 func (b *boundedText) String() string {
 	var lines []string
 	for line := range strings.Lines(b.buf.String()) {
-		if line = strings.TrimSpace(printable(line)); line != "" {
+		if line = strings.TrimSpace(output.Line(line)); line != "" {
 			lines = append(lines, "remote: "+line)
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// printable drops control characters, with which a server could draw on a
-// terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // isAncestor says whether a commit is in the history of another. The history of

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // A commit's final phase, in the order in which things become visible:
@@ -104,7 +106,7 @@ func (b *Branch) newTransaction(e *editor, commit string, o CommitOptions) (*tra
 // logMessage is what git writes to the log for the same step.
 func (b *Branch) logMessage(commit, message string) string {
 	subject, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	subject = printable(subject)
+	subject = output.Line(subject)
 	switch {
 	case commit == b.base && b.local == "":
 		return "branch: Created from " + commit

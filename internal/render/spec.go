@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // SpecFolder is where a specification stands, at the platform repository's root.
@@ -146,7 +147,7 @@ type specLink struct {
 
 func (r *specReader) folder(name string, depth int) error {
 	if depth > maxSpecDepth {
-		return &BadInput{Err: fmt.Errorf("%s: folders nest deeper than %d", r.shown(name), maxSpecDepth)}
+		return &BadInput{Err: fmt.Errorf("%s: folders nest deeper than %d", output.Line(r.shown(name)), maxSpecDepth)}
 	}
 	entries, err := fs.ReadDir(r.dir.FS(), name)
 	if err != nil {
@@ -212,7 +213,7 @@ func (r *specReader) shown(name string) string {
 }
 
 func (r *specReader) unreadable(name string, err error) error {
-	bad := &BadInput{Err: fmt.Errorf("%s:1:1: cannot be read: %w", r.shown(name), cause(err))}
+	bad := &BadInput{Err: fmt.Errorf("%s:1:1: cannot be read: %w", output.Line(r.shown(name)), cause(err))}
 	if info, err := r.dir.Lstat(name); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		bad.Hint = fmt.Sprintf("it is a symbolic link, which must lead by a relative path to something inside of %q: "+
 			"put what it leads to in its place, or remove it", filepath.ToSlash(r.root))

@@ -21,6 +21,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // Repository is a loaded folder.
@@ -263,7 +265,7 @@ func (r *Repository) ReadFile(path string) ([]byte, error) {
 	case err == nil || errors.As(err, &typed):
 		return data, err
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+		return nil, fmt.Errorf("%s: %w", output.Line(path), fs.ErrNotExist)
 	default:
 		return nil, &Error{Reason: Unreadable, Path: path, Message: "cannot be read: " + cause(err)}
 	}

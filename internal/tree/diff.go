@@ -7,19 +7,24 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // Diff writes a unified diff of everything that would change, and of each
 // conflict from what is there to what was rendered, in the order of the paths.
 // Without color it is one that `git apply` takes: a line that starts with "# "
 // before a file's diff, which git skips, tells of a conflict and of what is not
-// shown (other files' bytes that are no text, secrets in clear and encrypted ones,
-// large files) or left to the user. With color it is for a terminal, and control characters are made visible.
+// shown (other files' bytes that are no text or that could steer a terminal or a
+// build, secrets in clear and encrypted ones, large files) or left to the user. With color
+// it is for a terminal, and control characters are made visible.
 func (p *Plan) Diff(w io.Writer, color bool) error {
-	d := &differ{w: bufio.NewWriter(w), color: color}
+	d := &differ{w: bufio.NewWriter(output.Raw(w))}
+	if color {
+		d.terminal = output.NewText(d.w, true)
+	}
 	conflicts := p.Conflicts
 	for step := range p.Changes() {
 		for len(conflicts) > 0 && conflicts[0].Path < step.Path {
@@ -52,8 +57,9 @@ func (c Conflict) Diff() []byte {
 
 // differ writes diffs; the writer keeps the first error.
 type differ struct {
-	w     *bufio.Writer
-	color bool
+	w *bufio.Writer
+	// terminal is what lines with colours go to, nil for a patch.
+	terminal *output.Text
 }
 
 func (d *differ) conflict(c Conflict) {
@@ -76,6 +82,10 @@ func (d *differ) file(path string, old, desired []byte) {
 			d.note(fmt.Sprintf("%q is not shown: it is not a text", path))
 			return
 		}
+		if err := output.Check(content); err != nil && d.terminal == nil {
+			d.note(fmt.Sprintf("%q is not shown: %v", path, err))
+			return
+		}
 		if holdsSecret(content) {
 			d.note(fmt.Sprintf("%q is not shown: it holds a secret in clear", path))
 			return
@@ -86,13 +96,13 @@ func (d *differ) file(path string, old, desired []byte) {
 		}
 	}
 	from, to := quotePath("a/"+path), quotePath("b/"+path)
-	d.line("1", "diff --git "+from+" "+to)
+	d.line(output.Bold, "diff --git "+from+" "+to)
 	if old == nil {
-		d.line("1", "new file mode 100644")
+		d.line(output.Bold, "new file mode 100644")
 		from = "/dev/null"
 	}
 	if desired == nil {
-		d.line("1", "deleted file mode 100644")
+		d.line(output.Bold, "deleted file mode 100644")
 		to = "/dev/null"
 	}
 	// The library's first three lines are names, which it does not quote.
@@ -104,8 +114,8 @@ func (d *differ) file(path string, old, desired []byte) {
 		return
 	}
 	// git ends a name with a tab where it could be taken to end at a space.
-	d.line("1", "--- "+tabbed(from))
-	d.line("1", "+++ "+tabbed(to))
+	d.line(output.Bold, "--- "+tabbed(from))
+	d.line(output.Bold, "+++ "+tabbed(to))
 	for line := range bytes.Lines(rest) {
 		d.hunkLine(strings.TrimSuffix(string(line), "\n"))
 	}
@@ -125,50 +135,46 @@ func changeOf(old, desired []byte) string {
 func (d *differ) hunkLine(line string) {
 	switch {
 	case strings.HasPrefix(line, "@@"):
-		d.line("36", line)
+		d.line(output.Cyan, line)
 	case strings.HasPrefix(line, "-"):
-		d.line("31", line)
+		d.line(output.Red, line)
 	case strings.HasPrefix(line, "+"):
-		d.line("32", line)
+		d.line(output.Green, line)
 	default:
 		d.line("", line)
 	}
 }
 
-func (d *differ) note(message string) { d.line("33", "# "+message) }
+func (d *differ) note(message string) { d.line(output.Yellow, output.Inert(output.Line("# "+message))) }
 
-// line writes a line in an ANSI color. bufio.Writer keeps an error until Flush.
-func (d *differ) line(color, line string) {
-	if d.color {
-		line = visible(line)
-		if color != "" {
-			line = "\x1b[" + color + "m" + line + "\x1b[0m"
-		}
+// line writes a line. bufio.Writer keeps an error until Flush. The lines of a patch are
+// printable: their files were checked.
+func (d *differ) line(colour output.Colour, line string) {
+	if d.terminal != nil {
+		_ = d.terminal.Printf("%s\n", output.Paint(colour, line))
+		return
 	}
 	_, _ = d.w.WriteString(line)
 	_ = d.w.WriteByte('\n')
 }
 
-// visible replaces what could steer a terminal.
-func visible(s string) string {
-	clean := func(r rune) bool { return r == '\t' || r >= ' ' && r != utf8.RuneError && (r < 0x7f || r > 0x9f) }
-	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if clean(r) {
-			return r
-		}
-		return utf8.RuneError
-	}, s)
-}
-
 // quotePath quotes a name as git does when it would be misread.
 func quotePath(p string) string {
-	if !strings.ContainsAny(p, "\"\\") {
+	if !strings.ContainsAny(p, "\"\\") && output.Inert(p) == p {
 		return p
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`
+	var quoted strings.Builder
+	for _, b := range []byte(p) {
+		switch {
+		case b == '"' || b == '\\':
+			quoted.WriteString(`\` + string(rune(b)))
+		case b < ' ' || b >= 0x7f || b == '[' || b == ':':
+			fmt.Fprintf(&quoted, `\%03o`, b)
+		default:
+			quoted.WriteByte(b)
+		}
+	}
+	return `"` + quoted.String() + `"`
 }
 
 func tabbed(name string) string {

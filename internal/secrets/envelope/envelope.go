@@ -19,6 +19,7 @@ import (
 	sopsage "github.com/getsops/sops/v3/age"
 	"github.com/getsops/sops/v3/shamir"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
@@ -94,7 +95,7 @@ func usable(file string, rule *secrets.CreationRule) error {
 func (e *editor) seal(t *sops.Tree, groups [][]secrets.Recipient, now time.Time) error {
 	key := make([]byte, keyBytes)
 	if _, err := rand.Read(key); err != nil {
-		return fmt.Errorf("%s: %w", e.file, err)
+		return fmt.Errorf("%s: %w", output.Line(e.file), err)
 	}
 	if err := e.give(&t.Metadata, key, groups); err != nil {
 		return err

@@ -1,6 +1,10 @@
 package envelope
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/output"
+)
 
 // Reason says why a file can't be encrypted, opened or given to others.
 type Reason string
@@ -42,9 +46,9 @@ type Error struct {
 // Error gives file:line:column: message.
 func (e *Error) Error() string {
 	if e.Line == 0 {
-		return e.File + ": " + e.Message
+		return output.Line(e.File) + ": " + e.Message
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, max(e.Column, 1), e.Message)
+	return fmt.Sprintf("%s:%d:%d: %s", output.Line(e.File), e.Line, max(e.Column, 1), e.Message)
 }
 
 // Hint is the way out.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
@@ -79,7 +80,7 @@ func ruleIn(c *secrets.Config, file, below string) (*secrets.CreationRule, *secr
 		}
 	}
 	if c.Err != nil {
-		return nil, nil, fmt.Errorf("%s:%d:%d: %w", c.File, c.Err.Line, c.Err.Column, c.Err)
+		return nil, nil, fmt.Errorf("%s:%d:%d: %w", output.Line(c.File), c.Err.Line, c.Err.Column, c.Err)
 	}
 	return nil, nil, &ErrNoRule{File: file, Config: c.File}
 }
@@ -119,14 +120,14 @@ const mostBytes = 10 << 20
 // read reads a regular file.
 func read(file string) (data []byte, err error) {
 	if inGit(file) {
-		return nil, fmt.Errorf("%s: is git's own", file)
+		return nil, fmt.Errorf("%s: is git's own", output.Line(file))
 	}
 	info, err := os.Lstat(file) // opening a pipe would wait for its other end
 	if err != nil {
 		return nil, readError(file, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is not a regular file", file)
+		return nil, fmt.Errorf("%s: is not a regular file", output.Line(file))
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -149,13 +150,13 @@ func inGit(file string) bool {
 }
 
 func tooLarge(file string) error {
-	return fmt.Errorf("%s: is larger than %d MB", file, mostBytes>>20)
+	return fmt.Errorf("%s: is larger than %d MB", output.Line(file), mostBytes>>20)
 }
 
 // readError puts the file's name first.
 func readError(file string, err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
-		return fmt.Errorf("%s: %w", file, at.Err)
+		return fmt.Errorf("%s: %w", output.Line(file), at.Err)
 	}
-	return fmt.Errorf("%s: %w", file, err)
+	return fmt.Errorf("%s: %w", output.Line(file), err)
 }
