@@ -12,7 +12,7 @@ const (
 	first   = 1600      // GOGC of the first collection: most commands end before 64 MB
 	lavish  = 400       // GOGC while what is alive is small against enough
 	thrifty = 100       // GOGC where more is alive: Go's default
-	enough  = 320 << 20 // bytes that a command may take without collecting garbage
+	enough  = 400 << 20 // bytes that a command may take without collecting garbage
 )
 
 // tuneMemory trades memory for time up to enough, and from there on lets a command have

@@ -77,10 +77,10 @@ func TestUnits(t *testing.T) {
 	for kind, want := range map[string]string{
 		"good,fails":  "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
 		"time,good":   "time: the test of time takes more than 600ms of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
-		"good,memory": "good: <nil>\nmemory: the test of memory takes more than 240 MB of memory\nread \"input\", 1 exceeded\n",
+		"good,memory": "good: <nil>\nmemory: the test of memory takes more than 160 MB of memory\nread \"input\", 1 exceeded\n",
 		"depth,good":  "depth: the test of depth calls itself too deep\ngood: <nil>\nread \"input\", 1 exceeded\n",
 		"depth,time,memory,good": "depth: the test of depth calls itself too deep\ntime: the test of time takes more than 600ms of CPU time\n" +
-			"memory: the test of memory takes more than 240 MB of memory\ngood: <nil>\nread \"input\", 3 exceeded\n",
+			"memory: the test of memory takes more than 160 MB of memory\ngood: <nil>\nread \"input\", 3 exceeded\n",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -18,11 +18,13 @@ const (
 	// takes up more than a small part of a large repository.
 	unitTime        = 600 * time.Millisecond
 	unitTimePerByte = 300 * time.Nanosecond
-	// runUnits is how many times the bound of a unit the whole run may take.
-	runUnits = 4
+	// runUnits is how many times the bound of a unit the whole run may take, and runTimePerByte what it
+	// may take on top for each byte: it parses and judges all of the repository.
+	runUnits       = 4
+	runTimePerByte = 2 * time.Microsecond
 
 	// memory is the bytes that may be alive, and memoryPerByte those for each byte of the repository.
-	memory        = 240 << 20
+	memory        = 160 << 20
 	memoryPerByte = 50
 	// stacks is the bytes that all stacks together may take: beyond 1 GB Go ends the process.
 	stacks = 128 << 20
@@ -125,7 +127,7 @@ func (m *monitor) refused(u Unit) error {
 		}
 	}
 	what := m.state.Exhausted
-	if most := runUnits * m.unitTime(); what == "" && time.Duration(m.used.Load()) > most {
+	if most := m.runTime(); what == "" && time.Duration(m.used.Load()) > most {
 		what = fmt.Sprintf("takes more than %s of CPU time", rounded(most))
 	}
 	if what == "" {
@@ -152,6 +154,14 @@ func (m *monitor) unitTime() time.Duration {
 	return unitTime + time.Duration(m.input.Load())*unitTimePerByte
 }
 
+// runTime is the CPU time that the run may take.
+func (m *monitor) runTime() time.Duration {
+	if own := m.limits.Load().Time; own > 0 {
+		return own * time.Duration(runtime.GOMAXPROCS(0)) // the clock ends it before
+	}
+	return runUnits*m.unitTime() + time.Duration(m.input.Load())*runTimePerByte
+}
+
 // memory is the bytes that may be alive.
 func (m *monitor) memory() int64 {
 	if own := m.limits.Load().Memory; own > 0 {
@@ -170,7 +180,8 @@ func (m *monitor) loop() {
 // look measures once.
 func (m *monitor) look() {
 	m.used.Store(int64(processTime()))
-	alive, objects, stack := m.read()
+	objects, stack := m.read()
+	alive := m.alive(objects)
 	m.heap.Store(objects + stack)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,7 +194,7 @@ func (m *monitor) look() {
 		m.exceeded(late, fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
 		return
 	}
-	if bytes := m.memory(); alive > bytes || objects > bytes+bytes/2 || stack > stacks {
+	if bytes := m.memory(); alive > bytes || stack > stacks {
 		m.tooLarge(bytes, stack > stacks)
 	}
 }
@@ -268,21 +279,33 @@ func (m *monitor) again(next state, why string) {
 	}
 }
 
-// samples read the memory of the process.
-type samples struct{ metrics []metrics.Sample }
-
-func newSamples() samples {
-	return samples{[]metrics.Sample{
-		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"},
-	}}
+// alive returns the bytes that are alive, 0 where all objects are fewer than may be: garbage is
+// collected to know, each time that the objects have grown by a third.
+func (m *monitor) alive(objects int64) int64 {
+	bytes := m.memory()
+	if objects <= bytes || objects < m.collected+m.collected/3 {
+		return 0
+	}
+	runtime.GC()
+	m.collected, _ = m.read()
+	return m.collected
 }
 
-// read returns the bytes that were alive when garbage was last collected, those of all objects,
-// and those of stacks.
-func (s samples) read() (alive, objects, stack int64) {
+// samples read the memory of the process.
+type samples struct {
+	metrics []metrics.Sample
+	// collected are the bytes of the objects when garbage was last collected here.
+	collected int64
+}
+
+func newSamples() samples {
+	return samples{metrics: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}}
+}
+
+// read returns the bytes of objects, garbage among them, and those of stacks.
+func (s *samples) read() (objects, stack int64) {
 	metrics.Read(s.metrics)
-	value := func(i int) int64 { return int64(s.metrics[i].Value.Uint64()) }
-	return value(0), value(1), value(2)
+	return int64(s.metrics[0].Value.Uint64()), int64(s.metrics[1].Value.Uint64())
 }
 
 func rounded(d time.Duration) time.Duration {
