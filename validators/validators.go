@@ -20,6 +20,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/ignore"
 	"github.com/fleetwright/fleetwright/validators/k0rdent"
 	"github.com/fleetwright/fleetwright/validators/kommander"
+	"github.com/fleetwright/fleetwright/validators/limit"
 	"github.com/fleetwright/fleetwright/validators/ownership"
 	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/schema"
@@ -110,6 +111,7 @@ var rules = []rule.Rule{
 	kommander.RemovalOrder,
 	kommander.RoleMissing,
 	kommander.WorkspaceMissing,
+	limit.Exceeded,
 	ownership.Duplicate,
 	ownership.OrphanFile,
 	schema.Invalid,

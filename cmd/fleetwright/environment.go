@@ -17,14 +17,22 @@ const environmentPrefix = "FLEETWRIGHT_"
 // environment: FLEETWRIGHT_FAIL_ON for --fail-on. An empty variable counts as none.
 // Some flags tell to do something and are not taken from there.
 func fromEnvironment(c *cobra.Command, env func(string) string, but ...string) error {
+	if err := flagsFrom(c.LocalNonPersistentFlags(), env, but...); err != nil {
+		return usage(c, err)
+	}
+	return nil
+}
+
+// flagsFrom sets flags that the command line doesn't give from the environment.
+func flagsFrom(flags *pflag.FlagSet, env func(string) string, but ...string) error {
 	var errs []error
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+	flags.VisitAll(func(f *pflag.Flag) {
 		name := environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		value := env(name)
 		if f.Changed || value == "" || f.Name == "help" || slices.Contains(but, f.Name) {
 			return
 		}
-		if err := c.Flags().Set(f.Name, value); err != nil {
+		if err := flags.Set(f.Name, value); err != nil {
 			if f.Value.Type() == "bool" {
 				err = errors.New("want true or false")
 			} else if cause := errors.Unwrap(err); cause != nil {
@@ -33,8 +41,5 @@ func fromEnvironment(c *cobra.Command, env func(string) string, but ...string) e
 			errs = append(errs, fmt.Errorf("%s=%q: %w", name, value, err))
 		}
 	})
-	if err := errors.Join(errs...); err != nil {
-		return usage(c, err)
-	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -30,7 +30,7 @@ func run() int {
 	s := streams{in: process.In, out: process.Out, err: process.Err, env: os.Getenv}
 	quietLibraries()
 	tuneMemory(os.Getenv)
-	return execute(ctx, os.Args[1:], s)
+	return s.unchecked(execute(ctx, os.Args[1:], s))
 }
 
 // mostToEnd is how long a command may take to end after a signal. What it writes meanwhile is

@@ -67,6 +67,7 @@ unreadable input or nothing to check; 3 cannot continue.`,
 	root.SetErr(s.err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(usage)
+	limitFlags(root, s)
 	root.AddCommand(commands(s)...)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()

@@ -13,7 +13,6 @@ package bounds
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync/atomic"
 )
@@ -46,7 +45,7 @@ type Error struct {
 	Left int `json:"-"`
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("the %s %s", e.Unit, e.What) }
+func (e *Error) Error() string { return "the " + e.Unit.String() + " " + e.What }
 
 // current is the process's monitor, nil until Start.
 var current atomic.Pointer[monitor]

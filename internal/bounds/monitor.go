@@ -13,10 +13,11 @@ import (
 // do refuses no more. Of all public repositories that were tried, no unit takes more than a fifth
 // of its bound (docs/security.md).
 const (
-	// unitTime is what a unit may take, and unitTimePerByte what it may take for each byte of the
-	// repository: kustomize needs about 1 µs for a byte.
-	unitTime        = 400 * time.Millisecond
-	unitTimePerByte = 5 * time.Microsecond
+	// unitTime is what a unit may take, and unitTimePerByte what it may take on top for each byte of
+	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and no build
+	// takes up more than a small part of a large repository.
+	unitTime        = 600 * time.Millisecond
+	unitTimePerByte = 300 * time.Nanosecond
 	// runUnits is how many times the bound of a unit the whole run may take.
 	runUnits = 4
 
@@ -123,8 +124,11 @@ func (m *monitor) refused(u Unit) error {
 			return &e
 		}
 	}
-	most := runUnits * m.unitTime()
-	if time.Duration(m.used.Load()) <= most {
+	what := m.state.Exhausted
+	if most := runUnits * m.unitTime(); what == "" && time.Duration(m.used.Load()) > most {
+		what = fmt.Sprintf("takes more than %s of CPU time", rounded(most))
+	}
+	if what == "" {
 		return nil
 	}
 	m.mu.Lock()
@@ -133,7 +137,7 @@ func (m *monitor) refused(u Unit) error {
 	key := Unit{Kind: u.Kind}
 	e := m.met[key]
 	if e == nil {
-		e = &Error{Unit: u, What: fmt.Sprintf("was not begun: the run has taken more than %s of CPU time", rounded(most))}
+		e = &Error{Unit: u, What: "was not begun: the run " + what}
 		m.met[key] = e
 	}
 	e.Left++
@@ -170,16 +174,14 @@ func (m *monitor) look() {
 	m.heap.Store(objects + stack)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if own := m.limits.Load().Time; own > 0 && time.Since(m.state.Began) > own {
-		m.giveUp(fmt.Sprintf("the run takes more than %s: --timeout%s", own, m.underWay()))
+	if own := m.limits.Load().Time; own > 0 && time.Since(m.state.Began) > own && m.state.Exhausted == "" {
+		m.exhausted(fmt.Sprintf("takes more than %s, which --timeout allows", own))
 		return
 	}
 	most := m.unitTime()
-	for r := range m.active {
-		if took := threadTime(r.thread) - r.cpu; took > most {
-			m.exceeded(r, fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
-			return
-		}
+	if late := m.late(most); late != nil {
+		m.exceeded(late, fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
+		return
 	}
 	if bytes := m.memory(); alive > bytes || objects > bytes+bytes/2 || stack > stacks {
 		m.tooLarge(bytes, stack > stacks)
@@ -201,21 +203,54 @@ func (m *monitor) tooLarge(bytes int64, deep bool) {
 	}
 	switch {
 	case largest == nil:
-		m.giveUp("the run " + what + ": --memory allows more")
+		m.exhausted(what)
 	case m.turns == nil && len(m.active) > 1:
 		next := m.state
 		next.Serial = true
 		m.again(next, what)
 	default:
-		m.exceeded(largest, what)
+		m.exceeded([]*running{largest}, what)
 	}
 }
 
-// exceeded refuses a unit from now on.
-func (m *monitor) exceeded(r *running, what string) {
+// late returns the units under way that take more CPU time than they may, and with them those that
+// have taken most of it: each image that ends for one unit alone costs as much again.
+func (m *monitor) late(most time.Duration) []*running {
+	var all []*running
+	over := false
+	for r := range m.active {
+		took := threadTime(r.thread) - r.cpu
+		over = over || took > most
+		if took > most*3/4 {
+			all = append(all, r)
+		}
+	}
+	if !over {
+		return nil
+	}
+	return all
+}
+
+// exceeded refuses units from now on.
+func (m *monitor) exceeded(units []*running, what string) {
 	next := m.state
-	next.Refused = append(next.Refused[:len(next.Refused):len(next.Refused)], Error{Unit: r.unit, What: what})
-	m.again(next, (&Error{Unit: r.unit, What: what}).Error())
+	next.Refused = next.Refused[:len(next.Refused):len(next.Refused)]
+	for _, r := range units {
+		next.Refused = append(next.Refused, Error{Unit: r.unit, What: what})
+	}
+	m.again(next, next.Refused[len(next.Refused)-1].Error())
+}
+
+// exhausted ends a run that has used up what it may take: the next image begins no unit, and
+// reports that.
+func (m *monitor) exhausted(what string) {
+	if m.state.Exhausted != "" {
+		m.giveUp("the run " + what + " before any work has begun")
+		return
+	}
+	next := m.state
+	next.Exhausted = what
+	m.again(next, "the run "+what)
 }
 
 // mostRestarts bounds how often a run begins again.
@@ -231,14 +266,6 @@ func (m *monitor) again(next state, why string) {
 	if err := m.restart(next); err != nil {
 		m.giveUp(fmt.Sprintf("%s, and the run cannot go on without it: %v", why, err))
 	}
-}
-
-// underWay names the units that have begun.
-func (m *monitor) underWay() string {
-	for r := range m.active {
-		return ", during the " + r.unit.String()
-	}
-	return ""
 }
 
 // samples read the memory of the process.

@@ -112,7 +112,7 @@ func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
 		f.Message = fmt.Sprintf("%s copies %q, which its source doesn't have", g.object, pattern)
 		return !isFolder && !from.repo.Visible(at)
 	}
-	if w.own.budget.copy(len(from.repo.Paths())/20, 0, 0) != nil {
+	if w.own.budget.copy(len(from.repo.Paths())/20, 0) != nil {
 		return false
 	}
 	matches, err := fs.Glob(tree{from}, pattern)
@@ -218,7 +218,7 @@ func (c *copier) copy(from *files, pattern, to string) error {
 		}
 		return c.file(from, source, dest)
 	}
-	if err := c.budget.copy(len(from.repo.Paths())/20, 0, 0); err != nil {
+	if err := c.budget.copy(len(from.repo.Paths())/20, 0); err != nil {
 		return err // it may look at all
 	}
 	matches, err := fs.Glob(tree{from}, pattern)
@@ -256,13 +256,7 @@ func (c *copier) file(from *files, source, dest string) error {
 	if !visible {
 		return fmt.Errorf("%q doesn't exist", source)
 	}
-	nodes := 0.0
-	if parsed, ok := from.repo.File(source); ok {
-		for _, o := range from.measures.of(parsed) {
-			nodes += o.nodes
-		}
-	}
-	if err := c.budget.copy(1, int(size), int(nodes)); err != nil {
+	if err := c.budget.copy(1, int(size)); err != nil {
 		return err
 	}
 	data, err := from.repo.ReadFile(source)

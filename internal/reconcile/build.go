@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -107,7 +108,10 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 	b.failure = missing(v.repo, v, dir, file, k)
 	var err error
 	if b.failure == nil {
-		b.results, err = run(v, dir, k, variables)
+		err = bounds.Do(bounds.Unit{Kind: "build", File: v.unitFile(file), Name: dir}, func() (err error) {
+			b.results, err = run(v, dir, k, variables)
+			return err
+		})
 	}
 	return v.finish(b, dir, file, err)
 }
@@ -122,7 +126,11 @@ func (v *view) finish(b *built, dir, file string, err error) *built {
 	}
 	b.files = v.filesRead()
 	b.gaps = append(b.gaps, v.gaps...)
+	exceeded := (*bounds.Error)(nil)
 	switch {
+	case errors.As(err, &exceeded):
+		b.gaps = append(b.gaps, Gap{Kind: Exceeded, File: file, Message: exceeded.Error()})
+		b.failure = nil
 	case v.limit != nil:
 		b.gaps = append(b.gaps, Gap{Kind: Limit, File: cmp.Or(v.limited, file), Message: v.limit.Error()})
 		b.failure = nil
@@ -134,6 +142,15 @@ func (v *view) finish(b *built, dir, file string, err error) *built {
 		}
 	}
 	return v.given(b, err)
+}
+
+// unitFile is the file that a build is told of by: its kustomization in the repository, "" where
+// Flux generates it.
+func (v *view) unitFile(file string) string {
+	if at := v.origin(file); v.repo.Exists(file) {
+		return at
+	}
+	return ""
 }
 
 func pathMissing(v *view, dir string) *Failure {
@@ -237,9 +254,6 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 	warmUp()
 	if len(k.OpenAPI) > 0 {
 		// It brings a schema of its own.
-		if err := v.budget.schema(); err != nil {
-			return nil, err
-		}
 		schemaLock.Lock()
 		defer schemaLock.Unlock()
 		defer func() {
@@ -274,20 +288,17 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 	return results, nil
 }
 
-// kustomize runs kustomize, where that will take neither too much time nor memory.
+// kustomize runs kustomize.
 func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resource, error) {
-	c, err := estimate(v.files, dir, k)
-	if err == nil {
-		err = v.budget.build(c)
+	if v.manifest != nil {
+		if err := v.manifest.decode(v); err != nil {
+			return nil, err
+		}
 	}
-	if err == nil && v.manifest != nil {
-		err = v.manifest.decode(v)
-	}
-	if own := k.OpenAPI["path"]; err == nil && own != "" {
-		err = v.checkSchema(dir, own)
-	}
-	if err != nil {
-		return nil, err
+	if own := k.OpenAPI["path"]; own != "" {
+		if err := v.checkSchema(dir, own); err != nil {
+			return nil, err
+		}
 	}
 	kustomizer := krusty.MakeKustomizer(&krusty.Options{
 		LoadRestrictions: types.LoadRestrictionsNone,

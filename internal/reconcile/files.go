@@ -47,10 +47,9 @@ type files struct {
 	read sync.Map // path → *content
 	// lists of manifests in folders: path → *manifests; builds that were made: buildKey →
 	// *shared. The budget is that of all files.
-	lists    sync.Map
-	builds   sync.Map
-	measures measures
-	budget   *budget
+	lists  sync.Map
+	builds sync.Map
+	budget *budget
 	// all are the files with nothing taken out, made when they are first needed.
 	unpruned sync.Once
 	all      *files

@@ -261,6 +261,8 @@ const (
 	NotGiven GapKind = "not given"
 	// Limit is what goes beyond a limit of Fleetwright's, not of Flux's.
 	Limit GapKind = "limit"
+	// Exceeded is a build that takes more time or memory than it may: bounds.Exceeded names it.
+	Exceeded GapKind = "exceeded"
 )
 
 // Gap is a part of what a Kustomization applies that cannot be known offline.

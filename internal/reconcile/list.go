@@ -28,7 +28,6 @@ type lister struct {
 	variables bool
 	// wrong is what is said of the first object that no result can be made of.
 	wrong error
-	size  group
 	stack []string // the folders that lead here
 	steps int
 	// changed are the objects that were given a namespace or labels, each as often as it was, and
@@ -148,9 +147,6 @@ func (v *view) list(dir string, k *types.Kustomization, variables bool) (results
 			return nil, false, err
 		}
 		return nil, false, nil
-	}
-	if err := v.budget.build(cost{group: l.size, work: l.size.nodes * costListed}); err != nil {
-		return nil, false, err
 	}
 	if l.wrong != nil {
 		return nil, true, l.wrong

@@ -14,8 +14,8 @@ import (
 // file adds the objects of a file.
 func (l *lister) file(to *level, file string) error {
 	if known, ok := l.view.repo.File(file); ok {
-		if err := l.measure(known); err != nil {
-			return err
+		if slices.ContainsFunc(known.Documents, completes) {
+			return errNotSimple
 		}
 		if objects, ok := l.plain(known); ok {
 			return to.add(objects...)
@@ -49,21 +49,9 @@ func (l *lister) file(to *level, file string) error {
 	return nil
 }
 
-// measure counts the objects of a file that is known, and refuses those that can't be listed
-// before they are parsed.
-func (l *lister) measure(file *repository.File) error {
-	for _, o := range l.view.measures.of(file) {
-		l.size.add(o.group)
-	}
-	if l.size.nodes > mostNodes {
-		return tooManyNodes(l.size)
-	}
-	for _, d := range file.Documents {
-		if slices.ContainsFunc(d.Objects, func(o *repository.Object) bool { return completed[o.Kind] }) {
-			return errNotSimple
-		}
-	}
-	return nil
+// completes says whether a document holds an object in which kustomize completes a reference.
+func completes(d *repository.Document) bool {
+	return slices.ContainsFunc(d.Objects, func(o *repository.Object) bool { return completed[o.Kind] })
 }
 
 // plain gives the objects of a file as the repository has parsed them, where that is sure to be

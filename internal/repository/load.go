@@ -20,6 +20,7 @@ import (
 	"github.com/fluxcd/pkg/sourceignore"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
@@ -260,7 +261,11 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 				estimate, limits.FileNodes, limits.TotalNodes)}
 		return
 	}
-	parse(f, data, limits)
+	bounds.Grow(len(data))
+	if err := bounds.Do(bounds.Unit{Kind: "file", File: f.Path}, func() error { parse(f, data, limits); return nil }); err != nil {
+		f.Documents, f.Err = nil, &Error{Reason: TooLarge, Path: f.Path, Message: err.Error()}
+		return
+	}
 	parsed := int64(0)
 	for _, d := range f.Documents {
 		parsed += countNodes(d.node)

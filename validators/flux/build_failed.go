@@ -81,7 +81,7 @@ generated.yaml
 			maps.Copy(read, w.read)
 			for _, k := range w.cluster.Kustomizations {
 				if !k.Spec.Suspend {
-					open.undecided(p, k)
+					open.undecided(k)
 				}
 				open.lacking(k)
 				f := k.Failure

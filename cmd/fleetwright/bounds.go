@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// limitFlags adds the flags that replace the bounds of a run.
+func limitFlags(root *cobra.Command, s streams) {
+	limits := &bounds.Limits{}
+	flags := root.PersistentFlags()
+	flags.DurationVar(&limits.Time, "timeout", 0, "the time that a run may take, such as 2m; a unit of work may take a quarter of it (default: grows with the repository)")
+	flags.Var((*size)(&limits.Memory), "memory", "the memory that a run may keep, such as 2GiB (default: grows with the repository)")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
+			return usage(c, err)
+		}
+		if limits.Time < 0 {
+			return usage(c, fmt.Errorf("--timeout %s: want a time above 0", limits.Time))
+		}
+		bounds.Limit(*limits)
+		return nil
+	}
+}
+
+// size is a number of bytes on the command line.
+type size int64
+
+// units are those of a size, the longer ones first.
+var units = []struct {
+	name  string
+	bytes int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+
+func (s *size) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*s), 10) + "B"
+}
+
+func (s *size) Type() string { return "size" }
+
+func (s *size) Set(text string) error {
+	for _, unit := range units {
+		number, ok := strings.CutSuffix(text, unit.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n <= 0 || n > math.MaxInt64/unit.bytes {
+			break
+		}
+		*s = size(n * unit.bytes)
+		return nil
+	}
+	return fmt.Errorf("want a size such as 512MiB or 2GiB")
+}
+
+// unchecked reports what a command could not do since it takes too much time or memory, where its
+// exit status does not say so already, and returns the exit status.
+func (s streams) unchecked(status int) int {
+	if status != statusFine {
+		return status
+	}
+	for _, f := range rule.Measured() {
+		status = statusFindings
+		place := f.File
+		if f.Line > 0 {
+			place += ":" + strconv.Itoa(f.Line)
+		}
+		if place != "" {
+			place += ": "
+		}
+		_, _ = fmt.Fprintln(s.err, withHint(place+"error: "+f.Message, f.Hint)) // the exit status says the same
+	}
+	return status
+}

@@ -1,0 +1,149 @@
+package bounds
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// bombVariable makes the test program a run with units of its own.
+const bombVariable = "BOUNDS_TEST_RUN"
+
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(bombVariable); kind != "" {
+		os.Exit(bomb(kind))
+	}
+	os.Exit(m.Run())
+}
+
+// sink keeps what a unit makes alive.
+var sink [][]byte
+
+// units of the runs, by name.
+var units = map[string]func() error{
+	"good": func() error { return nil },
+	"time": func() error {
+		for i := 0; ; i++ {
+			if i < 0 {
+				return nil
+			}
+		}
+	},
+	"memory": func() error {
+		for {
+			sink = append(sink, bytes.Repeat([]byte{1}, 1<<20))
+		}
+	},
+	"depth": func() error { return fmt.Errorf("%d", deep(1)) },
+	"fails": func() error { return errors.New("for its own reason") },
+}
+
+//go:noinline
+func deep(n int) int {
+	var frame [64]int
+	frame[n%64] = deep(n+1) + 1
+	return frame[n%64] + frame[(n+1)%64]
+}
+
+// bomb runs the named units, separated by commas, and prints what becomes of each.
+func bomb(kinds string) int {
+	s := Start(Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	_, _ = io.WriteString(s.Out, "begins\n")
+	in, err := io.ReadAll(s.In)
+	if err != nil {
+		return 2
+	}
+	Grow(1000)
+	for _, name := range strings.Split(kinds, ",") {
+		err := Do(Unit{Kind: "test", Name: name}, units[name])
+		_, _ = fmt.Fprintf(s.Out, "%s: %v\n", name, err)
+	}
+	_, _ = fmt.Fprintf(s.Out, "read %q, %d exceeded\n", in, len(Exceeded()))
+	return 0
+}
+
+// TestUnits: a unit that takes too much is refused, all others run, what was printed before is
+// printed once, and the input is there again.
+func TestUnits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process of Windows ends instead")
+	}
+	for kind, want := range map[string]string{
+		"good,fails":  "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
+		"time,good":   "time: the test of time takes more than 600ms of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
+		"good,memory": "good: <nil>\nmemory: the test of memory takes more than 300 MB of memory\nread \"input\", 1 exceeded\n",
+		"depth,good":  "depth: the test of depth calls itself too deep\ngood: <nil>\nread \"input\", 1 exceeded\n",
+		"depth,time,memory,good": "depth: the test of depth calls itself too deep\ntime: the test of time takes more than 600ms of CPU time\n" +
+			"memory: the test of memory takes more than 300 MB of memory\ngood: <nil>\nread \"input\", 3 exceeded\n",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), bombVariable+"="+kind)
+			cmd.Stdin = strings.NewReader("input")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, tail(stderr.String()))
+			}
+			if got := string(out); got != "begins\n"+want {
+				t.Errorf("got\n%s\nwant\nbegins\n%s", got, want)
+			}
+			if stderr.Len() > 0 {
+				t.Errorf("stderr: %s", tail(stderr.String()))
+			}
+		})
+	}
+}
+
+func tail(text string) string { return text[max(0, len(text)-2000):] }
+
+// TestRunTime: when a run has taken what it may, the units that are left are counted in one error.
+func TestRunTime(t *testing.T) {
+	m := newMonitor(state{}, nil, nil)
+	m.used.Store(int64(runUnits*unitTime) + 1)
+	current.Store(m)
+	defer current.Store(nil)
+	for _, name := range []string{"a", "b", "c"} {
+		var refused *Error
+		if err := Do(Unit{Kind: "test", Name: name}, func() error { t.Error("it runs"); return nil }); !errors.As(err, &refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	all := Exceeded()
+	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than 2.4s of CPU time" {
+		t.Errorf("got %v", all)
+	}
+	Grow(10_000_000)
+	if err := Do(Unit{Kind: "test", Name: "d"}, func() error { return nil }); err != nil {
+		t.Errorf("with more input: %v", err)
+	}
+}
+
+// TestWithoutStart: nothing is bounded where no command has started it.
+func TestWithoutStart(t *testing.T) {
+	want := errors.New("its own")
+	if err := Do(Unit{Kind: "test"}, func() error { return want }); err != want {
+		t.Errorf("got %v", err)
+	}
+	if all := Exceeded(); all != nil {
+		t.Errorf("exceeded: %v", all)
+	}
+}
+
+// TestState: a state that cannot be read is none.
+func TestState(t *testing.T) {
+	t.Setenv(variable, "{")
+	s := Start(Process{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr})
+	defer current.Store(nil)
+	if s.Out.skip != 0 || os.Getenv(variable) != "" {
+		t.Error("a state that cannot be read is used")
+	}
+}

@@ -1,0 +1,69 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// What all builds together may bring. These are counted exactly; what a build takes in time and
+// memory is measured (internal/bounds).
+const (
+	mostTotalGrowth  = 64 << 20 // bytes that substitution adds
+	mostTotalObjects = 30_000
+	mostVariables    = 500_000 // that Kustomizations are given
+	mostCopies       = 15      // of each object, in all clusters
+	mostSteps        = 5_000   // kustomizations that a list passes
+
+	// of what artifacts are made of
+	mostArtifactFiles = 100_000
+	mostArtifactBytes = 64 << 20
+)
+
+// budget is shared by all builds.
+type budget struct {
+	own                                       int // objects of the repository
+	objects, growth, variables, files, copied atomic.Int64
+}
+
+func newBudget(repo *repository.Repository) *budget {
+	b := &budget{}
+	for range repo.Objects() {
+		b.own++
+	}
+	return b
+}
+
+// copy charges what is copied into artifacts.
+func (b *budget) copy(files, bytes int) error {
+	if b.files.Add(int64(files)) > mostArtifactFiles || b.copied.Add(int64(bytes)) > mostArtifactBytes {
+		return &limitError{errors.New("the artifacts of all generators are too large")}
+	}
+	return nil
+}
+
+// apply charges the objects of a Kustomization.
+func (b *budget) apply(objects int) error {
+	if most := mostTotalObjects + mostCopies*b.own; b.objects.Add(int64(objects)) > int64(most) {
+		return &limitError{fmt.Errorf("the Kustomizations of all clusters apply more than %d objects", most)}
+	}
+	return nil
+}
+
+// define charges the variables of a Kustomization.
+func (b *budget) define(variables int) error {
+	if b.variables.Add(int64(variables)) > mostVariables {
+		return &limitError{fmt.Errorf("the Kustomizations of all clusters are given more than %d variables", mostVariables)}
+	}
+	return nil
+}
+
+// grow charges what substitution adds.
+func (b *budget) grow(bytes int) error {
+	if b.growth.Add(int64(bytes)) > mostTotalGrowth {
+		return &limitError{fmt.Errorf("substitution makes the objects larger by more than %d MB", mostTotalGrowth>>20)}
+	}
+	return nil
+}

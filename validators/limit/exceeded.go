@@ -1,0 +1,89 @@
+// Package limit holds the rule about what a run could not check, because it takes more time or
+// memory than Fleetwright spends on it.
+package limit
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Exceeded is limit-exceeded. What was measured, rule.Run itself reports when all rules have run.
+var Exceeded = rule.Rule{
+	ID:       rule.LimitExceeded,
+	Title:    "a part of the repository takes more time or memory than it may, and was not checked",
+	Severity: finding.Error,
+	Why: `A validated repository may be a stranger's. So each unit of work (the build of a Kustomization, the rendering of a
+chart, the rules of a CustomResourceDefinition) may take a limited CPU time and memory, which grow with the size
+of the repository, and some sizes have fixed limits. No public repository that was tried comes near them.
+
+A unit that exceeds its bound is ended and was not checked: the other findings say nothing about it. That is an error,
+so that a change which is too large to be checked never passes as one without findings.`,
+	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository really
+needs more, pass --timeout and --memory: a unit may take a quarter of the timeout.`,
+	Bad: []rule.Example{{Files: rule.FluxSync + `-- clusters/prod/again.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: again
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./again
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+  postBuild:
+    substitute:
+      N: a
+-- again/again.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: again-${N}
+  namespace: flux-system
+spec:
+  interval: 1h
+  path: ./again # <-- here
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+  postBuild:
+    substitute:
+      N: ${N}a
+`}},
+	Good: []rule.Example{{Files: rule.FluxSync}},
+	Run:  exceeded,
+}
+
+// exceeded reports the Kustomizations that go beyond a fixed limit. What is wrong with a file
+// itself, schema-invalid reports.
+func exceeded(p *rule.Pass) {
+	for _, c := range p.Clusters() {
+		for _, k := range c.Kustomizations {
+			for _, g := range k.Gaps {
+				if g.Kind == reconcile.Limit {
+					report(p, k, g)
+				}
+			}
+		}
+	}
+}
+
+func report(p *rule.Pass, k *reconcile.Kustomization, g reconcile.Gap) {
+	f := finding.Finding{File: g.File, Line: g.Line, Column: g.Column,
+		Message: fmt.Sprintf("Kustomization %s was not checked: %s", k, g.Message), Hint: rule.LimitHint}
+	if k.Repo == p.Repo && k.Repo != nil {
+		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
+			return
+		}
+		if !p.Repo.Exists(g.File) && k.Object != nil { // Flux generates it
+			f.File, f.Line, f.Column = k.Object.Position("spec", "path")
+		}
+	}
+	p.ReportIn(k.Cluster.Name, f)
+}
