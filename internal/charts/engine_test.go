@@ -174,7 +174,7 @@ func TestAtOnce(t *testing.T) {
 	for _, text := range []string{
 		`{{ indent 2 "a\nb\n" }}`, `{{ nindent 0 "a\nb" }}`, `{{ repeat 3 "ab" }}`, `{{ repeat 0 "ab" }}`, `{{ replace "a" "bb" "aca" }}`, `{{ replace "" "-" "ab" }}`,
 		`{{ join "-" (list 1 "a" nil 2.5) }}`, `{{ join "-" "a" }}`, `{{ join "-" (until 3) }}`, `{{ splitList "," "a,b" }}`, `{{ splitList "" "ab" }}`,
-		`{{ split "." "a.b" }}`, `{{ splitn "." 2 "a.b.c" }}`, `{{ splitn "." -1 "a.b.c" }}`, `{{ splitn "." 0 "a" }}`, `{{ repeat -1 "a" }}`, `{{ until 3 }}{{ until -3 }}{{ until 0 }}`, `{{ cat 1 nil "a" }}`, `{{ printf "%d%s" 1 "a" }}`, `{{ print 1 2 "a" }}`, `{{ println "a" }}`, `{{ indent -1 "a" }}`,
+		`{{ split "." "a.b" }}`, `{{ splitn "." 2 "a.b.c" }}`, `{{ splitn "." -1 "a.b.c" }}`, `{{ splitn "." 0 "a" }}`, `{{ repeat -1 "a" }}`, `{{ until 3 }}{{ until -3 }}{{ until 0 }}`, `{{ wrapWith 2 "-" "ab cd efg" }}`, `{{ cat 1 nil "a" }}`, `{{ printf "%d%s" 1 "a" }}`, `{{ print 1 2 "a" }}`, `{{ println "a" }}`, `{{ indent -1 "a" }}`,
 	} {
 		got, err := run(allocating(), text)
 		want, theirs := run(nil, text)
@@ -183,7 +183,7 @@ func TestAtOnce(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		`{{ repeat 9000000000000000000 "ab" }}`, `{{ until 9000000000000000000 }}`, `{{ indent 9000000000000000000 "a" }}`, `{{ nindent 100000000000 "a\nb" }}`,
+		`{{ repeat 9000000000000000000 "ab" }}`, `{{ until 9000000000000000000 }}`, `{{ wrapWith 1 (repeat 1000000 "x") (repeat 100 "a ") }}`, `{{ indent 9000000000000000000 "a" }}`, `{{ nindent 100000000000 "a\nb" }}`,
 		`{{ $x := repeat 10000000 "x" }}{{ replace "x" $x $x }}`, `{{ $x := repeat 10000000 "x" }}{{ $l := list $x $x }}{{ range until 10 }}{{ $l = concat $l $l }}{{ end }}{{ join "" $l }}`,
 		`{{ $x := repeat 40000000 "x" }}{{ printf "%s%s" $x $x }}`, `{{ $x := repeat 40000000 "x" }}{{ print $x $x }}`,
 		`{{ $x := repeat 10000000 "x" }}{{ splitList "" $x }}`, `{{ $x := repeat 10000000 "x" }}{{ split "" $x }}`, `{{ $x := repeat 10000000 "x" }}{{ splitn "" 9000000000000000000 $x }}`,

@@ -55,7 +55,36 @@ func atOnce(count, bytes int) error {
 // allocating are the functions that allocate at once what can be far larger than their arguments, and
 // those that double a text with each call.
 func allocating() template.FuncMap {
-	const header, number = 16, 8 // bytes of a string without its text, and of a number
+	sprigs := sprig.TxtFuncMap()
+	all := template.FuncMap{}
+	maps.Copy(all, printing(sprigs))
+	maps.Copy(all, repeating(sprigs))
+	maps.Copy(all, splitting(sprigs))
+	return all
+}
+
+func printing(sprigs template.FuncMap) template.FuncMap {
+	cat, _ := sprigs["cat"].(func(...any) string)
+	join, _ := sprigs["join"].(func(string, any) string)
+	printed := func(text string) (string, error) { return text, atOnce(1, len(text)) }
+	return template.FuncMap{
+		"printf":  func(format string, args ...any) (string, error) { return printed(fmt.Sprintf(format, args...)) },
+		"print":   func(args ...any) (string, error) { return printed(fmt.Sprint(args...)) },
+		"println": func(args ...any) (string, error) { return printed(fmt.Sprintln(args...)) },
+		"cat":     func(args ...any) (string, error) { return printed(cat(args...)) },
+		"join": func(separator string, list any) (string, error) {
+			if err := atOnce(1, joined(separator, list)); err != nil {
+				return "", err
+			}
+			return join(separator, list), nil
+		},
+	}
+}
+
+func repeating(sprigs template.FuncMap) template.FuncMap {
+	const number = 8 // bytes
+	until, _ := sprigs["until"].(func(int) []int)
+	wrapWith, _ := sprigs["wrapWith"].(func(int, string, string) string)
 	indent := func(spaces int, text string) (string, error) {
 		if err := atOnce(strings.Count(text, "\n")+1, spaces); err != nil {
 			return "", err
@@ -63,19 +92,8 @@ func allocating() template.FuncMap {
 		pad := strings.Repeat(" ", spaces)
 		return pad + strings.ReplaceAll(text, "\n", "\n"+pad), nil
 	}
-	sprigs := sprig.TxtFuncMap()
-	join, _ := sprigs["join"].(func(string, any) string)
-	split, _ := sprigs["split"].(func(string, string) map[string]string)
-	splitn, _ := sprigs["splitn"].(func(string, int, string) map[string]string)
-	until, _ := sprigs["until"].(func(int) []int)
-	cat, _ := sprigs["cat"].(func(...any) string)
-	printed := func(text string) (string, error) { return text, atOnce(1, len(text)) }
 	return template.FuncMap{
-		"printf":  func(format string, args ...any) (string, error) { return printed(fmt.Sprintf(format, args...)) },
-		"print":   func(args ...any) (string, error) { return printed(fmt.Sprint(args...)) },
-		"println": func(args ...any) (string, error) { return printed(fmt.Sprintln(args...)) },
-		"cat":     func(args ...any) (string, error) { return printed(cat(args...)) },
-		"indent":  indent,
+		"indent": indent,
 		"nindent": func(spaces int, text string) (string, error) {
 			text, err := indent(spaces, text)
 			return "\n" + text, err
@@ -92,11 +110,11 @@ func allocating() template.FuncMap {
 			}
 			return strings.ReplaceAll(text, old, replacement), nil
 		},
-		"join": func(separator string, list any) (string, error) {
-			if err := atOnce(1, joined(separator, list)); err != nil {
+		"wrapWith": func(width int, separator, text string) (string, error) {
+			if err := atOnce(len(text), len(separator)); err != nil {
 				return "", err
 			}
-			return join(separator, list), nil
+			return wrapWith(width, separator, text), nil
 		},
 		"until": func(count int) ([]int, error) {
 			if err := atOnce(max(count, -count), number); err != nil {
@@ -104,6 +122,14 @@ func allocating() template.FuncMap {
 			}
 			return until(count), nil
 		},
+	}
+}
+
+func splitting(sprigs template.FuncMap) template.FuncMap {
+	const header = 16 // bytes of a string without its text
+	split, _ := sprigs["split"].(func(string, string) map[string]string)
+	splitn, _ := sprigs["splitn"].(func(string, int, string) map[string]string)
+	return template.FuncMap{
 		"splitList": func(separator, text string) ([]string, error) {
 			if err := atOnce(strings.Count(text, separator)+1, header); err != nil {
 				return nil, err

@@ -44,6 +44,9 @@ type Release struct {
 	// Unknown is why it cannot be known offline what it renders, "" where it is known, or
 	// the chart is not at hand.
 	Unknown string
+	// Limit is the bound of Fleetwright's that the release goes beyond, a *charts.LimitError or a
+	// *bounds.Error; nil where it goes beyond none. Unknown says the same in words.
+	Limit error
 	// Unchecked is why the values were not checked against the chart's schema, "" where they
 	// were, or there is none.
 	Unchecked string
@@ -186,6 +189,7 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 		if r.bytes > mostLoaded {
 			for _, release := range wave {
 				release.Unknown = "its chart is not loaded: others of the repository are too large"
+				release.Limit = &charts.LimitError{What: "the charts of the repository are larger than 128 MB"}
 			}
 			continue
 		}
@@ -231,7 +235,7 @@ func (release *Release) load(r *releases, w *walker) {
 	}
 	chart, err := r.chartOf(w, release)
 	if limit := limitOf(err); limit != nil {
-		release.Unknown = "its chart is not loaded: " + limit.Error()
+		release.Unknown, release.Limit = "its chart is not loaded: "+limit.Error(), limit
 	} else if other := (*charts.OtherVersionError)(nil); errors.As(err, &other) {
 		release.Unknown = "it is not rendered, and so not checked: " + other.Error()
 	} else if err != nil {
@@ -484,7 +488,7 @@ func (release *Release) fail(err error) {
 	switch limit := limitOf(err); {
 	case err == nil:
 	case limit != nil:
-		release.Unknown = "it is not rendered: " + limit.Error()
+		release.Unknown, release.Limit = "it is not rendered: "+limit.Error(), limit
 	case errors.As(err, &unknown):
 		release.Unknown = unknown.Error()
 	case errors.As(err, &template):
