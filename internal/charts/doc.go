@@ -10,13 +10,15 @@
 // names, is read. What random and clock functions give is made up, the same in each run, so
 // that a rendering depends on the repository only.
 //
-// Helm's own library loads charts, works out dependencies, merges values and splits
-// manifests. Two parts of it cannot be bounded and are written anew here, held equal to
-// Helm's by tests: its engine runs templates without a limit on time, memory or depth, and a
-// template can even end the process (a map that holds itself, printed, overflows the stack,
-// which Go cannot recover from); its check of values against a schema reads files and
-// addresses that the schema refers to. The engine here runs Go's own text/template on trees
-// that count each step, with functions that weigh their arguments first: see [budget].
+// Helm's own library loads charts, works out dependencies, merges values, runs the templates and
+// splits manifests. Functions that would look around, or give something else in each run, are
+// replaced by [execution.functions]. Only the check of values against a schema is written anew
+// here, since Helm's reads files and addresses that the schema refers to.
+//
+// Neither Helm's engine nor the check of a schema can be stopped. Each is a unit of package bounds,
+// which measures what it takes and ends it. What is counted here, before the work begins, is what
+// would end the process before anything can be measured: how deep a template nests, and what a
+// function allocates at once.
 //
 // The source of the facts is helm-controller 1.6, source-controller 1.9 and Helm 4.2.
 package charts

@@ -1,39 +1,29 @@
 package charts
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 	"text/template/parse"
 
-	ci "helm.sh/helm/v4/pkg/chart"
+	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/engine"
 )
 
-// execution runs the templates of one chart for one release, within a budget.
-// Source: helm.sh/helm/v4 pkg/engine/engine.go.
-type execution struct {
-	*budget
-	rand    *rand.Rand
-	regexes map[string]int64
-	// instrumented trees; clones of templates share them.
-	instrumented map[*parse.Tree]bool
-	included     map[string]int
-	// files is what going through all of .Files costs.
-	files   int64
-	lookups int
-}
+// LimitError is why something hostile, or larger than anything known, is not rendered. It
+// says nothing about whether Flux could.
+type LimitError struct{ What string }
 
-// renderable is a template with what it sees.
-type renderable struct {
-	text     string
-	values   values
-	basePath string
+func (e *LimitError) Error() string { return e.What }
+
+func limitf(format string, args ...any) *LimitError {
+	return &LimitError{What: fmt.Sprintf(format, args...)}
 }
 
 // TemplateError is why a template cannot be run.
@@ -54,283 +44,148 @@ func (e *TemplateError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.Template, e.Line, e.Message)
 }
 
-// execute runs the templates of a chart and its dependencies, and returns their texts by
-// their paths. The values hold what a template sees: Values, Release, Capabilities.
-func execute(ctx context.Context, c *chart.Chart, top map[string]any, seed string) (map[string]string, *execution, error) {
-	x := &execution{
-		budget: newBudget(ctx), rand: newRandom(seed), regexes: map[string]int64{},
-		instrumented: map[*parse.Tree]bool{}, included: map[string]int{},
-	}
-	all := map[string]renderable{}
-	x.collect(c, all, top)
-	texts, err := x.render(all)
-	return texts, x, err
+// execution is one run of the templates of a chart.
+type execution struct {
+	rand    *rand.Rand
+	lookups int
+	// chosen is what the chart said with fail or required.
+	chosen *chosenError
 }
 
-// spent is the work that was done.
-func (x *execution) spent() int64 {
-	if x.budget == nil {
-		return 0
-	}
-	return mostWork - x.work
-}
+// mostOutput is the bytes of what is rendered.
+const mostOutput = 16 << 20
 
-// collect gathers the templates of a chart and its dependencies with what each sees.
-func (x *execution) collect(c *chart.Chart, all map[string]renderable, parent map[string]any) map[string]any {
-	accessor, err := ci.NewAccessor(c)
+// execute runs the templates of a chart and its dependencies with Helm's engine, and returns their
+// texts by their paths. The values hold what a template sees: Values, Release, Capabilities.
+func execute(c *chart.Chart, top common.Values, seed string) (map[string]string, *execution, error) {
+	x := &execution{rand: newRandom(seed)}
+	sources := map[string]string{}
+	collect(c, sources)
+	for _, text := range sources {
+		if err := scan(text); err != nil {
+			return nil, x, err
+		}
+	}
+	texts, err := engine.Engine{CustomTemplateFuncs: x.functions()}.Render(c, top)
 	if err != nil {
-		return nil // it is one: the type is known
+		return nil, x, x.failed(err, sources)
 	}
-	metadata := accessor.MetadataAsMap()
-	metadata["IsRoot"] = accessor.IsRoot()
-	subcharts := map[string]any{}
-	next := map[string]any{
-		"Chart": metadata, "Files": newFiles(c.Files), "Release": parent["Release"], "Capabilities": parent["Capabilities"],
-		"Values": values{}, "Subcharts": subcharts,
+	size := 0
+	for _, text := range texts {
+		size += len(text)
 	}
-	for _, f := range c.Files {
-		x.files += int64(len(f.Data)+len(f.Name)) + 64
+	if size > mostOutput {
+		return nil, x, limitf("the templates render to more than %d MB", mostOutput>>20)
 	}
-	if accessor.IsRoot() {
-		next["Values"] = parent["Values"]
-	} else if own, err := values(parent).Table("Values." + accessor.Name()); err == nil {
-		next["Values"] = own
+	return texts, x, nil
+}
+
+// collect gathers the templates of a chart and its dependencies by the paths that Helm gives them.
+func collect(c *chart.Chart, into map[string]string) {
+	for _, t := range c.Templates {
+		if t != nil {
+			into[path.Join(c.ChartFullPath(), t.Name)] = string(t.Data)
+		}
 	}
 	for _, child := range c.Dependencies() {
-		subcharts[child.Name()] = x.collect(child, all, next)
+		collect(child, into)
 	}
-	folder := c.ChartFullPath()
-	for _, t := range c.Templates {
-		if t == nil || accessor.IsLibraryChart() && !strings.HasPrefix(path.Base(t.Name), "_") {
-			continue
-		}
-		all[path.Join(folder, t.Name)] = renderable{string(t.Data), next, path.Join(folder, "templates")}
-	}
-	return next
 }
 
-// render parses all templates, since each may use what another defines, and runs them.
-func (x *execution) render(all map[string]renderable) (texts map[string]string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the templates cannot be run: %v", p)
-		}
-	}()
-	t := template.New("gotpl").Option("missingkey=zero")
-	t.Funcs(x.functions())
-	x.bind(t)
-	names := sortedTemplates(all)
-	for _, name := range names {
-		if err := x.parse(t.New(name), all[name].text); err != nil {
-			return nil, x.failed(name, err)
-		}
-	}
-	if err := x.instrument(t); err != nil {
-		return nil, err
-	}
-	texts = make(map[string]string, len(names))
-	left := mostOutput
-	for _, name := range names {
-		if strings.HasPrefix(path.Base(name), "_") {
-			continue
-		}
-		r := all[name]
-		r.values["Template"] = values{"Name": name, "BasePath": r.basePath}
-		out := &boundedWriter{budget: x.budget, left: left}
-		if err := t.ExecuteTemplate(out, name, r.values); err != nil {
-			return nil, x.failed(name, err)
-		}
-		left = out.left
-		texts[name] = out.String()
-	}
-	return texts, nil
-}
+// placed is an error of the engine that begins with its place: of a template that fails, as
+// text/template or as Helm writes it, and of one that doesn't parse.
+var placed = regexp.MustCompile(`(?s)^(template: |parse error at \(|execution error at \(|)(.+?):(\d+)(?::\d+)?\)?(?:: |\n)(.*)$`)
 
-// sortedTemplates are the names in the order in which Helm parses and runs them: those
-// nested deeper first.
-func sortedTemplates(all map[string]renderable) []string {
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
+// failed is why the engine cannot run templates: the place in the template that was run, and the
+// message of the innermost one that it uses.
+func (x *execution) failed(err error, sources map[string]string) error {
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		return limit
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		if d := strings.Count(b, "/") - strings.Count(a, "/"); d != 0 {
-			return d
-		}
-		return strings.Compare(b, a)
-	})
-	return names
-}
-
-// parse reads a text into a template.
-func (x *execution) parse(t *template.Template, text string) error {
-	if err := scan(text); err != nil {
-		return x.stop(err)
-	}
-	n := int64(len(text))
-	if err := x.spend(n/2+500, 2*n+1000*int64(strings.Count(text, "{{"))); err != nil {
+	parts := placed.FindStringSubmatch(err.Error())
+	if parts == nil {
 		return err
 	}
-	for _, own := range ownFunctions {
-		if strings.Contains(text, own) {
-			return fmt.Errorf("function %q not defined", own)
-		}
-	}
-	_, err := t.Parse(text)
-	return err
-}
-
-// instrument makes the templates that are new count what they cost.
-func (x *execution) instrument(t *template.Template) error {
-	for _, each := range t.Templates() {
-		if each.Tree == nil || each.Root == nil || x.instrumented[each.Tree] {
-			continue
-		}
-		x.instrumented[each.Tree] = true
-		if err := instrument(each.Tree); err != nil {
-			return x.stop(err)
-		}
-	}
-	return nil
-}
-
-// bind sets the functions that run templates.
-func (x *execution) bind(t *template.Template) {
-	t.Funcs(template.FuncMap{"include": x.include(t), "tpl": x.tpl(t)})
-}
-
-// mostRecursion is how often Helm lets a template include itself.
-const mostRecursion = 1000
-
-func (x *execution) include(t *template.Template) func(string, any) (string, error) {
-	return func(name string, data any) (string, error) {
-		if x.included[name] > mostRecursion {
-			return "", fmt.Errorf("rendering template has a nested reference name: %s", name)
-		}
-		if err := x.spend(callCost, 0); err != nil {
-			return "", err
-		}
-		x.included[name]++
-		out := &boundedWriter{budget: x.budget, left: mostOutput}
-		err := t.ExecuteTemplate(out, name, data)
-		x.included[name]--
-		return out.text.String(), innermost(err)
-	}
-}
-
-// innerError is why a template fails that another one runs. Its text is that of the innermost
-// only: texts that hold each other's would grow with the square of the depth.
-type innerError struct {
-	text string
-	err  error
-}
-
-func (e *innerError) Error() string { return e.text }
-func (e *innerError) Unwrap() error { return e.err }
-
-func innermost(err error) error {
-	var inner *innerError
+	e := &TemplateError{Template: parts[2], Message: strings.TrimSpace(parts[4])}
+	e.Line, _ = strconv.Atoi(parts[3]) // digits
+	var outer template.ExecError
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &inner):
-		return inner
+	case x.chosen != nil:
+		e.Message, e.Chosen = x.chosen.message, true
+	case errors.As(err, &outer):
+		e.Message = innermost(outer)
+	case parts[1] == "":
+		e.Message = reformatted(e.Message)
+	case strings.HasPrefix(parts[1], "parse"):
+		e.Message = unparsed(e.Template, sources[e.Template], e.Message)
 	}
-	return &innerError{text: messageIn(err), err: err}
-}
-
-// messageIn is the message of a template's error without its place.
-func messageIn(err error) string {
-	text := err.Error()
-	if i := strings.LastIndex(text, ">: "); i >= 0 {
-		return text[i+3:]
-	}
-	return strings.TrimPrefix(text, "template: ")
-}
-
-// tpl runs a text as a template that sees all others.
-func (x *execution) tpl(parent *template.Template) func(string, any) (string, error) {
-	return func(text string, data any) (string, error) {
-		t, err := parent.Clone()
-		if err != nil {
-			return "", fmt.Errorf("cannot clone template: %w", err)
-		}
-		t.Option("missingkey=zero") // golang/go#43022: a clone loses it
-		x.bind(t)
-		if err := x.spend(int64(tplCost+20*len(t.Templates())), int64(len(text))); err != nil {
-			return "", err
-		}
-		if err := x.enter(tplDepth); err != nil {
-			return "", err
-		}
-		defer x.leave(tplDepth)
-		t = t.New(parent.Name())
-		if err := x.parse(t, text); err != nil {
-			return "", innermost(fmt.Errorf("cannot parse the text %q as a template: %w", shortened(text), err))
-		}
-		if err := x.instrument(t); err != nil {
-			return "", err
-		}
-		out := &boundedWriter{budget: x.budget, left: mostOutput}
-		if err := t.Execute(out, data); err != nil {
-			return "", innermost(err)
-		}
-		return out.String(), nil
-	}
-}
-
-// boundedWriter takes as much as is left.
-type boundedWriter struct {
-	*budget
-	text strings.Builder
-	left int
-}
-
-func (w *boundedWriter) Write(p []byte) (int, error) {
-	if w.left -= len(p); w.left < 0 && w.stopped == nil {
-		w.stopped = limitf("the templates render to more than %d MB", mostOutput>>20)
-	}
-	if err := w.spend(int64(len(p)/8), int64(len(p))); err != nil {
-		return 0, err
-	}
-	return w.text.Write(p)
-}
-
-// String is what was written. Go prints "<no value>" for what is missing whatever
-// missingkey says, and Helm takes it out.
-func (w *boundedWriter) String() string { return strings.ReplaceAll(w.text.String(), "<no value>", "") }
-
-// failed is why a template cannot be run: the place in the template that was run, and the
-// message of the innermost one that it uses.
-func (x *execution) failed(name string, err error) error {
-	if x.stopped != nil {
-		return x.stopped
-	}
-	e := &TemplateError{Template: name, Message: messageIn(err)}
-	var chosen *chosenError
-	if errors.As(err, &chosen) {
-		e.Message, e.Chosen = chosen.message, true
-	}
-	e.locate(err)
 	return e
 }
 
-// locate takes the place of an error: "template: FILE:LINE:COLUMN: …".
-func (e *TemplateError) locate(err error) {
-	rest, ok := strings.CutPrefix(err.Error(), "template: ")
-	if !ok {
-		return
+// innermost is the message of a template's error without its place: of the innermost, where
+// templates include each other.
+func innermost(outer template.ExecError) string {
+	calls, cause := functionOf(outer)
+	message, inner := calls+cause, outer
+	for errors.As(inner.Err, &inner) {
+		own, cause := functionOf(inner)
+		message = calls + own + cause
 	}
-	place, _, _ := strings.Cut(rest, ": ")
-	file, line, found := strings.Cut(place, ":")
-	if !found {
-		return
+	return shortenTpl(message)
+}
+
+// functionOf gives what follows "template: FILE:LINE:COLUMN: executing "NAME" at <NODE>: ": "error calling
+// FUNCTION: " and the function's error, or all of it as the error.
+func functionOf(e template.ExecError) (calls, cause string) {
+	text := e.Error()
+	if err := errors.Unwrap(e.Err); err != nil {
+		cause = err.Error()
+		calls = strings.TrimSuffix(text, cause)
+		if i := strings.LastIndex(calls, ">: "); i >= 0 {
+			calls = calls[i+len(">: "):]
+		}
+		return calls, cause
 	}
-	var n int
-	if count, err := fmt.Sscanf(line, "%d", &n); count == 1 && err == nil && n > 0 {
-		e.Template, e.Line = file, n
-		e.Message = strings.TrimPrefix(e.Message, fmt.Sprintf("%s:%d: ", file, n)) // of one that doesn't parse
+	if _, message, found := strings.Cut(text, ">: "); found {
+		return "", message
 	}
+	return "", strings.TrimPrefix(text, "template: ")
+}
+
+// reformatted is innermost of what Helm writes where text/template itself fails: for each template,
+// the outermost first, "PLACE\n  executing "NAME" at <NODE>:\n    MESSAGE\n".
+func reformatted(text string) string {
+	const at = ">:\n    "
+	_, outer, _ := strings.Cut(text, at)
+	inner := text[strings.LastIndex(text, at)+len(at):]
+	if calls, _, nested := strings.Cut(outer, ":\n"); nested && strings.HasPrefix(calls, "error calling ") {
+		return calls + ": " + strings.TrimPrefix(strings.TrimPrefix(inner, calls+":\n"), "template: ")
+	}
+	return inner
+}
+
+// unparsed is why a text doesn't parse, of which Helm keeps only what follows the last colon.
+func unparsed(name, text, end string) string {
+	tree := parse.New(name)
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(text, "", "", map[string]*parse.Tree{}); err != nil {
+		if parts := placed.FindStringSubmatch(err.Error()); parts != nil && strings.HasSuffix(parts[4], end) {
+			return parts[4]
+		}
+	}
+	return end
+}
+
+// shortenTpl cuts a text that tpl runs and that doesn't parse: Helm quotes all of it.
+func shortenTpl(message string) string {
+	before, after, found := strings.Cut(message, "cannot parse template ")
+	quoted, err := strconv.QuotedPrefix(after)
+	if !found || err != nil {
+		return message
+	}
+	text, _ := strconv.Unquote(quoted) // it is quoted
+	return fmt.Sprintf("%scannot parse the text %q as a template%s", before, shortened(text), after[len(quoted):])
 }
 
 // shortened is the first line of a text, cut where it is long.

@@ -1,11 +1,14 @@
 package charts
 
 import (
-	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -97,7 +100,7 @@ func TestEqualToHelm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _, err := r.execute(context.Background(), own, composed, r.Capabilities)
+			got, _, err := r.execute(own, composed, r.Capabilities)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,39 +140,57 @@ func helmRenders(t *testing.T, r Request) map[string]string {
 	return texts
 }
 
-// TestFunctions: the functions are those of sprig and of Helm, without those that look at the
-// environment, and the lists that say how they cost name no other.
+// TestFunctions: those that stand in for Helm's take what sprig's take, and Helm has them all.
 func TestFunctions(t *testing.T) {
-	x := &execution{budget: newBudget(context.Background()), rand: newRandom(""), regexes: map[string]int64{}}
-	own, known := x.functions(), sprig.TxtFuncMap()
-	for name := range known {
-		if environment := name == "env" || name == "expandenv"; environment != (own[name] == nil) {
-			t.Errorf("%s is there: %t", name, environment)
+	x := &execution{rand: newRandom("")}
+	known := sprig.TxtFuncMap()
+	for name, own := range x.functions() {
+		if slices.Contains([]string{"required", "lookup", "print", "printf", "println"}, name) {
+			continue
 		}
-	}
-	helms := helmFunctions()
-	for _, name := range append(ownFunctions, "print", "printf", "println", "html", "js", "urlquery", "required", "lookup") {
-		helms[name] = nil
-	}
-	check := func(name string) {
-		_, isHelms := helms[name]
-		if known[name] == nil && !isHelms {
+		theirs, is := known[name]
+		if !is {
 			t.Errorf("%s is no function of a template", name)
+			continue
+		}
+		if own, theirs := reflect.TypeOf(own), reflect.TypeOf(theirs); own.NumIn() != theirs.NumIn() || own.IsVariadic() != theirs.IsVariadic() {
+			t.Errorf("%s is %v, and sprig's %v", name, own, theirs)
 		}
 	}
-	for name := range own {
-		check(name)
+}
+
+// TestAtOnce: what stands in for sprig's functions gives the same, and refuses what Go's allocator
+// could not give.
+func TestAtOnce(t *testing.T) {
+	run := func(functions template.FuncMap, text string) (string, error) {
+		var b strings.Builder
+		parsed, err := template.New("").Funcs(sprig.TxtFuncMap()).Funcs(functions).Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = parsed.Execute(&b, nil)
+		return b.String(), err
 	}
-	for _, name := range shallowFunctions {
-		check(name)
+	for _, text := range []string{
+		`{{ indent 2 "a\nb\n" }}`, `{{ nindent 0 "a\nb" }}`, `{{ repeat 3 "ab" }}`, `{{ repeat 0 "ab" }}`, `{{ replace "a" "bb" "aca" }}`, `{{ replace "" "-" "ab" }}`,
+		`{{ join "-" (list 1 "a" nil 2.5) }}`, `{{ join "-" "a" }}`, `{{ join "-" (until 3) }}`, `{{ splitList "," "a,b" }}`, `{{ splitList "" "ab" }}`,
+		`{{ split "." "a.b" }}`, `{{ splitn "." 2 "a.b.c" }}`, `{{ splitn "." -1 "a.b.c" }}`, `{{ splitn "." 0 "a" }}`, `{{ repeat -1 "a" }}`, `{{ until 3 }}{{ until -3 }}{{ until 0 }}`, `{{ wrapWith 2 "-" "ab cd efg" }}`, `{{ cat 1 nil "a" }}`, `{{ printf "%d%s" 1 "a" }}`, `{{ print 1 2 "a" }}`, `{{ println "a" }}`, `{{ indent -1 "a" }}`,
+	} {
+		got, err := run(allocating(), text)
+		want, theirs := run(nil, text)
+		if got != want || (err == nil) != (theirs == nil) {
+			t.Errorf("%s gives %q, %v, and sprig's %q, %v", text, got, err, want, theirs)
+		}
 	}
-	for name := range x.growing() {
-		check(name)
-	}
-	for name := range passing {
-		check(name)
-	}
-	for name := range decoding {
-		check(name)
+	for _, text := range []string{
+		`{{ repeat 9000000000000000000 "ab" }}`, `{{ until 9000000000000000000 }}`, `{{ wrapWith 1 (repeat 1000000 "x") (repeat 100 "a ") }}`, `{{ indent 9000000000000000000 "a" }}`, `{{ nindent 100000000000 "a\nb" }}`,
+		`{{ $x := repeat 10000000 "x" }}{{ replace "x" $x $x }}`, `{{ $x := repeat 10000000 "x" }}{{ $l := list $x $x }}{{ range until 10 }}{{ $l = concat $l $l }}{{ end }}{{ join "" $l }}`,
+		`{{ $x := repeat 40000000 "x" }}{{ printf "%s%s" $x $x }}`, `{{ $x := repeat 40000000 "x" }}{{ print $x $x }}`,
+		`{{ $x := repeat 10000000 "x" }}{{ splitList "" $x }}`, `{{ $x := repeat 10000000 "x" }}{{ split "" $x }}`, `{{ $x := repeat 10000000 "x" }}{{ splitn "" 9000000000000000000 $x }}`,
+	} {
+		var limit *LimitError
+		if _, err := run(allocating(), text); !errors.As(err, &limit) {
+			t.Errorf("%s gives %v", text, err)
+		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/ignore"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // Library is charts at hand in folders that the user names: unpacked ones, and archives. It
@@ -87,7 +89,14 @@ func (l *Library) Find(name, version string) (*Chart, error) {
 	if b == nil {
 		return nil, nil
 	}
-	b.once.Do(func() { b.chart, b.err = b.load(l, 0) })
+	b.once.Do(func() {
+		b.err = bounds.Do(bounds.Unit{Kind: "loading", Name: "the chart " + strings.TrimSpace(name+" "+b.version)}, func() (err error) {
+			if b.chart, err = b.load(l, 0); err == nil {
+				b.chart.Definitions() // read once
+			}
+			return err
+		})
+	})
 	return b.chart, b.err
 }
 
@@ -306,11 +315,7 @@ func (b *book) load(l *Library, depth int) (*Chart, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := Unpack(data)
-		if err != nil {
-			return nil, err
-		}
-		return Load(files)
+		return loadPacked(data)
 	}
 	files, err := b.folder(root)
 	if err != nil {

@@ -19,6 +19,8 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // Bounds of a chart. Helm and source-controller refuse files above 5 MB, too, and archives
@@ -28,11 +30,7 @@ const (
 	mostArchiveBytes = 10 << 20
 	mostChartBytes   = 32 << 20 // unpacked, with all dependencies
 	mostChartFiles   = 10_000
-	mostSubcharts    = 10  // in each other
-	mostCharts       = 500 // of a chart, each alias counted
-	// mostValues bounds the charts times the nodes of their values: merging copies them for
-	// each chart.
-	mostValues = 1_000_000
+	mostSubcharts    = 10 // in each other
 )
 
 // Files are a chart's: path below the chart's folder → content.
@@ -44,8 +42,6 @@ type Chart struct {
 	Name, Version string
 
 	chart *chart.Chart
-	// number of charts that Helm makes of it and its dependencies.
-	number int64
 	// size of its files, in bytes.
 	size int64
 
@@ -72,8 +68,45 @@ func (c *Chart) AsksForKinds() bool {
 // Load makes a chart of its files. An error is a *LimitError, or says what is wrong with the
 // chart.
 func Load(files Files) (*Chart, error) {
+	bounds.Grow(interpreted(files))
+	return loadFiles(files, 0)
+}
+
+// loadPacked makes a chart of an archive.
+func loadPacked(data []byte) (*Chart, error) {
 	left := int64(mostChartBytes)
-	all, err := unpackAll(files, &left, 0)
+	files, err := unpack(data, &left)
+	if err != nil {
+		return nil, err
+	}
+	grow(files, data)
+	return loadFiles(files, 1)
+}
+
+// mostPacked is how many bytes of a chart a byte of its archive stands for, at most, where bounds grow
+// with the chart: the text of charts in use packs to a sixth, and zeros to nothing.
+const mostPacked = 8
+
+// grow adds what an archive holds to the input that bounds grow with.
+func grow(files Files, packed []byte) { bounds.Grow(min(interpreted(files), mostPacked*len(packed))) }
+
+// interpreted is the size of the files of a chart that make work: others are only copied.
+func interpreted(files Files) int {
+	n := 0
+	for name, data := range files {
+		switch base := path.Base(name); {
+		case strings.Contains("/"+name, "/templates/"), strings.Contains("/"+name, "/crds/"),
+			base == "values.yaml", base == "values.schema.json", base == "Chart.yaml":
+			n += len(data)
+		}
+	}
+	return n
+}
+
+// loadFiles makes a chart of files that are packed into each other depth times.
+func loadFiles(files Files, depth int) (*Chart, error) {
+	left := int64(mostChartBytes)
+	all, err := unpackAll(files, &left, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -91,26 +124,14 @@ func Load(files Files) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newChart(loaded)
-	if err == nil {
-		c.size = size(all)
-	}
-	return c, err
+	c := newChart(loaded)
+	c.size = size(all)
+	return c, nil
 }
 
-func newChart(loaded *chart.Chart) (*Chart, error) {
+func newChart(loaded *chart.Chart) *Chart {
 	order(loaded)
-	c := &Chart{Name: loaded.Name(), Version: loaded.Metadata.Version, chart: loaded}
-	return c, c.bound()
-}
-
-// bound refuses a chart that takes Helm too long to put together.
-func (c *Chart) bound() error {
-	number, nodes := expanded(c.chart, 0)
-	if c.number = number; number > mostCharts || product(number, nodes) > mostValues {
-		return limitf("the chart has more dependencies than known charts have")
-	}
-	return nil
+	return &Chart{Name: loaded.Name(), Version: loaded.Metadata.Version, chart: loaded}
 }
 
 // order sorts the dependencies, which Helm loads in the order of a map.
@@ -123,42 +144,6 @@ func order(c *chart.Chart) {
 	for _, each := range all {
 		order(each)
 	}
-}
-
-// expanded counts the charts that Helm makes of a chart, one for each alias of a dependency,
-// and the nodes of their default values.
-func expanded(c *chart.Chart, depth int) (number, nodes int64) {
-	number, nodes = 1, valueNodes(c.Values)
-	if depth > mostSubcharts {
-		return most, most
-	}
-	for _, child := range c.Dependencies() {
-		times := int64(0)
-		for _, d := range c.Metadata.Dependencies {
-			if d != nil && d.Name == child.Name() {
-				times++
-			}
-		}
-		n, v := expanded(child, depth+1)
-		number += product(max(times, 1), n)
-		nodes += product(max(times, 1), v)
-	}
-	return min(number, most), min(nodes, most)
-}
-
-func valueNodes(v any) int64 {
-	n := int64(1)
-	switch v := v.(type) {
-	case map[string]any:
-		for _, item := range v {
-			n += valueNodes(item)
-		}
-	case []any:
-		for _, item := range v {
-			n += valueNodes(item)
-		}
-	}
-	return n
 }
 
 // mostYAML bounds the YAML of a values file or Chart.yaml: each byte that can start, end or
@@ -209,6 +194,9 @@ func unpackAll(files Files, left *int64, depth int) (Files, error) {
 			continue
 		}
 		inner, err := unpack(data, left)
+		if err == nil && depth == 0 {
+			grow(inner, data) // an archive in another one is part of that
+		}
 		if err == nil {
 			inner, err = unpackAll(inner, left, depth+1)
 		}
@@ -221,12 +209,6 @@ func unpackAll(files Files, left *int64, depth int) (Files, error) {
 		}
 	}
 	return all, nil
-}
-
-// Unpack reads a packed chart.
-func Unpack(data []byte) (Files, error) {
-	left := int64(mostChartBytes)
-	return unpack(data, &left)
 }
 
 var drive = regexp.MustCompile(`^[a-zA-Z]:/`)

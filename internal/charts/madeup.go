@@ -33,10 +33,10 @@ func (x *execution) madeUp() template.FuncMap {
 		"mustToDate":     func(format, text string) (time.Time, error) { return time.ParseInLocation(format, text, time.UTC) },
 		"getHostByName":  func(string) string { return "" },
 
-		"randAlphaNum": func(n int) (string, error) { return x.random(n, letters+digits) },
-		"randAlpha":    func(n int) (string, error) { return x.random(n, letters) },
-		"randNumeric":  func(n int) (string, error) { return x.random(n, digits) },
-		"randAscii":    func(n int) (string, error) { return x.random(n, letters+digits+"!#$%&()*+,-./:;<=>?@[]^_{|}~") },
+		"randAlphaNum": func(n int) string { return x.random(n, letters+digits) },
+		"randAlpha":    func(n int) string { return x.random(n, letters) },
+		"randNumeric":  func(n int) string { return x.random(n, digits) },
+		"randAscii":    func(n int) string { return x.random(n, letters+digits+"!#$%&()*+,-./:;<=>?@[]^_{|}~") },
 		"randBytes":    x.randomBytes,
 		"randInt":      x.randomInt,
 		"shuffle":      x.shuffled,
@@ -106,20 +106,16 @@ func newRandom(seed string) *rand.Rand {
 	return rand.New(rand.NewPCG(h.Sum64(), 0)) //nolint:gosec // no secret is made of it
 }
 
-func (x *execution) random(n int, of string) (string, error) {
-	if err := x.spend(max(int64(n), 0), max(int64(n), 0)); err != nil {
-		return "", err
-	}
+func (x *execution) random(n int, of string) string {
 	var b strings.Builder
 	for range n {
 		b.WriteByte(of[x.rand.IntN(len(of))])
 	}
-	return b.String(), nil
+	return b.String()
 }
 
-func (x *execution) randomBytes(n int) (string, error) {
-	text, err := x.random(n, letters+digits)
-	return base64.StdEncoding.EncodeToString([]byte(text)), err
+func (x *execution) randomBytes(n int) string {
+	return base64.StdEncoding.EncodeToString([]byte(x.random(n, letters+digits)))
 }
 
 // randomInt is at least the first number, and less than the second.

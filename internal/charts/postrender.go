@@ -30,11 +30,8 @@ type document struct {
 	node     *kyaml.RNode
 }
 
-// nodeWork is what it takes to read a node of YAML and turn it into an object's.
-const nodeWork = 30
-
 // parseTexts reads the objects of rendered templates, in the order of their names.
-func parseTexts(texts map[string]string, cost *int64) ([]document, error) {
+func parseTexts(texts map[string]string) ([]document, error) {
 	var docs []document
 	nodes := 0
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -44,7 +41,6 @@ func parseTexts(texts map[string]string, cost *int64) ([]document, error) {
 		if nodes += nodesOf([]byte(texts[name])); nodes > mostYAML {
 			return nil, limitf("the templates render to more than known charts do")
 		}
-		*cost += nodeWork * int64(nodesOf([]byte(texts[name])))
 		for _, text := range documents(texts[name]) {
 			parsed, err := (&kio.ByteReader{Reader: strings.NewReader(text), OmitReaderAnnotations: true}).Read()
 			if err != nil {

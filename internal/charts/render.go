@@ -14,6 +14,8 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // Request is what a rendering needs.
@@ -24,6 +26,9 @@ type Request struct {
 	Values  *Values
 	// Capabilities of the cluster.
 	Capabilities Capabilities
+	// Unit is the HelmRelease to package bounds, which measures the rendering in parts: each is a
+	// unit of a kind of its own.
+	Unit bounds.Unit
 	// Decode reads an object as helm-controller does once kustomize wrote it.
 	Decode func(*kyaml.RNode) (map[string]any, error)
 }
@@ -35,20 +40,17 @@ type Result struct {
 	Manifests, Definitions []Manifest
 	// Problems are values that the chart's schema refuses; then nothing is rendered.
 	Problems []Problem
-	// Cost is the work that it took, in units of about 10 ns, failed or not.
-	Cost int64
 	// Undecided is why the values were not checked against the schema, if they were not.
 	Undecided string
 }
 
-// Render renders a HelmRelease. There always is a result, whose cost counts. An error is a *LimitError or an *UnknownError where it cannot
-// be known what Flux would do, the context's, or why helm-controller would fail.
+// Render renders a HelmRelease. There always is a result. An error is a *LimitError, a *bounds.Error
+// or an *UnknownError where it cannot be known what Flux would do, the context's, or why
+// helm-controller would fail.
 func Render(ctx context.Context, r Request) (*Result, error) {
 	result := &Result{}
 	err := r.render(ctx, result)
-	var known *LimitError
-	var unknown *UnknownError
-	if err == nil || errors.As(err, &known) || errors.As(err, &unknown) || ctx.Err() != nil {
+	if err == nil || undecided(err) || ctx.Err() != nil {
 		return result, err
 	}
 	var failed *TemplateError
@@ -59,25 +61,56 @@ func Render(ctx context.Context, r Request) (*Result, error) {
 	return result, errors.New(r.Values.masked(err.Error()))
 }
 
+// undecided says whether an error says nothing about what Flux would do.
+func undecided(err error) bool {
+	var limit *LimitError
+	var exceeded *bounds.Error
+	var unknown *UnknownError
+	return errors.As(err, &limit) || errors.As(err, &exceeded) || errors.As(err, &unknown)
+}
+
 func (r Request) render(ctx context.Context, result *Result) error {
-	c, composed, err := dependencies(r)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var c *chart.Chart
+	var composed map[string]any
+	err := r.measured("dependency resolution", func() (err error) {
+		c, composed, err = dependencies(r)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	if r.Release.Spec.Install == nil || !r.Release.Spec.Install.DisableSchemaValidation {
-		result.Problems, err = checkSchemas(ctx, c, composed, &result.Cost)
-		switch limit, unknown := (*LimitError)(nil), (*UnknownError)(nil); {
-		case errors.As(err, &limit), errors.As(err, &unknown):
+		err := r.measured("values check", func() (err error) {
+			result.Problems, err = checkSchemas(c, composed, nil)
+			return err
+		})
+		switch {
+		case err != nil && undecided(err):
 			result.Undecided = r.Values.masked(err.Error())
 		case err != nil || len(result.Problems) > 0:
 			return err
 		}
 	}
-	texts, err := r.templates(ctx, c, composed, &result.Cost)
+	return r.measured("chart", func() error { return r.objects(c, composed, result) })
+}
+
+// measured does a part of the rendering as a unit of its own.
+func (r Request) measured(kind string, work func() error) error {
+	unit := r.Unit
+	unit.Kind = kind
+	return bounds.Do(unit, work)
+}
+
+// objects runs the templates and adds the objects that they make to the result.
+func (r Request) objects(c *chart.Chart, composed map[string]any, result *Result) error {
+	texts, err := r.templates(c, composed)
 	if err != nil {
 		return err
 	}
-	docs, err := parseTexts(texts, &result.Cost)
+	docs, err := parseTexts(texts)
 	if err != nil {
 		return err
 	}
@@ -102,9 +135,6 @@ func (r Request) render(ctx context.Context, result *Result) error {
 // dependencies are the chart with those of its dependencies that the values switch on, and
 // the values with the charts' defaults.
 func dependencies(r Request) (*chart.Chart, map[string]any, error) {
-	if nodes := valueNodes(r.Values.All); product(nodes, r.Chart.number) > mostValues {
-		return nil, nil, limitf("the values are larger than known ones")
-	}
 	c := copied(r.Chart.chart)
 	stub(c)
 	if err := chartutil.ProcessDependencies(c, r.Values.All); err != nil {
@@ -122,11 +152,10 @@ func dependencies(r Request) (*chart.Chart, map[string]any, error) {
 
 // templates runs the templates. A failure that depends on what the cluster alone knows is
 // an *UnknownError.
-func (r Request) templates(ctx context.Context, c *chart.Chart, composed map[string]any, cost *int64) (map[string]string, error) {
-	texts, x, err := r.execute(ctx, c, composed, r.Capabilities)
-	*cost += x.spent()
+func (r Request) templates(c *chart.Chart, composed map[string]any) (map[string]string, error) {
+	texts, x, err := r.execute(c, composed, r.Capabilities)
 	var limit *LimitError
-	if err == nil || errors.As(err, &limit) || ctx.Err() != nil {
+	if err == nil || errors.As(err, &limit) {
 		return texts, err
 	}
 	if x.lookups > 0 {
@@ -139,8 +168,7 @@ func (r Request) templates(ctx context.Context, c *chart.Chart, composed map[str
 		}
 	}
 	if len(sources) > 0 {
-		_, x, again := r.execute(ctx, c, nil, r.Capabilities.mentioned(sources))
-		if *cost += x.spent(); again == nil {
+		if _, _, again := r.execute(c, nil, r.Capabilities.mentioned(sources)); again == nil {
 			return nil, &UnknownError{fmt.Sprintf("it depends on kinds that the cluster may have: %s", r.Values.masked(err.Error()))}
 		}
 	}
@@ -157,7 +185,7 @@ func allTemplates(c *chart.Chart) []*common.File {
 
 // execute runs the templates with values of their own, which they may change: composed, or
 // where it is nil, composed anew.
-func (r Request) execute(ctx context.Context, c *chart.Chart, composed map[string]any, capabilities Capabilities) (map[string]string, *execution, error) {
+func (r Request) execute(c *chart.Chart, composed map[string]any, capabilities Capabilities) (map[string]string, *execution, error) {
 	caps, err := capabilities.forHelm()
 	if err != nil {
 		return nil, &execution{}, err
@@ -174,12 +202,12 @@ func (r Request) execute(ctx context.Context, c *chart.Chart, composed map[strin
 			return nil, &execution{}, err
 		}
 	}
-	return execute(ctx, c, map[string]any{
+	return execute(c, common.Values{
 		"Capabilities": caps,
 		"Release": map[string]any{
 			"Name": name, "Namespace": namespace, "IsUpgrade": false, "IsInstall": true, "Revision": 1, "Service": "Helm",
 		},
-		"Values": values(composed),
+		"Values": common.Values(composed),
 	}, namespace+"/"+name+"/"+c.Name())
 }
 

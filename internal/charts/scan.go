@@ -2,6 +2,16 @@ package charts
 
 import "strings"
 
+// Bounds of a template file.
+const (
+	// mostNested is how deep parentheses may nest.
+	mostNested = 200
+	// mostElse bounds all control structures that are open; else counts and is never closed, but
+	// by the ends of others.
+	mostElse    = 20_000
+	mostActions = 100_000
+)
+
 // scan refuses a template text that would overflow the stack of Go's template parser, which
 // goes one level down for each control structure and each parenthesis.
 func scan(text string) error {
@@ -28,10 +38,6 @@ func scan(text string) error {
 		text = rest[end:]
 	}
 }
-
-// mostElse bounds all control structures that are open; else counts and is never closed, but
-// by the ends of others.
-const mostElse = 20_000
 
 // action looks through an action up to its end: its first word, how deep its parentheses
 // nest, and where the text goes on.

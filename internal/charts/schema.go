@@ -3,7 +3,6 @@ package charts
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
@@ -25,37 +25,17 @@ type Problem struct {
 	Message string
 }
 
-// Bounds of the check of values. A schema may refer to itself so that each level doubles the
-// work.
-const (
-	mostSchemaSteps = 500_000
-	schemaWork      = 100 // of a step
-	mostProblems    = 50
-	// mostCompared bounds the longest list in a schema times the values: each may be compared
-	// with all of an enum.
-	mostCompared = 50_000_000
-)
+// mostProblems of the values that are told.
+const mostProblems = 50
 
-// checkSchemas checks values against the schema of a chart and of those of its dependencies
-// that have values. An error is a *LimitError or an *UnknownError where that cannot be decided,
-// or what is wrong with a schema.
+// checkSchemas checks values, which are at a path in the release's, against the schema of a chart and
+// of those of its dependencies that have values. An error is a *LimitError or an *UnknownError where
+// that cannot be decided, or what is wrong with a schema.
 // Source: helm.sh/helm/v4 pkg/chart/common/util, ValidateAgainstSchema.
-func checkSchemas(ctx context.Context, c *chart.Chart, values map[string]any, cost *int64) ([]Problem, error) {
-	steps := &schemaSteps{ctx: ctx, left: mostSchemaSteps}
-	problems, err := steps.chart(c, values, nil)
-	*cost += schemaWork * int64(mostSchemaSteps-max(steps.left, 0))
-	return problems, err
-}
-
-type schemaSteps struct {
-	ctx  context.Context
-	left int
-}
-
-func (s *schemaSteps) chart(c *chart.Chart, values map[string]any, path []any) ([]Problem, error) {
+func checkSchemas(c *chart.Chart, values map[string]any, path []any) ([]Problem, error) {
 	var problems []Problem
 	if c.Schema != nil {
-		found, err := s.check(c.Schema, values)
+		found, err := check(c.Schema, values)
 		if err != nil {
 			return nil, fmt.Errorf("the schema of the chart %s: %w", c.Name(), err)
 		}
@@ -74,7 +54,7 @@ func (s *schemaSteps) chart(c *chart.Chart, values map[string]any, path []any) (
 			problems = append(problems, Problem{at, child.Name(), "must be an object"})
 			continue
 		}
-		found, err := s.chart(child, own, at)
+		found, err := checkSchemas(child, own, at)
 		if err != nil {
 			return nil, err
 		}
@@ -84,13 +64,9 @@ func (s *schemaSteps) chart(c *chart.Chart, values map[string]any, path []any) (
 }
 
 // check checks values against one schema.
-func (s *schemaSteps) check(text []byte, values map[string]any) (problems []Problem, err error) {
+func check(text []byte, values map[string]any) (problems []Problem, err error) {
 	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *LimitError:
-			err = p
-		default:
+		if p := recover(); p != nil {
 			err = fmt.Errorf("it cannot be evaluated: %v", p)
 		}
 	}()
@@ -101,14 +77,9 @@ func (s *schemaSteps) check(text []byte, values map[string]any) (problems []Prob
 	if err != nil {
 		return nil, fmt.Errorf("it is no JSON: %w", err)
 	}
-	if product(longestList(document), valueNodes(values)) > mostCompared {
-		return nil, limitf("it is larger than known ones")
-	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(nothing{})
-	compiler.UseRegexpEngine(s.regexp)
-	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: "https://fleetwright.dev/steps", Compile: s.counted})
-	compiler.AssertVocabs()
+	compiler.UseRegexpEngine(pattern)
 	if err := compiler.AddResource(schemaAddress, document); err != nil {
 		return nil, err
 	}
@@ -128,22 +99,6 @@ func (s *schemaSteps) check(text []byte, values map[string]any) (problems []Prob
 	return nil, nil
 }
 
-func longestList(v any) int64 {
-	longest := int64(1)
-	switch v := v.(type) {
-	case map[string]any:
-		for _, item := range v {
-			longest = max(longest, longestList(item))
-		}
-	case []any:
-		longest = int64(len(v))
-		for _, item := range v {
-			longest = max(longest, longestList(item))
-		}
-	}
-	return longest
-}
-
 // schemaAddress is what a schema calls itself.
 const schemaAddress = "file:///values.schema.json"
 
@@ -153,57 +108,12 @@ type nothing struct{}
 // Load refuses.
 func (nothing) Load(string) (any, error) { return nil, errors.New("it is not read") }
 
-// counted is a schema that counts its steps: one for each part that it has.
-func (s *schemaSteps) counted(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
-	parts := 1
-	for _, part := range schema {
-		switch part := part.(type) {
-		case []any:
-			parts += len(part)
-		case map[string]any:
-			parts += len(part)
-		}
-	}
-	return countedSchema{s, parts}, nil
-}
-
-type countedSchema struct {
-	steps *schemaSteps
-	parts int
-}
-
-// Validate is called each time that the schema is tried on a value.
-func (c countedSchema) Validate(*jsonschema.ValidatorContext, any) { c.steps.take(c.parts) }
-
-// take takes steps; it panics when there are none left.
-func (s *schemaSteps) take(n int) {
-	if s.left -= n; s.left < 0 {
-		panic(limitf("checking the values takes more than %d steps", mostSchemaSteps))
-	}
-	if s.ctx.Err() != nil {
-		panic(limitf("it took too long"))
-	}
-}
-
-// countedRegexp is a regular expression whose matches count.
-type countedRegexp struct {
-	*regexp.Regexp
-	steps *schemaSteps
-	size  int64
-}
-
-func (s *schemaSteps) regexp(text string) (jsonschema.Regexp, error) {
+func pattern(text string) (jsonschema.Regexp, error) {
 	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, err
 	}
-	return &countedRegexp{re, s, regexSize(text)}, nil
-}
-
-// MatchString says whether a text matches.
-func (r *countedRegexp) MatchString(text string) bool {
-	r.steps.take(int(product(r.size, int64(len(text))) / 500))
-	return r.Regexp.MatchString(text)
+	return re, nil
 }
 
 // leaves are the innermost problems, without the values themselves, which may be secret.
@@ -331,7 +241,7 @@ func asMap(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		return v, true
-	case values:
+	case common.Values:
 		return v, true
 	}
 	return nil, false

@@ -45,11 +45,7 @@ func (f Folder) Load(at string, o Options) (*Chart, error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := Unpack(data)
-		if err != nil {
-			return nil, err
-		}
-		c, err := Load(files)
+		c, err := loadPacked(data)
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +187,7 @@ func (c *Chart) complete(find func(*chart.Dependency) (*Chart, error)) error {
 		c.chart.AddDependency(child)
 		c.size += found.size
 	}
-	return c.bound()
+	return nil
 }
 
 // localPath is where a dependency is that a chart names by a path.
@@ -258,11 +254,9 @@ func (c *Chart) withValues(o Options, read func(string) ([]byte, error)) (*Chart
 	}
 	own := copied(c.chart)
 	own.Values = merged
-	other, err := newChart(own)
-	if err == nil {
-		other.size = c.size
-	}
-	return other, err
+	other := newChart(own)
+	other.size = c.size
+	return other, nil
 }
 
 // named is a file or folder as ignore rules look at it.

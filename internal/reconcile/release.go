@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -43,6 +44,9 @@ type Release struct {
 	// Unknown is why it cannot be known offline what it renders, "" where it is known, or
 	// the chart is not at hand.
 	Unknown string
+	// Limit is the bound of Fleetwright's that the release goes beyond, a *charts.LimitError or a
+	// *bounds.Error; nil where it goes beyond none. Unknown says the same in words.
+	Limit error
 	// Unchecked is why the values were not checked against the chart's schema, "" where they
 	// were, or there is none.
 	Unchecked string
@@ -51,9 +55,9 @@ type Release struct {
 	chart *charts.Chart
 	// from are the ConfigMaps and Secrets that it takes values from, by KIND/NAME.
 	from map[string]*Object
-	// limited says that the chart goes beyond a limit.
-	limited bool
-	cost    int64
+	// values of the release until it is rendered, and what it renders, which others may share.
+	values    *charts.Values
+	rendering *rendering
 }
 
 // ReleaseFailure is why helm-controller could not install a release.
@@ -78,16 +82,14 @@ func (f *ReleaseFailure) String() string {
 	return f.Message
 }
 
-// Bounds of what all releases take. A hostile repository can have as many charts as it likes
-// that just keep the limits of one.
+// Bounds of what all releases take, beside those of each (package bounds).
 const (
-	mostLimited = 2 // releases beyond a limit, after which no more are rendered
-	waveSize    = 4 // releases that are rendered side by side
+	waveSize = 4 // releases that are rendered side by side
 	// mostLoaded is what the files of all charts may take together, in bytes.
 	mostLoaded = 128 << 20
-	// Work that all may take together, and that each adds to it, in charts' units.
-	allReleaseWork  = 100_000_000
-	eachReleaseWork = 1_000_000
+	// releaseBytes is how many bytes of input a release with a chart counts as where bounds grow: a
+	// HelmRelease of some lines may be rendered for many clusters.
+	releaseBytes = 8_000
 	// mostRounds is how often what charts render may bring HelmReleases again.
 	mostRounds = 5
 )
@@ -96,9 +98,6 @@ const (
 type releases struct {
 	ctx     context.Context
 	library *charts.Library
-	limited int
-	work    int64 // done so far, and
-	budget  int64 // what it may become
 	bytes   int64
 	counted map[*charts.Chart]bool
 
@@ -120,15 +119,16 @@ type loading struct {
 	err   error
 }
 
-// rendering is what several releases that are the same share.
+// rendering is what several releases that are the same share: that of the first.
 type rendering struct {
 	once   sync.Once
+	of     *Release
 	result *charts.Result
 	err    error
 }
 
 func newReleases(ctx context.Context, library *charts.Library) *releases {
-	return &releases{ctx: ctx, library: library, budget: allReleaseWork, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
+	return &releases{ctx: ctx, library: library, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
 }
 
 // render renders what the clusters' objects hold, and walks on where that brings
@@ -142,7 +142,6 @@ func (r *releases) render(walkers []*walker) {
 				all, of[release] = append(all, release), w
 			}
 		}
-		r.budget += int64(len(all)) * eachReleaseWork
 		if len(all) == 0 {
 			return
 		}
@@ -187,17 +186,15 @@ func (w *walker) newReleases() []*Release {
 // bring: helm-controller creates them first.
 func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	for wave := range slices.Chunk(all, waveSize) {
-		if r.limited >= mostLimited || r.bytes > mostLoaded {
+		if r.bytes > mostLoaded {
 			for _, release := range wave {
 				release.Unknown = "its chart is not loaded: others of the repository are too large"
+				release.Limit = &charts.LimitError{What: "the charts of the repository are larger than 128 MB"}
 			}
 			continue
 		}
 		parallel(len(wave), func(i int) { wave[i].load(r, of[wave[i]]) })
 		for _, release := range wave {
-			if release.limited {
-				r.limited++
-			}
 			if c := release.chart; c != nil && !r.counted[c] {
 				r.counted[c] = true
 				r.bytes += c.Size()
@@ -205,6 +202,9 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 		}
 	}
 	for _, release := range all {
+		if release.chart != nil {
+			bounds.Grow(releaseBytes)
+		}
 		if release.chart != nil && release.spec.Spec.KubeConfig == nil {
 			for _, definition := range release.chart.Definitions() {
 				of[release].learnDefinition(definition)
@@ -234,8 +234,8 @@ func (release *Release) load(r *releases, w *walker) {
 		return // the API server refuses it: a matter of schemas
 	}
 	chart, err := r.chartOf(w, release)
-	if limit := (*charts.LimitError)(nil); errors.As(err, &limit) {
-		release.Unknown, release.limited = "its chart is not loaded: "+limit.Error(), true
+	if limit := limitOf(err); limit != nil {
+		release.Unknown, release.Limit = "its chart is not loaded: "+limit.Error(), limit
 	} else if other := (*charts.OtherVersionError)(nil); errors.As(err, &other) {
 		release.Unknown = "it is not rendered, and so not checked: " + other.Error()
 	} else if err != nil {
@@ -244,8 +244,26 @@ func (release *Release) load(r *releases, w *walker) {
 	if chart == nil || err != nil {
 		return
 	}
-	chart.Definitions() // read here, side by side
 	release.chart, release.Chart = chart, chart.String()
+}
+
+// unit is a part of the work on a release that is measured on its own.
+func (release *Release) unit(kind string) bounds.Unit {
+	o := release.Object
+	return bounds.Unit{Kind: kind, File: o.File, Line: o.Line, Name: fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)}
+}
+
+// limitOf is the bound in an error that says nothing about what Flux would do, nil where there is none.
+func limitOf(err error) error {
+	var limit *charts.LimitError
+	var exceeded *bounds.Error
+	switch {
+	case errors.As(err, &limit):
+		return limit
+	case errors.As(err, &exceeded):
+		return exceeded
+	}
+	return nil
 }
 
 // chartOf finds the chart of a release, nil where it is not at hand. The error is why Flux
@@ -254,7 +272,7 @@ func (r *releases) chartOf(w *walker, release *Release) (*charts.Chart, error) {
 	spec := release.spec.Spec
 	if ref := spec.ChartRef; ref != nil {
 		namespace := cmp.Or(ref.Namespace, release.Object.Namespace)
-		return r.referred(w, ref.Kind, namespace, ref.Name)
+		return r.referred(w, release, ref.Kind, namespace, ref.Name)
 	}
 	if spec.Chart == nil {
 		return nil, nil
@@ -262,11 +280,11 @@ func (r *releases) chartOf(w *walker, release *Release) (*charts.Chart, error) {
 	c := spec.Chart.Spec
 	o := charts.Options{ValuesFiles: c.ValuesFiles, IgnoreMissing: c.IgnoreMissingValuesFiles}
 	namespace := cmp.Or(c.SourceRef.Namespace, release.Object.Namespace)
-	return r.fromSource(w, sourceKey{c.SourceRef.Kind, namespace, c.SourceRef.Name}, c.Chart, c.Version, o)
+	return r.fromSource(w, release, sourceKey{c.SourceRef.Kind, namespace, c.SourceRef.Name}, c.Chart, c.Version, o)
 }
 
 // referred is the chart that an OCIRepository, ExternalArtifact or HelmChart holds.
-func (r *releases) referred(w *walker, kind, namespace, name string) (*charts.Chart, error) {
+func (r *releases) referred(w *walker, release *Release, kind, namespace, name string) (*charts.Chart, error) {
 	key := sourceKey{kind, namespace, name}
 	object := w.find(Identity{sourceGroup, kind, namespace, name})
 	text := func(steps ...any) string {
@@ -282,7 +300,7 @@ func (r *releases) referred(w *walker, kind, namespace, name string) (*charts.Ch
 			return nil, nil
 		}
 		from := sourceKey{text("sourceRef", "kind"), namespace, text("sourceRef", "name")}
-		return r.fromSource(w, from, text("chart"), text("version"), charts.Options{ValuesFiles: textsIn(object.Field("spec", "valuesFiles"))})
+		return r.fromSource(w, release, from, text("chart"), text("version"), charts.Options{ValuesFiles: textsIn(object.Field("spec", "valuesFiles"))})
 	case "OCIRepository":
 		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
 			return r.fromFiles(w, key, ".", charts.Options{})
@@ -309,7 +327,7 @@ func textsIn(list any) []string {
 }
 
 // fromSource is a chart of a HelmRepository, or at a path of another source.
-func (r *releases) fromSource(w *walker, key sourceKey, chart, version string, o charts.Options) (*charts.Chart, error) {
+func (r *releases) fromSource(w *walker, release *Release, key sourceKey, chart, version string, o charts.Options) (*charts.Chart, error) {
 	if strings.Contains(chart+version, "${") {
 		return nil, nil
 	}
@@ -317,10 +335,16 @@ func (r *releases) fromSource(w *walker, key sourceKey, chart, version string, o
 		return r.fromFiles(w, key, chart, o)
 	}
 	found, err := r.library.Find(path.Base(chart), version)
-	if found == nil || err != nil {
-		return nil, err
+	if found == nil || err != nil || len(o.ValuesFiles) == 0 {
+		return found, err
 	}
-	return found.WithOwnValues(o)
+	err = bounds.Do(release.unit("merge of the values files"), func() error {
+		if found, err = found.WithOwnValues(o); err == nil {
+			found.Definitions()
+		}
+		return err
+	})
+	return found, err
 }
 
 // fromFiles is the chart at a path of a source whose files are at hand.
@@ -338,7 +362,14 @@ func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Optio
 	}
 	r.mu.Unlock()
 	one.once.Do(func() {
-		one.chart, one.err = charts.Folder{Repo: from.repo, Base: from.base, Library: r.library}.Load(at, o)
+		file := from.repo.Named(path.Join(from.base, repository.Clean(at)))
+		one.err = bounds.Do(bounds.Unit{Kind: "loading", File: file}, func() (err error) {
+			one.chart, err = charts.Folder{Repo: from.repo, Base: from.base, Library: r.library}.Load(at, o)
+			if err == nil {
+				one.chart.Definitions() // read once
+			}
+			return err
+		})
 	})
 	if file := path.Join(from.base, repository.Clean(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.repo.Exists(file) {
 		if w.ignoresItself(key) {
@@ -365,17 +396,9 @@ func (w *walker) ignoresItself(key sourceKey) bool {
 	return err != nil || strings.Contains(string(text), "ignore")
 }
 
-// renderWave renders some releases side by side, unless too much was spent on others.
+// renderWave renders some releases side by side.
 func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 	if r.ctx.Err() != nil {
-		return
-	}
-	if r.limited >= mostLimited || r.work > r.budget {
-		for _, release := range wave {
-			if release.chart != nil {
-				release.Unknown = "it is not rendered: other charts of the repository take too long"
-			}
-		}
 		return
 	}
 	for _, release := range wave {
@@ -384,77 +407,88 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 	schemaLock.RLock()
 	defer schemaLock.RUnlock()
 	warmUp()
+	keys := make([][sha256.Size]byte, len(wave))
 	parallel(len(wave), func(i int) {
-		if wave[i].chart != nil {
+		if wave[i].chart != nil && wave[i].compose(r, of[wave[i]]) {
+			keys[i] = wave[i].key(of[wave[i]])
+		}
+	})
+	// Which release a rendering is of must not depend on who is faster.
+	for i, release := range wave {
+		if release.values == nil {
+			continue
+		}
+		if r.done[keys[i]] == nil {
+			r.done[keys[i]] = &rendering{of: release}
+		}
+		release.rendering = r.done[keys[i]]
+	}
+	parallel(len(wave), func(i int) {
+		if wave[i].rendering != nil {
 			wave[i].render(r, of[wave[i]])
 		}
 	})
 	for _, release := range wave {
-		r.work += release.cost
-		if release.limited && release.cost > 0 {
-			r.limited++ // once of those that share a rendering
-		}
 		of[release].takeUpRelease(release)
 	}
 }
 
-// render renders a release.
-func (release *Release) render(r *releases, w *walker) {
+// compose puts the values of a release together. It says whether it could.
+func (release *Release) compose(r *releases, w *walker) bool {
 	if len(release.Object.Unknown) > 0 {
 		release.Unknown = fmt.Sprintf("the value of the variable %s in the HelmRelease is not known", strings.Join(release.Object.Unknown, ", "))
-		return
+		return false
 	}
 	release.from = map[string]*Object{}
 	for _, ref := range release.spec.Spec.ValuesFrom {
 		release.from[ref.Kind+"/"+ref.Name] = w.find(Identity{Kind: ref.Kind, Namespace: release.Object.Namespace, Name: ref.Name})
 	}
-	values, err := charts.Compose(r.ctx, release.spec, release.data)
-	if err == nil {
-		one := r.shared(release, values, w)
-		one.once.Do(func() {
-			one.result, one.err = charts.Render(r.ctx, charts.Request{Release: release.spec, Chart: release.chart, Values: values,
-				Capabilities: charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}, Decode: valueOf})
-			release.cost = max(one.result.Cost, 1)
-		})
-		err = one.err
-		release.Problems, release.Unchecked = one.result.Problems, one.result.Undecided
-		if err == nil {
-			release.addObjects(w, one.result)
-		}
-	}
+	err := bounds.Do(release.unit("values composition"), func() (err error) {
+		release.values, err = charts.Compose(r.ctx, release.spec, release.data)
+		return err
+	})
 	release.fail(err)
+	return err == nil
 }
 
-// shared is the rendering of a release, which others may be the same as.
-func (r *releases) shared(release *Release, values *charts.Values, w *walker) *rendering {
+// render renders a release whose values are composed.
+func (release *Release) render(r *releases, w *walker) {
+	one := release.rendering
+	one.once.Do(func() {
+		one.result, one.err = charts.Render(r.ctx, charts.Request{Release: release.spec, Chart: release.chart, Values: release.values,
+			Capabilities: charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}, Decode: valueOf, Unit: one.of.unit("")})
+	})
+	release.Problems, release.Unchecked = one.result.Problems, one.result.Undecided
+	if one.err == nil {
+		release.addObjects(w, one.result)
+	}
+	release.fail(one.err)
+	release.values = nil // they may be large
+}
+
+// key tells apart what renders differently.
+func (release *Release) key(w *walker) [sha256.Size]byte {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%p\n", release.chart)
 	encoder := json.NewEncoder(hash)
 	spec := release.spec.DeepCopy()
 	spec.Spec.Values, spec.Spec.Chart, spec.Spec.ChartRef, spec.Spec.ValuesFrom = nil, nil, nil, nil
 	_ = encoder.Encode(spec)
-	_ = encoder.Encode(values.All)
+	_ = encoder.Encode(release.values.All)
 	if release.chart.AsksForKinds() {
 		_ = encoder.Encode(w.apiVersions)
 	}
-	key := [sha256.Size]byte(hash.Sum(nil))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.done[key] == nil {
-		r.done[key] = &rendering{}
-	}
-	return r.done[key]
+	return [sha256.Size]byte(hash.Sum(nil))
 }
 
 // fail sorts why a release could not be rendered.
 func (release *Release) fail(err error) {
-	var limit *charts.LimitError
 	var unknown *charts.UnknownError
 	var template *charts.TemplateError
-	switch {
+	switch limit := limitOf(err); {
 	case err == nil:
-	case errors.As(err, &limit):
-		release.Unknown, release.limited = "it is not rendered: "+limit.Error(), true
+	case limit != nil:
+		release.Unknown, release.Limit = "it is not rendered: "+limit.Error(), limit
 	case errors.As(err, &unknown):
 		release.Unknown = unknown.Error()
 	case errors.As(err, &template):

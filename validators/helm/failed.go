@@ -50,6 +50,7 @@ spec:
 				switch {
 				case r.Failure != nil:
 					p.ReportBuilt(r.Object, finding.Finding{Message: failure(r)}, placeOf(r)...)
+				case r.Limit != nil: // limit-exceeded reports it
 				case r.Unknown != "":
 					open.add(r.Object, r.Unknown)
 				case r.Chart == "":

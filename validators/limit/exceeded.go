@@ -3,8 +3,10 @@
 package limit
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -60,8 +62,8 @@ spec:
 	Run:  exceeded,
 }
 
-// exceeded reports the Kustomizations that go beyond a fixed limit. What is wrong with a file
-// itself, schema-invalid reports.
+// exceeded reports the Kustomizations and HelmReleases that go beyond a fixed limit. What is wrong
+// with a file itself, schema-invalid reports.
 func exceeded(p *rule.Pass) {
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
@@ -69,6 +71,11 @@ func exceeded(p *rule.Pass) {
 				if g.Kind == reconcile.Limit {
 					report(p, k, g)
 				}
+			}
+		}
+		for _, r := range c.Releases {
+			if fixed := (*charts.LimitError)(nil); errors.As(r.Limit, &fixed) {
+				p.ReportBuilt(r.Object, finding.Finding{Message: fmt.Sprintf("%s was not checked: %s", r.Object, r.Unknown), Hint: rule.LimitHint}, "kind")
 			}
 		}
 	}
