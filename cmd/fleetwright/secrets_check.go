@@ -19,7 +19,7 @@ import (
 )
 
 // clearRules are the rules about secrets in clear.
-var clearRules = []string{"secret-hardcoded", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
+var clearRules = []string{"secret-hardcoded", "sops-broken", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
 
 // secretsCheckFlags are the flags of secrets check.
 type secretsCheckFlags struct {
@@ -36,7 +36,7 @@ func newSecretsCheck(s streams) *cobra.Command {
 are not encrypted or only in part, what kustomize makes Secrets of, private keys,
 and passwords and tokens among settings. The judgement is that of validate, by the
 rules ` + strings.Join(clearRules[:3], ", ") + `,
-` + strings.Join(clearRules[3:], " and ") + `, with what ` + validators.ConfigurationFile + ` says of them and with what
+` + strings.Join(clearRules[3:5], ", ") + " and " + clearRules[5] + `, with what ` + validators.ConfigurationFile + ` says of them and with what
 annotations and comments ignore. Nothing is decrypted, and nothing fetched.
 
 With --staged only what the next commit changes is judged, by the bytes in git's

@@ -113,6 +113,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	for _, p := range passes {
 		out.gather(p, o.Severities)
 	}
+	out.scrub(repo.Lines())
 	return out, out.ignore(repo, rules, passes, o)
 }
 
