@@ -109,12 +109,13 @@ func TestNoCredential(t *testing.T) {
 		"localhost", "changeme", "${DB_PASSWORD}", "<your-token>", "https://grafana.acme.net/d/x", "en_US.UTF-8", "'10Gi'", "'true'", "72f988bf-86f1-41af-91ab-2d7cd011db47"}
 	for _, value := range values {
 		for name, files := range map[string]string{
-			"a Secret":      "-- a.yaml --\n" + secretHead + "stringData:\n  setting: " + value + "\n",
-			"a patch":       "-- kustomization.yaml --\npatches:\n  - target: {kind: Secret}\n    patch: |\n      - op: replace\n        path: /stringData/setting\n        value: " + value + "\n",
-			"values":        "-- a.yaml --\n" + releaseHead + "  values:\n    setting: " + value + "\n    tokenTTL: " + value + "\n    existingSecret: db-4f9K2x\n",
-			"a generator":   "-- kustomization.yaml --\nsecretGenerator:\n  - name: db\n    literals:\n      - setting=" + strings.Trim(value, "'") + "\n",
-			"a ResourceSet": "-- a.yaml --\n" + setHead + "  resources:\n    - apiVersion: v1\n      kind: Secret\n      metadata: {name: db}\n      stringData:\n        setting: " + value + "\n",
-			"variables":     "-- apps/.env --\nSETTING=" + strings.Trim(value, "'") + "\n",
+			"a Secret":               "-- a.yaml --\n" + secretHead + "stringData:\n  setting: " + value + "\n",
+			"a Secret of references": "-- a.yaml --\n" + secretHead + "stringData:\n  password: ${DB_PASSWORD}\n  setting: " + value + "\n",
+			"a patch":                "-- kustomization.yaml --\npatches:\n  - target: {kind: Secret}\n    patch: |\n      - op: replace\n        path: /stringData/setting\n        value: " + value + "\n",
+			"values":                 "-- a.yaml --\n" + releaseHead + "  values:\n    setting: " + value + "\n    tokenTTL: " + value + "\n    existingSecret: db-4f9K2x\n",
+			"a generator":            "-- kustomization.yaml --\nsecretGenerator:\n  - name: db\n    literals:\n      - setting=" + strings.Trim(value, "'") + "\n",
+			"a ResourceSet":          "-- a.yaml --\n" + setHead + "  resources:\n    - apiVersion: v1\n      kind: Secret\n      metadata: {name: db}\n      stringData:\n        setting: " + value + "\n",
+			"variables":              "-- apps/.env --\nSETTING=" + strings.Trim(value, "'") + "\n",
 		} {
 			for _, r := range all {
 				if !slices.Contains(clearRules, r.ID) {

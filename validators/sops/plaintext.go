@@ -25,7 +25,8 @@ Files of any format that a rule of .sops.yaml is for and that are named as encry
 by what the rule chooses, as sops would encrypt it.
 
 A value is judged by its key, by known forms of credentials and by its entropy. A Secret without any that looks like
-a credential (durations, ports, hosts, networks, images and words do not) is a warning. The rule also judges the Secret that
+a credential (durations, ports, hosts, networks, images and words do not) is a warning, unless others of its values stand
+for what is elsewhere. The rule also judges the Secret that
 kubectl's annotation last-applied-configuration still holds, in encrypted files too, and files of variables (.env), with a
 rule of .sops.yaml for them or without.
 
@@ -98,7 +99,7 @@ db:
 				return // sops-partial's
 			}
 			keys := clear(o.Node)
-			if len(keys) == 0 || !real(p, o.File()) {
+			if len(keys) == 0 || len(likelyOf(keys)) == 0 && refers(o) || !real(p, o.File()) {
 				return
 			}
 			told[o.File()] = true
@@ -423,6 +424,20 @@ func clearValues(field string, n *yaml.Node) []clearKey {
 		}
 	}
 	return keys
+}
+
+// refers says whether a value of a Secret stands for another: then what is secret in it is elsewhere,
+// and what is not may stand beside.
+func refers(o *repository.Object) bool {
+	for _, field := range []string{"data", "stringData"} {
+		n := o.Lookup(field)
+		for i := 1; n != nil && n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+			if credential.IsReference(n.Content[i].Value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // likelyOf are the keys whose values are likely credentials.

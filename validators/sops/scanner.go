@@ -3,6 +3,7 @@ package sops
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -114,7 +115,11 @@ func (s scanner) value(field string, n *yaml.Node) {
 	text := n.Value
 	switch token := credential.TokenIn(text); {
 	case token != "":
-		s.report(n, finding.Error, fmt.Sprintf("%s of %s holds %s", field, s.what(), token))
+		severity := finding.Error
+		if keyID.MatchString(field) {
+			severity = finding.Warning // which is half of a credential
+		}
+		s.report(n, severity, fmt.Sprintf("%s of %s holds %s", field, s.what(), token))
 	case strings.Contains(text, "\n") || isJSON(text):
 		s.text(field, n)
 	case !s.settings && !(s.object != nil && holdURLs(s.object)):
@@ -128,6 +133,9 @@ func (s scanner) value(field string, n *yaml.Node) {
 		s.report(n, severity, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
 	}
 }
+
+// keyID is how fields for the ID of a key are named.
+var keyID = regexp.MustCompile(`(?i)key[-_]?id$`)
 
 // isJSON says whether a text on one line is a map or a list of maps in JSON, as patches are.
 func isJSON(text string) bool {

@@ -97,7 +97,7 @@ func PrivateKeysIn(text string) []PrivateKey {
 var placeholders = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]|^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
 
 // references are texts that something replaces before they are used.
-var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|<[A-Za-z][A-Za-z _.-]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
+var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|<[A-Za-z][A-Za-z _.:/-]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
 
 // mostJudged is how much of a long value is looked at, in bytes.
 const mostJudged = 4 << 10
@@ -106,6 +106,11 @@ const mostJudged = 4 << 10
 func IsPlaceholder(value string) bool {
 	value = strings.TrimSpace(value[:min(len(value), mostJudged)])
 	return value == "" || references.MatchString(value) || placeholders.MatchString(value) && !hasRealPart(value)
+}
+
+// IsReference says whether something replaces a value before it is used.
+func IsReference(value string) bool {
+	return len(value) <= mostJudged && references.MatchString(strings.TrimSpace(value))
 }
 
 // fillers are words that stand around placeholders, and rows of characters that nobody drew.

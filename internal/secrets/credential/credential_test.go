@@ -35,6 +35,7 @@ func TestLooksSecret(t *testing.T) {
 		{"password", "{{ .Values.password }}", false},
 		{"password", "op://vault/item/password", false},
 		{"password", "<your password>", false},
+		{"SMTP_PASSWORD", "<azure-secret:smtp-password>", false},
 		{"password", "db-password", false},
 		{"password", "ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]", false},
 		{"password", "changeme-Zt7kLq9mWx2Rb4", true},
