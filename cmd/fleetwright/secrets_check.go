@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -135,7 +136,7 @@ func withUnread(report finding.Report, repo *repository.Repository) finding.Repo
 			continue
 		}
 		text, err := repo.ReadFile(f.Path)
-		if err != nil || !secrets.IsNamedEncrypted(f.Path) && !secrets.SpeaksOfSecret(text) {
+		if err != nil || !secrets.IsNamedEncrypted(f.Path) && !secrets.SpeaksOfSecret(text) && !speaksOfCredential(text) {
 			continue
 		}
 		found = append(found, finding.Finding{
@@ -144,6 +145,11 @@ func withUnread(report finding.Report, repo *repository.Repository) finding.Repo
 		})
 	}
 	return finding.NewReport(found, report.Unresolved, report.Summary).WithIgnored(report.Ignored)
+}
+
+// speaksOfCredential says whether a text that can't be read sets what is most likely a secret.
+func speaksOfCredential(text []byte) bool {
+	return credential.SettingIn(string(text)) != "" || credential.TokenIn(string(text)) != ""
 }
 
 // ofStaged leaves of a report what staged files are the reason of.

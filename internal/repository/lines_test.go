@@ -132,6 +132,9 @@ func TestLinesOfPlaces(t *testing.T) {
 		"a JSON patch of values":    {"a.yaml", "- op: add\n  path: /stringData\n  value:\n    x: CANARY\n", "- op: add"},
 		"a JSON patch of a field":   {"a.yaml", "- op: add\n  path: /spec/password\n  value: CANARY\n", "- op: add"},
 		"a variable":                {"a.yaml", "env:\n  - name: DB_PASSWORD\n    value: CANARY\n", "  - name: DB_PASSWORD"},
+		"a wrong variable":          {"a.yaml", "env:\n  - name: DB_PASSWORD\n    value: [CANARY]\n", "  - name: DB_PASSWORD"},
+		"a wrong type":              {"a.yaml", "apiVersion: v1\nkind: Secret\ntype: [CANARY]\nmetadata: {name: shown}\n", "metadata: {name: shown}"},
+		"a literal":                 {"kustomization.yaml", "secretGenerator:\n  - literals: [x=CANARY]\nnamespace: shown\n", "namespace: shown"},
 		"variables":                 {"db.env", "HOST=shown\nX=CANARY\n", "HOST=shown"},
 		"settings":                  {"db.properties", "host=shown\nx: CANARY\n", "host=shown"},
 		"a patch as a text":         {"kustomization.yaml", "patches:\n  - target: {kind: shown}\n    patch: |\n      - op: add\n        path: /data/x\n        value: CANARY\n", "  - target: {kind: shown}"},
@@ -162,6 +165,20 @@ func TestLinesOfPlaces(t *testing.T) {
 		if said := lines.Scrub(c.file, "cannot decode `"+word+"` of "+c.file); strings.Contains(said, word) || !strings.Contains(said, "of "+c.file) {
 			t.Errorf("%s: %s", name, said)
 		}
+	}
+}
+
+// TestScrubNamesFiles: messages name the files that a secretGenerator reads.
+func TestScrubNamesFiles(t *testing.T) {
+	repo, err := FromFiles(func(yield func(string, []byte) bool) {
+		yield("kustomization.yaml", []byte("secretGenerator:\n  - name: grafana-4f9K2x\n    envs: [db-4f9K2x.env]\n"))
+	}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const message = "the generator of Secret grafana-4f9K2x reads db-4f9K2x.env"
+	if got := repo.Lines().Scrub("kustomization.yaml", message); got != message {
+		t.Error(got)
 	}
 }
 

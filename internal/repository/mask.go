@@ -20,6 +20,8 @@ type masked struct {
 	lines []string
 	// values that were hidden, which no message shows either.
 	values []string
+	// unnoted says that what is hidden may be in messages.
+	unnoted bool
 }
 
 // mask reads a file and hides what can be a secret.
@@ -114,7 +116,7 @@ const leastNoted = 6
 // note remembers a value that messages must not show.
 func (m *masked) note(value string) {
 	value = strings.TrimSpace(value)
-	if len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || plainName.MatchString(value) || credential.IsPlaceholder(value) {
+	if m.unnoted || len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || plainName.MatchString(value) || credential.IsPlaceholder(value) {
 		return
 	}
 	m.values = append(m.values, value)
@@ -226,8 +228,15 @@ func (h *hider) mapping(n *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		switch field := key.Value; {
-		case field == "stringData" || secret && !ofSecret[field] || strings.EqualFold(field, "secretGenerator"):
+		case strings.EqualFold(field, "secretGenerator"):
+			h.unnoted = true // messages name the files that it reads
 			h.valuesOf(key, value)
+			h.unnoted = false
+			h.literals(value)
+		case field == "stringData" || secret && (!ofSecret[field] || field == "type" && value.Kind != yaml.ScalarNode):
+			h.valuesOf(key, value)
+		case field == "value" && name != "" && value.Kind != yaml.ScalarNode && credential.HideLine(name, drawn):
+			h.hide(value)
 		case field == LastApplied:
 			h.hide(value)
 		case field == "value" && name != "" && value.Kind == yaml.ScalarNode:
@@ -236,6 +245,23 @@ func (h *hider) mapping(n *yaml.Node) {
 			h.hide(value)
 		default:
 			h.walk(field, value)
+		}
+	}
+}
+
+// drawn stands for a value that looks drawn.
+const drawn = "qT7-drawn-4xR8zK2m"
+
+// literals notes those of the generators in a list.
+func (h *hider) literals(list *yaml.Node) {
+	for _, g := range list.Content {
+		literals := Lookup(g, "literals")
+		for i := 0; literals != nil && i < len(literals.Content); i++ {
+			key, value, found := strings.Cut(literals.Content[i].Value, "=")
+			if !found {
+				value = key // kustomize quotes it
+			}
+			h.note(value)
 		}
 	}
 }
