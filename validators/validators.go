@@ -118,6 +118,7 @@ var rules = []rule.Rule{
 	schema.Missing,
 	schema.UnknownField,
 	schema.Violation,
+	sops.Broken,
 	sops.DecryptionMissing,
 	sops.GeneratorPlaintext,
 	sops.Hardcoded,

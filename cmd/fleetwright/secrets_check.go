@@ -16,11 +16,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
 // clearRules are the rules about secrets in clear.
-var clearRules = []string{"secret-hardcoded", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
+var clearRules = []string{"secret-hardcoded", "sops-broken", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
 
 // secretsCheckFlags are the flags of secrets check.
 type secretsCheckFlags struct {
@@ -37,7 +38,7 @@ func newSecretsCheck(s streams) *cobra.Command {
 are not encrypted or only in part, what kustomize makes Secrets of, private keys,
 and passwords and tokens among settings. The judgement is that of validate, by the
 rules ` + strings.Join(clearRules[:3], ", ") + `,
-` + strings.Join(clearRules[3:], " and ") + `, with what ` + validators.ConfigurationFile + ` says of them and with what
+` + strings.Join(clearRules[3:5], ", ") + " and " + clearRules[5] + `, with what ` + validators.ConfigurationFile + ` says of them and with what
 annotations and comments ignore. Nothing is decrypted, and nothing fetched.
 
 With --staged only what the next commit changes is judged, by the bytes in git's
@@ -135,7 +136,7 @@ func withUnread(report finding.Report, repo *repository.Repository) finding.Repo
 			continue
 		}
 		text, err := repo.ReadFile(f.Path)
-		if err != nil || !secrets.IsNamedEncrypted(f.Path) && !secrets.SpeaksOfSecret(text) {
+		if err != nil || !secrets.IsNamedEncrypted(f.Path) && !secrets.SpeaksOfSecret(text) && !speaksOfCredential(text) {
 			continue
 		}
 		found = append(found, finding.Finding{
@@ -144,6 +145,11 @@ func withUnread(report finding.Report, repo *repository.Repository) finding.Repo
 		})
 	}
 	return finding.NewReport(found, report.Unresolved, report.Summary).WithIgnored(report.Ignored)
+}
+
+// speaksOfCredential says whether a text that can't be read sets what is most likely a secret.
+func speaksOfCredential(text []byte) bool {
+	return credential.SettingIn(string(text)) != "" || credential.TokenIn(string(text)) != ""
 }
 
 // ofStaged leaves of a report what staged files are the reason of.

@@ -10,7 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
 // Rules that a difference falls under.
@@ -448,7 +448,7 @@ func hidden(path string, v any) any {
 	last := path[strings.LastIndexAny(path, ".")+1:]
 	switch v := v.(type) {
 	case string:
-		if secrets.Hide(last, v) {
+		if credential.Hide(last, v) {
 			return finding.Hidden
 		}
 	case map[string]any:

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
 // ClusterDiff is what differs between two states of a cluster. A cluster that is in one state
@@ -193,7 +193,7 @@ func hides(object any, path []any, text string) bool {
 		}
 		of = next
 	}
-	return secrets.Hide(field, text)
+	return credential.Hide(field, text)
 }
 
 // compareValues lists the fields that differ, in the order of their paths.

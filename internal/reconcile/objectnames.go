@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
 // objectNames are the fields that are called as secrets are and hold the name of an object, by group
@@ -33,5 +33,5 @@ func namesObject(o *Object, path []any, text string) bool {
 			steps[i], last = name, name
 		}
 	}
-	return slices.Contains(fields, strings.Join(steps, ".")) && !secrets.LooksSecret(last, text) && secrets.TokenIn(text) == ""
+	return slices.Contains(fields, strings.Join(steps, ".")) && !credential.LooksSecret(last, text) && credential.TokenIn(text) == ""
 }

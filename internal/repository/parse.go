@@ -195,7 +195,7 @@ func syntaxError(data []byte, err error, offset int) *Error {
 			e.Line = offset + 1 + bytes.Count(before, []byte("\n"))
 			e.Column = at - bytes.LastIndexByte(before, '\n')
 		}
-		text = fmt.Sprintf("the alias %q has no anchor; quote it if it is text", "*"+m[1])
+		text = "an alias has no anchor; quote it if it is text" // its name may be a password
 	}
 	e.Message = "is not YAML: " + strings.TrimPrefix(text, "yaml: ")
 	if strings.Contains(text, "exceeded max depth") {

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
 // ClearValue is a value that stands in clear where it is to be encrypted. It doesn't hold it.
@@ -147,8 +148,8 @@ func leftIn(n *yaml.Node, field string, c chooser) []ClearValue {
 		if field == "data" {
 			text = Decoded(text)
 		}
-		if some && c.meant(key.Value) || !InClear(key.Value, text) || IsEncryptedFile(key.Value, text) ||
-			some && !LooksSecret(key.Value, text) && !HasPassword(text) && TokenIn(text) == "" && len(PrivateKeysIn(text)) == 0 {
+		grade := credential.Judge(key.Value, text)
+		if some && c.meant(key.Value) || IsEncryptedFile(key.Value, text) || grade == credential.Public || some && grade != credential.Likely {
 			continue
 		}
 		left = append(left, ClearValue{field + "." + key.Value, key.Line, key.Column})
@@ -188,7 +189,7 @@ func (r CreationRule) Wants(file string, data []byte) bool {
 	}
 	switch FormatOf(file) {
 	case Dotenv, INI:
-		return SettingIn(string(data)) != ""
+		return credential.SettingIn(string(data)) != ""
 	case YAML:
 		return holdsSecret(data)
 	}
@@ -258,7 +259,7 @@ func clearLines(format Format, data []byte, c chooser, encrypted bool) []ClearVa
 			}
 			keys = []string{section, l.name}
 		}
-		if l.section == "sops" || format == Dotenv && strings.HasPrefix(l.name, "sops_") || !c.chooses(keys) || !stands(unquoted(l.value), encrypted) {
+		if l.section == "sops" || format == Dotenv && strings.HasPrefix(l.name, "sops_") || !c.chooses(keys) || !stands(credential.Unquoted(l.value), encrypted) {
 			continue
 		}
 		clear = append(clear, ClearValue{Name: l.name, Line: l.number, Column: 1})
@@ -268,7 +269,7 @@ func clearLines(format Format, data []byte, c chooser, encrypted bool) []ClearVa
 
 // stands says whether a value stands in clear.
 func stands(value string, encrypted bool) bool {
-	return value != "" && !IsEncryptedValue(value) && (encrypted || !IsPlaceholder(value))
+	return value != "" && !IsEncryptedValue(value) && (encrypted || !credential.IsPlaceholder(value))
 }
 
 // mostDeep is how deep values are looked for, and mostClear how many are told of.

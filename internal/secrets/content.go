@@ -236,3 +236,17 @@ func lines(format Format, data []byte) []line {
 	}
 	return all
 }
+
+// WhyBroken says what SOPS refuses of the metadata of a document.
+func WhyBroken(d *repository.Document) string {
+	n := d.Lookup("sops")
+	switch _, err := time.Parse(time.RFC3339, text(n, "lastmodified")); {
+	case text(n, "mac") == "":
+		return "is encrypted without a checksum: sops.mac is missing"
+	case !IsEncryptedValue(text(n, "mac")):
+		return "is encrypted with a damaged checksum: sops.mac is no encrypted value"
+	case err != nil:
+		return "is encrypted, and sops.lastmodified is missing or no time"
+	}
+	return "is encrypted, and its metadata choose values in several ways, of which SOPS takes one"
+}

@@ -114,6 +114,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 		out.gather(p, o.Severities)
 	}
 	out.Findings = append(out.Findings, Measured()...)
+	out.scrub(repo.Lines())
 	return out, out.ignore(repo, rules, passes, o)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -86,26 +86,34 @@ type generators struct {
 func (g *generators) check(in input) {
 	switch in.field {
 	case "literals":
-		if secrets.InClear(in.key, strings.Trim(in.text, `"'`)) {
-			g.report(in.node, fmt.Sprintf("the generator of Secret %s holds %q in clear", in.generated, in.key),
-				"move it to a .env file that sops encrypts, or write an encrypted Secret in place of the generator")
-		}
+		grade := credential.Judge(in.key, strings.Trim(in.text, `"'`))
+		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s holds %q in clear", in.generated, in.key),
+			"move it to a .env file that sops encrypts, or write an encrypted Secret in place of the generator")
 	case "envs":
-		if key := g.env(g.path(in)); key != "" {
-			g.report(in.node, fmt.Sprintf("the generator of Secret %s reads %q in clear from %s", in.generated, key, in.text), fixHint(g.pass, g.path(in)))
-		}
+		key, grade := g.env(g.path(in))
+		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s reads %q in clear from %s", in.generated, key, in.text), fixHint(g.pass, g.path(in)))
 	case "files":
 		if what := g.file(in.key, g.path(in)); what != "" {
-			g.report(in.node, fmt.Sprintf("the generator of Secret %s reads %s in clear from %s", in.generated, what, in.text), fixHint(g.pass, g.path(in)))
+			g.graded(in, credential.Likely, fmt.Sprintf("the generator of Secret %s reads %s in clear from %s", in.generated, what, in.text), fixHint(g.pass, g.path(in)))
 		}
 	}
 }
 
-func (g *generators) report(at *yaml.Node, message, hint string) {
+// graded reports a value by its grade: one that nothing marks as a credential is a warning.
+func (g *generators) graded(in input, grade credential.Grade, message, hint string) {
+	switch grade {
+	case credential.Likely:
+		g.report(in.node, finding.Error, message, hint)
+	case credential.Plain:
+		g.report(in.node, finding.Warning, message+"; it does not look like a credential", "if it is secret, encrypt it; else a configMapGenerator can hold it")
+	}
+}
+
+func (g *generators) report(at *yaml.Node, severity finding.Severity, message, hint string) {
 	if !real(g.pass, g.document.File.Path) {
 		return
 	}
-	g.pass.Report(finding.Finding{File: g.document.File.Path, Line: at.Line, Column: at.Column, Message: message, Hint: hint})
+	g.pass.Report(finding.Finding{Severity: severity, File: g.document.File.Path, Line: at.Line, Column: at.Column, Secret: true, Message: message, Hint: hint})
 }
 
 func (g *generators) path(in input) string { return in.file(path.Dir(g.document.File.Path)) }
@@ -122,37 +130,41 @@ func (g *generators) once(known map[string]string, at string, look func(text str
 	return found
 }
 
-// env is the first key of a file of variables whose value is a secret in clear.
-func (g *generators) env(file string) string {
-	return g.once(g.envs, file, func(text string) string {
+// env is the first key of a file of variables with the highest grade, and that grade.
+func (g *generators) env(file string) (key string, grade credential.Grade) {
+	marked := g.once(g.envs, file, func(text string) string {
+		first, worst := "", credential.Public
 		for line := range strings.Lines(text) {
 			key, value, found := strings.Cut(strings.TrimSpace(line), "=")
 			if !found || strings.HasPrefix(key, "#") {
 				continue
 			}
-			value = strings.Trim(strings.TrimSpace(value), `"'`)
-			if secrets.InClear(key, value) {
-				return key
+			if grade := credential.Judge(key, strings.Trim(strings.TrimSpace(value), `"'`)); grade > worst {
+				first, worst = key, grade
 			}
 		}
-		return ""
+		return string(rune('0'+worst)) + first
 	})
+	if marked == "" {
+		return "", credential.Public
+	}
+	return marked[1:], credential.Grade(marked[0] - '0')
 }
 
 // file says what credential a file holds, or a file with nothing but a value. The first key
 // that it is read for names the value.
 func (g *generators) file(key, file string) string {
 	return g.once(g.files, file, func(text string) string {
-		if len(secrets.PrivateKeysIn(text)) > 0 {
+		if len(credential.PrivateKeysIn(text)) > 0 {
 			return "" // sops-private-key tells
 		}
-		if name := secrets.TokenIn(text); name != "" {
+		if name := credential.TokenIn(text); name != "" {
 			return name
 		}
-		if field := secrets.SettingIn(text); field != "" {
+		if field := credential.SettingIn(text); field != "" {
 			return fmt.Sprintf("%q", field)
 		}
-		if !strings.Contains(strings.TrimSpace(text), "\n") && secrets.LooksSecret(key, text) {
+		if !strings.Contains(strings.TrimSpace(text), "\n") && credential.LooksSecret(key, text) {
 			return fmt.Sprintf("%q", key)
 		}
 		return ""

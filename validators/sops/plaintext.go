@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -22,6 +23,12 @@ var Plaintext = rule.Rule{
 
 Files of any format that a rule of .sops.yaml is for and that are named as encrypted files are (.sops., .enc.) are judged
 by what the rule chooses, as sops would encrypt it.
+
+A value is judged by its key, by known forms of credentials and by its entropy. A Secret without any that looks like
+a credential (durations, ports, hosts, networks, images and words do not) is a warning, unless others of its values stand
+for what is elsewhere. The rule also judges the Secret that
+kubectl's annotation last-applied-configuration still holds, in encrypted files too, and files of variables (.env), with a
+rule of .sops.yaml for them or without.
 
 Not reported are values that stand for others (${VAR}, {{ … }}, op://…, "changeme", an empty one), what everybody may
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
@@ -53,6 +60,16 @@ items:
       name: db
     stringData:
       password: tr0ub4dor-and-3 # <-- here
+`}, {Files: `-- apps/settings.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: settings
+stringData:
+  SYNC_PERIOD: 12h # <-- here
+`}, {Files: `-- apps/.env --
+HOST=db.apps
+DB_PASSWORD=tr0ub4dor-and-3 # <-- here
 `}},
 	Good: []rule.Example{{Files: `-- apps/secret.sops.yaml --
 apiVersion: v1
@@ -81,19 +98,25 @@ db:
 			if secrets.StateOfDocument(o.Document) == secrets.Encrypted {
 				return // sops-partial's
 			}
-			keys := clear(o)
-			if len(keys) == 0 || !real(p, o.File()) {
+			keys := clear(o.Node)
+			if len(keys) == 0 || len(likelyOf(keys)) == 0 && refers(o) || !real(p, o.File()) {
 				return
 			}
 			told[o.File()] = true
 			f := finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: keys[0].line, Column: keys[0].column,
-				Message: fmt.Sprintf("%s holds %s in clear", o, listed(keys)),
-				Hint:    fixHint(p, o.File())}
+				Message: fmt.Sprintf("%s is in plaintext; nothing in it looks like a credential", o),
+				Hint:    "if one of its values is secret, encrypt it (fleetwright secrets encrypt " + o.File() + "); else a ConfigMap can hold them"}
+			f.Severity = finding.Warning
+			if likely := likelyOf(keys); len(likely) > 0 {
+				f.Severity, f.Line, f.Column = finding.Error, likely[0].line, likely[0].column
+				f.Message, f.Hint = fmt.Sprintf("%s holds %s in clear", o, listed(likely)), fixHint(p, o.File())
+			}
 			p.Report(f)
 		})
+		lastApplied(p)
 		for _, file := range p.Repo.Paths() {
-			if !told[file] {
-				wanted(p, file)
+			if !told[file] && !wanted(p, file) {
+				variables(p, file)
 			}
 		}
 		for _, file := range texts.Of(p).secrets {
@@ -123,10 +146,7 @@ func stray(p *rule.Pass, file string) {
 		return
 	}
 	for _, held := range secretsInText(data) {
-		keys := held.clear
-		if !real(p, file) {
-			keys = slices.DeleteFunc(slices.Clone(keys), func(k clearKey) bool { return !k.likely })
-		}
+		keys := likelyOf(held.clear)
 		if len(keys) == 0 || !real(p, file) && (repository.IsSetAside(file) || !repository.IsTemplate(file)) {
 			continue
 		}
@@ -154,7 +174,7 @@ func secretsInText(text []byte) []heldSecret {
 		for _, d := range f.Documents {
 			for _, o := range secrets.Objects(d) {
 				if secrets.StateOfDocument(d) != secrets.Encrypted {
-					all = append(all, heldSecret{o, clear(o)})
+					all = append(all, heldSecret{o, clear(o.Node)})
 				}
 			}
 		}
@@ -163,15 +183,15 @@ func secretsInText(text []byte) []heldSecret {
 }
 
 // wanted reports a file that a rule of .sops.yaml wants encrypted, or that is named as encrypted
-// files are, and stands in clear.
-func wanted(p *rule.Pass, file string) {
+// files are, and stands in clear, and says whether it did.
+func wanted(p *rule.Pass, file string) bool {
 	format := secrets.FormatOf(file)
 	if named := secrets.IsNamedEncrypted(file); !named && format != secrets.Dotenv && format != secrets.INI {
-		return // a Secret was judged, and of others nothing is known
+		return false // a Secret was judged, and of others nothing is known
 	}
 	data, err := p.Repo.ReadFile(file)
 	if err != nil || secrets.IsEncrypted(file, data) {
-		return
+		return false
 	}
 	var r *secrets.CreationRule
 	config := secrets.ConfigFor(configs.Of(p), file)
@@ -192,7 +212,7 @@ func wanted(p *rule.Pass, file string) {
 		}
 	}
 	if len(values) == 0 || !real(p, file) {
-		return
+		return false
 	}
 	value := values[0]
 	if i := slices.IndexFunc(values, ofData); i >= 0 {
@@ -206,13 +226,14 @@ func wanted(p *rule.Pass, file string) {
 		f.Line, f.Column = value.Line, value.Column
 	}
 	p.Report(f)
+	return true
 }
 
 // likely are the values in clear of a file that nothing chooses, where one of them most likely is a
 // secret: that one first.
 func likely(file string, data []byte) []secrets.ClearValue {
-	setting := secrets.SettingIn(string(data))
-	if setting == "" && secrets.TokenIn(string(data)) == "" {
+	setting := credential.SettingIn(string(data))
+	if setting == "" && credential.TokenIn(string(data)) == "" {
 		return nil
 	}
 	all, _ := secrets.ClearIn(file, data, secrets.Selection{})
@@ -369,38 +390,59 @@ func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 	}
 }
 
-// clearKey is a key whose value stands in clear.
+// clearKey is a key of a Secret whose value is in plaintext.
 type clearKey struct {
 	name         string
 	line, column int
-	// likely says that the value most likely is a secret, by its look too.
-	likely bool
+	grade        credential.Grade
 }
 
-// clear are the keys of a Secret that hold a secret in clear.
-func clear(o *repository.Object) []clearKey {
+// clear are the keys of a Secret whose values are in plaintext, without those that everybody may know.
+func clear(n *yaml.Node) []clearKey {
 	var keys []clearKey
 	for _, field := range []string{"data", "stringData"} {
-		n := o.Lookup(field)
-		if n == nil || n.Kind != yaml.MappingNode {
+		keys = append(keys, clearValues(field, repository.Lookup(n, field))...)
+	}
+	return keys
+}
+
+// clearValues are the keys of the values under a field of a Secret.
+func clearValues(field string, n *yaml.Node) []clearKey {
+	var keys []clearKey
+	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		key := n.Content[i].Value
+		value := repository.Lookup(n, key)
+		if value == nil || value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
 			continue
 		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i].Value
-			value := repository.Lookup(n, key)
-			if value == nil || value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-				continue
-			}
-			text := value.Value
-			if field == "data" {
-				text = secrets.Decoded(text)
-			}
-			if secrets.InClear(key, text) && !secrets.IsEncryptedFile(key, text) {
-				keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column, secrets.LooksSecret(key, text)})
-			}
+		text := value.Value
+		if field == "data" {
+			text = secrets.Decoded(text)
+		}
+		if grade := credential.Judge(key, text); grade != credential.Public && !secrets.IsEncryptedFile(key, text) {
+			keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column, grade})
 		}
 	}
 	return keys
+}
+
+// refers says whether a value of a Secret stands for another: then what is secret in it is elsewhere,
+// and what is not may stand beside.
+func refers(o *repository.Object) bool {
+	for _, field := range []string{"data", "stringData"} {
+		n := o.Lookup(field)
+		for i := 1; n != nil && n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+			if credential.IsReference(n.Content[i].Value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// likelyOf are the keys whose values are likely credentials.
+func likelyOf(keys []clearKey) []clearKey {
+	return slices.DeleteFunc(slices.Clone(keys), func(k clearKey) bool { return k.grade != credential.Likely })
 }
 
 // listed names the first keys.

@@ -11,6 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -50,7 +51,7 @@ metadata:
 				p.Unresolved(file, 0, "whether a private key stands in this file or one of those behind it: too many speak of keys")
 				return
 			}
-			report(p, file, data, func(key secrets.PrivateKey, line int) bool {
+			report(p, file, data, func(key credential.PrivateKey, line int) bool {
 				return !inSecret(p.Repo, file, line) && (!repository.IsExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
 			})
 		}
@@ -99,8 +100,8 @@ var texts = rule.Analysis[marked]{
 }
 
 // report tells of the first private key in a file that counts.
-func report(p *rule.Pass, file string, data []byte, counts func(key secrets.PrivateKey, line int) bool) {
-	for _, key := range secrets.PrivateKeysIn(string(data)) {
+func report(p *rule.Pass, file string, data []byte, counts func(key credential.PrivateKey, line int) bool) {
+	for _, key := range credential.PrivateKeysIn(string(data)) {
 		before := data[:key.Offset]
 		line := bytes.Count(before, []byte("\n")) + 1
 		if !counts(key, line) {

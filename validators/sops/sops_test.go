@@ -11,7 +11,7 @@ import (
 )
 
 var all = []rule.Rule{
-	sops.DecryptionMissing, sops.GeneratorPlaintext, sops.Hardcoded, sops.Partial, sops.Plaintext, sops.PrivateKey,
+	sops.Broken, sops.DecryptionMissing, sops.GeneratorPlaintext, sops.Hardcoded, sops.Partial, sops.Plaintext, sops.PrivateKey,
 	sops.RecipientMissing, sops.RecipientStale, sops.RuleMissing, sops.RuleUnused, sops.Undecryptable,
 }
 
@@ -85,8 +85,8 @@ func TestPlaintextElsewhere(t *testing.T) {
 	secret := "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n  namespace: apps\nstringData:\n  note: the one of the database\n  password: tr0ub4dor-and-3\n"
 	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(secret), "\n", "\n  ") + "\n"
 	for file, want := range map[string]string{
-		"apps/db.YML": "apps/db.YML:7", "apps/db.yaml.bak": "apps/db.yaml.bak:7", "apps/db.txt": "apps/db.txt:7", "apps/db.yaml.tpl": "apps/db.yaml.tpl:8",
-		"examples/db.yaml.tpl": "", "docs/db.txt": "", "apps/db.md": "apps/db.md:7",
+		"apps/db.YML": "apps/db.YML:8", "apps/db.yaml.bak": "apps/db.yaml.bak:8", "apps/db.txt": "apps/db.txt:8", "apps/db.yaml.tpl": "apps/db.yaml.tpl:8",
+		"examples/db.yaml.tpl": "", "docs/db.txt": "", "apps/db.md": "apps/db.md:8",
 	} {
 		text := secret
 		if strings.HasSuffix(file, ".md") {
@@ -101,7 +101,7 @@ func TestPlaintextElsewhere(t *testing.T) {
 			t.Errorf("%s: %v, want %q", file, got, want)
 		}
 	}
-	if found := ruletest.Find(t, sops.Plaintext, "-- apps/list.yaml --\n"+list); len(found) != 1 || found[0].Line != 10 {
+	if found := ruletest.Find(t, sops.Plaintext, "-- apps/list.yaml --\n"+list); len(found) != 1 || found[0].Line != 11 {
 		t.Errorf("an item of a List: %v", found)
 	}
 	head, _, _ := strings.Cut(secret, "  note")
@@ -110,7 +110,7 @@ func TestPlaintextElsewhere(t *testing.T) {
 		files := "-- apps/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map\ndata:\n  secret.yaml: |\n    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
 		files = strings.ReplaceAll(files, "    note: the one of the database\n", "")
 		found := ruletest.Find(t, sops.Hardcoded, files)
-		if want := name == "a manifest"; want != (len(found) == 1) || want && (found[0].Line != 6 || !found[0].Secret) {
+		if want := name == "a manifest"; want != (len(found) == 1) || want && (found[0].Line != 13 || !found[0].Secret) {
 			t.Errorf("%s in a ConfigMap: %v", name, found)
 		}
 	}
@@ -168,7 +168,7 @@ func TestCredentialsElsewhere(t *testing.T) {
 		"-- a.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ServiceTemplate\nmetadata: {name: a, namespace: a}\nspec: {kustomize: {remoteSourceSpec: {git: {url: 'https://bot:kX9-vbQ2mZ7pL@example.com/a.git'}}}}\n": 1,
 		"-- a.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Credential\nmetadata: {name: a, namespace: a}\nspec: {description: key AKIAQ3EGTWZ7PLN4XR5S of the account}\n":                                            1,
 		"-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: a}\ndata: {key: " + token + "}\n":                                                                                                         1,
-		"-- a.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: a, annotations: {note: 'https://bot:kX9-vbQ2mZ7pL@example.com'}}\n":                                                                 0,
+		"-- a.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: a, annotations: {note: 'https://bot:kX9-vbQ2mZ7pL@example.com'}}\n":                                                                 1,
 	} {
 		if found := ruletest.Find(t, sops.Hardcoded, files); len(found) != want {
 			t.Errorf("%s: got %v", files, found)

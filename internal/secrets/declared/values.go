@@ -134,6 +134,14 @@ func (s *syncer) readValue(name string) (data []byte, err error) {
 // folders or files or in the system's own, is read where the user allows it, and what else lies
 // outside of the folder that fleet/ stands in is told of.
 func (s *syncer) mayRead(name string) error {
+	if at, err := filepath.Abs(name); err != nil || ofGit(at) {
+		return errors.Join(err, gitsOwn(name))
+	}
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		if real, err = filepath.Abs(real); err != nil || ofGit(real) {
+			return errors.Join(err, gitsOwn(name))
+		}
+	}
 	if s.options.Outside {
 		return nil
 	}

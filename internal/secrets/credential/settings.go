@@ -1,4 +1,4 @@
-package secrets
+package credential
 
 import "strings"
 
@@ -15,6 +15,14 @@ func SettingIn(text string) string {
 		if field, value := setting(line); LooksSecret(field, value) || HasPassword(value) {
 			return field
 		}
+		if strings.Count(line, ":")+strings.Count(line, "=") < 2 || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		for _, found := range assigned.FindAllStringSubmatch(line, -1) { // several in a line, as in JSON
+			if field := strings.TrimLeft(found[1], "-"); LooksSecret(field, found[2]) {
+				return field
+			}
+		}
 	}
 	return ""
 }
@@ -26,11 +34,12 @@ func setting(line string) (field, value string) {
 	if at < 0 || line[0] == '#' {
 		return "", ""
 	}
-	return strings.Trim(line[:at], "\"'- \t"), unquoted(strings.TrimSpace(line[at+1:]))
+	return strings.Trim(line[:at], "\"'- \t"), Unquoted(strings.TrimSpace(line[at+1:]))
 }
 
-// unquoted is a value without its quotes, and without the comma or the comment behind it.
-func unquoted(value string) string {
+// Unquoted is the value of a line of settings without its quotes, and without the comma or the
+// comment behind it.
+func Unquoted(value string) string {
 	if value != "" && (value[0] == '"' || value[0] == '\'') {
 		if end := strings.IndexByte(value[1:], value[0]); end >= 0 {
 			return value[1 : 1+end]

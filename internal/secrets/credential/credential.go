@@ -1,4 +1,7 @@
-package secrets
+// Package credential judges whether a value is a credential: by the name that it stands under, by
+// known forms and by its entropy. What rules report, what messages hide and what is to be encrypted
+// is judged here.
+package credential
 
 import (
 	"cmp"
@@ -94,7 +97,7 @@ func PrivateKeysIn(text string) []PrivateKey {
 var placeholders = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]|^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
 
 // references are texts that something replaces before they are used.
-var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|<[A-Za-z][A-Za-z _.-]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
+var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|<[A-Za-z][A-Za-z _.:/-]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
 
 // mostJudged is how much of a long value is looked at, in bytes.
 const mostJudged = 4 << 10
@@ -103,6 +106,11 @@ const mostJudged = 4 << 10
 func IsPlaceholder(value string) bool {
 	value = strings.TrimSpace(value[:min(len(value), mostJudged)])
 	return value == "" || references.MatchString(value) || placeholders.MatchString(value) && !hasRealPart(value)
+}
+
+// IsReference says whether something replaces a value before it is used.
+func IsReference(value string) bool {
+	return len(value) <= mostJudged && references.MatchString(strings.TrimSpace(value))
 }
 
 // fillers are words that stand around placeholders, and rows of characters that nobody drew.
@@ -159,16 +167,6 @@ func IsPublic(key, value string) bool {
 		len(value) <= mostNumber && digits.MatchString(value) && !secretNames.MatchString(key)
 }
 
-// InClear says whether what stands under a key of a Secret is a secret in clear. A text of lines
-// in which something stands for a value may hold another in clear, and is judged by its settings.
-func InClear(key, value string) bool {
-	if !IsPlaceholder(value) {
-		return !IsPublic(key, value)
-	}
-	text := strings.TrimSpace(value)
-	return strings.Contains(text, "\n") && (len(PrivateKeysIn(text)) > 0 || TokenIn(text) != "" || SettingIn(text) != "")
-}
-
 // mostNumber is how many digits a setting may have that is a number.
 const mostNumber = 5
 
@@ -200,39 +198,67 @@ func HasPassword(value string) bool {
 	return set && !IsPlaceholder(password)
 }
 
+// PasswordIn says whether a text holds a URL with a password.
+func PasswordIn(text string) bool {
+	if !strings.Contains(text, "://") {
+		return false
+	}
+	for _, word := range strings.Fields(text) {
+		if i := strings.Index(word, "://"); i >= 0 && HasPassword(urlIn(word, i)) {
+			return true
+		}
+	}
+	return false
+}
+
 // secretNames are the ends of the names of fields that hold secrets.
-var secretNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|webhook[-_]?url)$`)
+var secretNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|webhook[-_]?url|key[-_]?data)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
 
 // otherNames are those of fields that only speak of a secret.
 var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config)`)
 
+// aboutPasswords are the names of fields that only speak of a password.
+var aboutPasswords = regexp.MustCompile(`(?i)(existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)
+
 // LooksSecret says whether what stands under a field is most likely a secret in clear.
 func LooksSecret(field, value string) bool {
-	if len(value) > mostJudged || !secretNames.MatchString(field) {
+	short := shortPasswords.MatchString(field)
+	if len(value) > mostJudged || !short && !secretNames.MatchString(field) {
 		return false
 	}
 	value = strings.TrimSpace(value)
 	if IsPlaceholder(value) || isPlain(value) || len(value) < 6 {
 		return false
 	}
-	match := secretNames.FindStringSubmatchIndex(field)
-	if before := field[:match[4]]; otherNames.MatchString(before) {
+	about := otherNames
+	if passwords.MatchString(field) {
+		about = aboutPasswords
+	}
+	if match := secretNames.FindStringSubmatchIndex(field); !short && about.MatchString(field[:match[4]]) {
 		return false
 	}
 	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !HasPassword(value) {
 		return false
 	}
-	if passwords.MatchString(field) {
+	if short || passwords.MatchString(field) {
 		return !speaking.MatchString(value) // a weak one is one, too
 	}
 	return len(value) >= 8 && isRandom(value)
 }
 
 var (
-	passwords = regexp.MustCompile(`(?i)(password|passwd|passphrase)$`)
+	passwords = regexp.MustCompile(`(?i)(password|passwd|passphrase)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
+	// shortPasswords are words of their own: a compass is none.
+	shortPasswords = regexp.MustCompile(`(^|[-_.])(?i:pass|pwd|psk)$|[a-z](Pass|Pwd|Psk)$`)
 	// speaking end the names of Secrets and of their keys.
 	speaking = regexp.MustCompile(`(?i)(^|[-_.])(password|passwd|secrets?|credentials?|creds|auth|token|key|keys|pass)$`)
 )
+
+// IsRandom says whether a value looks drawn, and not made of words.
+func IsRandom(value string) bool {
+	value = strings.TrimSpace(value)
+	return len(value) >= leastRandom && len(value) <= mostJudged && isRandom(value)
+}
 
 // isRandom says whether a text looks as if it were not made of words: names such as
 // postgres-credentials are.

@@ -1,4 +1,4 @@
-package secrets
+package credential
 
 import (
 	"strings"
@@ -19,6 +19,14 @@ func TestLooksSecret(t *testing.T) {
 		{"password", "pa$SWord-<1>", true},
 		{"password", "!x9Kq2", true},
 		{"token", "k3sT0k3nValue99", true},
+		{"DB_PASS", "hunter2", true},
+		{"keystorePassword", "hunter2", true},
+		{"RESTIC_REPOSITORY_PASSWORD", "hunter2", true},
+		{"password1", "hunter2", true},
+
+		{"compass", "hunter2", false},
+		{"BYPASS", "hunter2", false},
+		{"generatePassword", "always", false},
 
 		{"password", "", false},
 		{"password", "changeme", false},
@@ -27,6 +35,7 @@ func TestLooksSecret(t *testing.T) {
 		{"password", "{{ .Values.password }}", false},
 		{"password", "op://vault/item/password", false},
 		{"password", "<your password>", false},
+		{"SMTP_PASSWORD", "<azure-secret:smtp-password>", false},
 		{"password", "db-password", false},
 		{"password", "ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]", false},
 		{"password", "changeme-Zt7kLq9mWx2Rb4", true},
@@ -127,28 +136,66 @@ func TestIsPublic(t *testing.T) {
 	}
 }
 
-func TestInClear(t *testing.T) {
+func TestJudge(t *testing.T) {
 	lines := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 	for _, c := range []struct {
 		key, value string
-		want       bool
+		want       Grade
 	}{
-		{"password", "hunter2", true},
-		{"password", "${PASSWORD}", false},
-		{"username", "app", false},
-		{"config.yaml", lines("host: db", "password: ${DB_PASSWORD}"), false},
-		{"config.yaml", lines("host: db.example.com", "user: app", "# password: hunter2"), false},
-		{"config.yaml", lines("password: ${DB_PASSWORD}", "adminPassword: hunter22"), true},
-		{"config.yaml", lines("host: ${HOST}", `smtp_password: "hunter22" # the mail server's`), true},
-		{"config.json", lines("{", `  "host": "${HOST}",`, `  "password": "hunter22",`, `  "a": 1`, "}"), true},
-		{"app.env", lines("HOST=${HOST}", "API_TOKEN=kX9:vbQ2mZ7pL4tR8"), true},
-		{"app.env", lines("HOST=${HOST}", "DATABASE_URL=postgres://app:S3cr3t@db/app"), true},
-		{"app.env", lines("HOST=${HOST}", "DATABASE_URL=postgres://app:${PASSWORD}@db/app"), false},
-		{"key", lines("# ${KEY}", "-----BEGIN PRIVATE"+" KEY-----", strings.Repeat("MIIEowIB", 8), "-----END PRIVATE"+" KEY-----"), true},
-		{"config.yaml", lines("host: db", "password: hunter22"), true},
+		{"password", "hunter2", Likely},
+		{"password", "correct horse", Likely},
+		{"DB_PASS", "hunter2", Likely},
+		{"dbPwd", "hunter2", Likely},
+		{"password_2", "hunter2", Likely},
+		{"wifi-psk", "hunter2", Likely},
+		{"pin_token", "10240x", Likely},
+		{"replication", "kX9vbQ2mZ7pL", Likely},
+		{"AWS_ACCESS_KEY_ID", "AKIA" + "IOSFODNN7QXAMPLE", Likely},
+		{"auth", "admin:$2y$05$ZBjrXg0tLvqVTn9B.9vEjuFwQ1cYUkZuxDFbYlXNvZRgKqW5o2lWe", Likely},
+		{".dockerconfigjson", `{"auths":{"ghcr.io":{"auth":"Ym90OmtYOXZiUTJtWjdwTA=="}}}`, Likely},
+		{"config.yaml", lines("password: ${DB_PASSWORD}", "adminPassword: hunter22"), Likely},
+		{"config.yaml", lines("host: ${HOST}", `smtp_password: "hunter22" # the mail server's`), Likely},
+		{"config.json", lines("{", `  "host": "${HOST}",`, `  "password": "hunter22",`, `  "a": 1`, "}"), Likely},
+		{"config.json", `{"host": "db", "password": "hunter22"}`, Likely},
+		{"app.env", lines("HOST=${HOST}", "API_TOKEN=kX9:vbQ2mZ7pL4tR8"), Likely},
+		{"app.env", lines("HOST=${HOST}", "DATABASE_URL=postgres://app:S3cr3t@db/app"), Likely},
+		{"key", lines("# ${KEY}", "-----BEGIN PRIVATE"+" KEY-----", strings.Repeat("MIIEowIB", 8), "-----END PRIVATE"+" KEY-----"), Likely},
+		{"config.yaml", lines("host: db", "password: hunter22"), Likely},
+		{"hook", "https://chat.example.net/hooks/kX9vbQ2mZ7pL4tR8wY1n", Likely},
+		{"args", "--user app --api-key=kX9vbQ2mZ7pL4tR8", Likely},
+		{"seed", string([]byte{0xff, 0xfe, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}), Likely},
+		{"store.jks", string([]byte{0xfe, 0xed, 0xfe, 0xed, 0, 0}), Likely},
+
+		{"AZURE_SYNC_PERIOD", "12h", Plain},
+		{"listen_addr", ":8443", Plain},
+		{"listen_addr", "0.0.0.0:8443", Plain},
+		{"POD_CIDR", "10.244.0.0/16", Plain},
+		{"cidrs", "10.0.0.0/8, fd00::/8", Plain},
+		{"server_name", "vault.infra.example.com", Public},
+		{"upstream", "vault-0.vault.infra.svc.cluster.local", Plain},
+		{"upstream", "localhost", Plain},
+		{"IMAGE", "ghcr.io/fluxcd/source-controller:v1.6.2", Plain},
+		{"IMAGE", "docker.io/library/redis@sha256:9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", Plain},
+		{"target", "https://grafana.internal.net/d/overview", Plain},
+		{"storage", "10Gi", Plain},
+		{"release", "v1.2.3-rc.1", Plain},
+		{"TENANT", "72f988bf-86f1-41af-91ab-2d7cd011db47", Plain},
+		{"path", "/var/lib/app/data", Plain},
+		{"zone", "Europe/Berlin", Plain},
+		{"note", "the one of the database", Plain},
+		{"token_ttl", "720h", Plain},
+		{"X_KEY", "header", Plain},
+		{"issuer_key", "https://login.acme.net/keys", Plain},
+		{"config.yaml", lines("host: db.internal.net", "user: app", "# password: hunter2"), Plain},
+
+		{"password", "${PASSWORD}", Public},
+		{"password", "changeme", Public},
+		{"username", "app", Public},
+		{"config.yaml", lines("host: db", "password: ${DB_PASSWORD}"), Public},
+		{"app.env", lines("HOST=${HOST}", "DATABASE_URL=postgres://app:${PASSWORD}@db/app"), Public},
 	} {
-		if got := InClear(c.key, c.value); got != c.want {
-			t.Errorf("%s: %q gives %v", c.key, c.value, got)
+		if got := Judge(c.key, c.value); got != c.want {
+			t.Errorf("%s: %q is %d, want %d", c.key, c.value, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,401 @@
+package repository
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+)
+
+// masked are the lines of a file with what can be a secret hidden.
+type masked struct {
+	lines []string
+	// values that were hidden, which no message shows either.
+	values []string
+	// unnoted says that what is hidden may be in messages.
+	unnoted bool
+}
+
+// mask reads a file and hides what can be a secret.
+func (r *Repository) mask(file string) *masked {
+	data, err := r.ReadFile(file)
+	if err != nil {
+		return &masked{}
+	}
+	m := &masked{lines: strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n")}
+	for i := range m.lines {
+		m.lines[i] = strings.TrimSuffix(m.lines[i], "\r")
+		if strings.Contains(m.lines[i], "AGE-SECRET-KEY-") || strings.Contains(m.lines[i], "PRIVATE KEY") {
+			m.cut(i+1, 1)
+		}
+	}
+	f, parsed := r.byPath[file]
+	if !parsed || f.Err != nil {
+		m.unread(parsed || isSettings(file))
+		if bytes.Contains(bytes.ToLower(data), []byte("secret")) {
+			m.lines = nil
+		}
+		return m
+	}
+	for i, d := range f.Documents {
+		end := len(m.lines)
+		if i+1 < len(f.Documents) {
+			end = f.Documents[i+1].Line - 1
+		}
+		h := hider{masked: m, end: end, behind: map[*yaml.Node]int{}}
+		h.list(d.Root())
+		h.walk("", d.Root())
+	}
+	for i, line := range m.lines {
+		shown, left := credential.HideIn(line, finding.Hidden)
+		if left != "" {
+			m.lines[i] = shown
+			m.note(left)
+		}
+	}
+	return m
+}
+
+// isSettings says whether a file holds settings by its name: those that no parser here reads.
+func isSettings(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return strings.HasPrefix(base, ".env") || slices.Contains([]string{".env", ".ini", ".properties", ".conf", ".cfg", ".toml", ".json", ".tfvars"}, path.Ext(base))
+}
+
+// set is how a line of settings, or of YAML, sets a value.
+var set = regexp.MustCompile(`^([ \t]*(?:- +)*["']?[A-Za-z0-9_./-]+["']?[ \t]*[:=][ \t]*)(\S.*)$`)
+
+// unread hides values in the lines of a file whose structure is not known: all but evident ones where
+// it is one of settings, and else those that look like credentials.
+func (m *masked) unread(settings bool) {
+	for i, line := range m.lines {
+		shown, left := credential.HideIn(line, finding.Hidden)
+		if left == "" && settings {
+			if at := set.FindStringSubmatchIndex(line); at != nil && !evident(line[at[4]:]) {
+				shown, left = line[:at[4]]+finding.Hidden, line[at[4]:]
+			}
+		}
+		if left != "" {
+			m.lines[i] = shown
+			m.note(left)
+		}
+	}
+}
+
+// evident says whether a value in a file that is not understood is shown: what is evidently no
+// secret, a name in small letters, and what begins a structure.
+func evident(value string) bool {
+	value = credential.Unquoted(strings.TrimSpace(value))
+	return credential.IsEvident(value) || plainName.MatchString(value)
+}
+
+var plainName = regexp.MustCompile(`^(?:[a-z]+(?:-[a-z]+)*|[{\[|>&][-+]?|[A-Z][a-z]+(?:[A-Z][a-z]+)*)$`)
+
+// cut hides the end of a line, from a column on.
+func (m *masked) cut(line, column int) {
+	if line < 1 || line > len(m.lines) {
+		return
+	}
+	runes := []rune(m.lines[line-1])
+	at := min(max(column-1, 0), len(runes))
+	m.note(string(runes[at:]))
+	m.lines[line-1] = string(runes[:at]) + finding.Hidden
+}
+
+// leastNoted is how long a value is that messages are searched for.
+const leastNoted = 6
+
+// note remembers a value that messages must not show.
+func (m *masked) note(value string) {
+	value = strings.TrimSpace(value)
+	if m.unnoted || len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || plainName.MatchString(value) || credential.IsPlaceholder(value) {
+		return
+	}
+	m.values = append(m.values, value)
+	if bare := credential.Unquoted(strings.TrimLeft(value, "*&!@%|>- ")); bare != value {
+		m.note(bare)
+	}
+	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n\"',;:=@{}[]", r) }) {
+		if part != value && credential.IsRandom(part) {
+			m.note(part)
+		}
+	}
+}
+
+const mostNoted = 10_000
+
+// hider hides what can be a secret in a document.
+type hider struct {
+	*masked
+	end int // the document's last line
+	// order are the nodes in the order of the file; behind is the index of the first one behind a
+	// node and all below it.
+	order  []*yaml.Node
+	behind map[*yaml.Node]int
+}
+
+func (h *hider) list(n *yaml.Node) {
+	h.order = append(h.order, n)
+	for _, c := range n.Content {
+		h.list(c)
+	}
+	h.behind[n] = len(h.order)
+}
+
+// hide hides a node, and all below it.
+func (h *hider) hide(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		n = n.Alias // whose values stand elsewhere
+	}
+	at, listed := h.behind[n]
+	if !listed {
+		return
+	}
+	end := h.end
+	if at < len(h.order) {
+		end = max(h.order[at].Line-1, n.Line)
+	}
+	h.noted(n)
+	h.cut(n.Line, n.Column)
+	for line := n.Line + 1; line <= end; line++ {
+		h.cut(line, 1)
+	}
+}
+
+// noted notes the values below a node, and those that stand behind its aliases.
+func (h *hider) noted(n *yaml.Node) {
+	switch n.Kind {
+	case yaml.AliasNode:
+		if n.Alias != nil {
+			h.hide(n.Alias)
+		}
+	case yaml.ScalarNode:
+		h.note(n.Value)
+		h.note(strings.TrimLeft(n.Tag, "!")) // as YAML reads a password that begins so
+		h.note(n.Anchor)
+		for line := range strings.Lines(n.Value) {
+			h.note(line)
+		}
+		if plain, err := base64.StdEncoding.DecodeString(n.Value); err == nil {
+			h.note(string(plain))
+		}
+	}
+	for _, c := range n.Content {
+		h.noted(c)
+	}
+}
+
+// walk looks for what can be a secret under a field.
+func (h *hider) walk(field string, n *yaml.Node) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		h.mapping(n)
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			name := field
+			if i > 0 && strings.HasPrefix(n.Content[i-1].Value, "-") && !strings.Contains(n.Content[i-1].Value, "=") {
+				name = strings.TrimLeft(n.Content[i-1].Value, "-") // a flag, whose value comes next
+			}
+			if key, value, found := strings.Cut(item.Value, "="); found && item.Kind == yaml.ScalarNode && credential.HideLine(strings.TrimLeft(key, "-"), value) {
+				h.hide(item)
+			}
+			h.walk(name, item)
+		}
+	case yaml.ScalarNode:
+		if HoldsSecrets(n.Value) || credential.HideLine(field, n.Value) {
+			h.hide(n)
+		}
+	}
+}
+
+func (h *hider) mapping(n *yaml.Node) {
+	if patch, hidden := patchValue(n); patch {
+		if hidden != nil {
+			h.hide(hidden)
+		}
+		return
+	}
+	secret := IsSecret(n)
+	name := scalarOf(n, "name")
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch field := key.Value; {
+		case strings.EqualFold(field, "secretGenerator"):
+			h.unnoted = true // messages name the files that it reads
+			h.valuesOf(key, value)
+			h.unnoted = false
+			h.literals(value)
+		case field == "stringData" || secret && (!ofSecret[field] || field == "type" && value.Kind != yaml.ScalarNode):
+			h.valuesOf(key, value)
+		case field == "value" && name != "" && value.Kind != yaml.ScalarNode && credential.HideLine(name, drawn):
+			h.hide(value)
+		case field == LastApplied:
+			h.hide(value)
+		case field == "value" && name != "" && value.Kind == yaml.ScalarNode:
+			h.walk(name, value)
+		case value.Kind == yaml.AliasNode && value.Alias != nil && value.Alias.Kind == yaml.ScalarNode && credential.HideLine(field, value.Alias.Value):
+			h.hide(value)
+		default:
+			h.walk(field, value)
+		}
+	}
+}
+
+// drawn stands for a value that looks drawn.
+const drawn = "qT7-drawn-4xR8zK2m"
+
+// literals notes those of the generators in a list.
+func (h *hider) literals(list *yaml.Node) {
+	for _, g := range list.Content {
+		literals := Lookup(g, "literals")
+		for i := 0; literals != nil && i < len(literals.Content); i++ {
+			key, value, found := strings.Cut(literals.Content[i].Value, "=")
+			if !found {
+				value = key // kustomize quotes it
+			}
+			h.note(value)
+		}
+	}
+}
+
+// valuesOf hides the values below a key, and leaves the names of keys.
+func (h *hider) valuesOf(key, value *yaml.Node) {
+	if value.Kind != yaml.MappingNode || value.Style&yaml.FlowStyle != 0 || len(value.Content) == 0 {
+		h.hideBehind(key, value)
+		return
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		h.hideBehind(value.Content[i], value.Content[i+1])
+	}
+}
+
+// hideBehind hides a value from the end of its key on, with the comments behind it.
+func (h *hider) hideBehind(key, value *yaml.Node) {
+	if value.Kind == yaml.AliasNode {
+		h.hide(value)
+	}
+	end := h.end
+	if at := h.behind[value]; at < len(h.order) {
+		end = max(h.order[at].Line-1, value.Line)
+	}
+	h.noted(value)
+	empty := value.Kind == yaml.ScalarNode && value.Value == "" && value.Line == key.Line
+	if !empty && value.Line == key.Line {
+		h.cut(value.Line, value.Column)
+	}
+	for line := key.Line + 1; line <= end; line++ {
+		if line <= len(h.lines) && strings.TrimSpace(h.lines[line-1]) != "" {
+			h.cut(line, 1)
+		}
+	}
+}
+
+// ofSecret are the fields of a Secret that hold none of its values.
+var ofSecret = map[string]bool{"apiVersion": true, "kind": true, "metadata": true, "type": true, "immutable": true, "sops": true}
+
+// LastApplied is the annotation in which kubectl keeps an object as it was applied, with the values
+// of a Secret.
+const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// IsSecret says whether a mapping is a Secret of Kubernetes, wherever it stands; the items of a
+// SecretList need not say so, and are none here.
+func IsSecret(n *yaml.Node) bool {
+	version := scalarOf(n, "apiVersion")
+	return scalarOf(n, "kind") == "Secret" && (version == "v1" || version == "")
+}
+
+func scalarOf(n *yaml.Node, field string) string {
+	if v := Lookup(n, field); v != nil && v.Kind == yaml.ScalarNode {
+		return v.Value
+	}
+	return ""
+}
+
+// speaksOfSecrets is how a text says that it holds values of a Secret, or a JSON patch of one.
+var speaksOfSecrets = regexp.MustCompile(`(?m)\bkind["']?[ \t]*:[ \t]*["']?Secret(List)?\b|\bstringData\b|["']?path["']?[ \t]*:[ \t]*["']?/(data|stringData)\b`)
+
+// HoldsSecrets says whether a text within a document may be a manifest or a patch of a Secret.
+func HoldsSecrets(text string) bool { return speaksOfSecrets.MatchString(text) }
+
+// patchValue says whether a mapping is an operation of a JSON patch, and returns its value where it
+// can be a secret by its path.
+func patchValue(n *yaml.Node) (patch bool, hidden *yaml.Node) {
+	op, at := scalarOf(n, "op"), scalarOf(n, "path")
+	if !slices.Contains([]string{"add", "replace", "test", "remove", "move", "copy"}, op) || !strings.HasPrefix(at, "/") && at != "" {
+		return false, nil
+	}
+	value := Lookup(n, "value")
+	if value == nil {
+		return true, nil
+	}
+	first, rest, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
+	last := rest[strings.LastIndexByte(rest, '/')+1:]
+	switch {
+	case first == "" || first == "data" || first == "stringData" || strings.HasSuffix(at, "annotations") || strings.Contains(at, "last-applied-configuration"):
+		return true, value
+	case value.Kind != yaml.ScalarNode:
+		return true, value // whatever is in it
+	case credential.HideLine(last, value.Value) || credential.Hide(last, value.Value):
+		return true, value
+	case last == "value" || last == "-":
+		return true, value // of a variable of the environment, and of a list of arguments
+	}
+	return true, nil
+}
+
+// Scrub is a message about a file without the values that the file's source lines hide.
+func (l *Lines) Scrub(file, text string) string {
+	return scrub(credential.Without(text, finding.Hidden), l.of(file).values)
+}
+
+// ScrubBuilt is [Lines.Scrub] for a message of a program that read many files, such as kustomize.
+func (l *Lines) ScrubBuilt(text string) string {
+	l.mu.Lock()
+	built := l.built
+	l.mu.Unlock()
+	if built == nil {
+		built = []string{}
+		for _, file := range l.repo.Paths() {
+			if f, known := l.repo.byPath[file]; IsKustomization(file) || isSettings(file) || known && slices.ContainsFunc(f.Documents, speaksOf) {
+				built = append(built, l.of(file).values...)
+			}
+		}
+		l.mu.Lock()
+		l.built = built
+		l.mu.Unlock()
+	}
+	return scrub(text, built)
+}
+
+// speaksOf says whether a document is a Secret, or holds one.
+func speaksOf(d *Document) bool {
+	return slices.ContainsFunc(d.Objects, func(o *Object) bool { return o.Kind == "Secret" || o.Kind == "ConfigMap" })
+}
+
+func scrub(text string, values []string) string {
+	for _, value := range values {
+		if !strings.Contains(text, value) && !strings.Contains(text, quoted(value)) {
+			continue
+		}
+		text = strings.ReplaceAll(text, value, finding.Hidden)
+		text = strings.ReplaceAll(text, quoted(value), finding.Hidden)
+	}
+	return text
+}
+
+// quoted is a value as messages quote it.
+func quoted(value string) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return value
+	}
+	return strings.Trim(string(data), `"`)
+}

@@ -1,0 +1,174 @@
+package credential
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Grade is how likely a value of a Secret is a credential.
+type Grade int
+
+// The grades.
+const (
+	// Public is a value that stands for another one, or that everybody may know.
+	Public Grade = iota
+	// Plain is a value that nothing marks as a credential: not its key, its form or its entropy.
+	Plain
+	// Likely is a credential.
+	Likely
+)
+
+// Judge grades the value under a key of a Secret by the key, by known forms and by entropy. Within a
+// Secret less marks a credential than among settings, which [LooksSecret] judges.
+func Judge(key, value string) Grade {
+	text := strings.TrimSpace(value)
+	lines := strings.Contains(text, "\n")
+	switch {
+	case known(text) || lines && SettingIn(text) != "":
+		return Likely
+	case IsPlaceholder(text) || IsPublic(key, text):
+		return Public
+	case len(text) > mostJudged || !utf8.ValidString(text):
+		return binary(key, text)
+	case strongName(key):
+		return Likely
+	case secretNames.MatchString(key) || wideNames.MatchString(key):
+		if IsEvident(text) || !secretNames.MatchString(key) && words.MatchString(text) {
+			return Plain
+		}
+		return Likely
+	case IsEvident(text):
+		return Plain
+	}
+	if !lines && assignsSecret(text) {
+		return Likely
+	}
+	for _, word := range strings.Fields(text) {
+		if len(word) >= leastRandom && !IsEvident(word) && isRandom(word) && (!lines || len(word) >= leastInLines) {
+			return Likely
+		}
+	}
+	return Plain
+}
+
+// How long a text that looks random is to be, at least: in a text of lines, such as a program, much
+// does.
+const (
+	leastRandom  = 8
+	leastInLines = 32
+)
+
+// known says whether a text holds a credential of a known form.
+func known(text string) bool {
+	return len(PrivateKeysIn(text)) > 0 || TokenIn(text) != "" || PasswordIn(text) || hashes.MatchString(text)
+}
+
+// hashes are those of passwords, which are guessed without asking anybody.
+// Source: crypt(5), and htpasswd of the Apache HTTP server.
+var hashes = regexp.MustCompile(`\$(2[abxy]?|5|6|7|y|gy|apr1|argon2(i|d|id)|scrypt|pbkdf2[-a-z0-9]*)\$[A-Za-z0-9./$=,+]{20,}|\{S?SHA[0-9]*\}[A-Za-z0-9+/]{20,}`)
+
+// binary grades what is too large to be looked through, or no text: files of keys are named so.
+func binary(key, text string) Grade {
+	if strongName(key) || secretNames.MatchString(key) || wideNames.MatchString(key) || keyFiles.MatchString(key) || len(text) >= 16 && len(text) <= 64 && !utf8.ValidString(text) {
+		return Likely
+	}
+	return Plain
+}
+
+// keyFiles are the ends of the names of files that hold keys.
+var keyFiles = regexp.MustCompile(`(?i)\.(key|jks|p12|pfx|keytab|keystore|kdbx|ppk|pgp|gpg)$`)
+
+// wideNames are the names of what is likely a credential in a Secret, and much else among settings.
+var wideNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(key|keys|auth|creds?|salt|seed|cookie|hmac|sas|otp|mfa|private|identity|bearer|signature|dsn|htpasswd|authorized|dockerconfigjson|dockercfg|kubeconfig|connection[-_]?string)(\.(ya?ml|json|txt))?$`)
+
+// strongName says whether a key names a password, which any word may be.
+func strongName(key string) bool {
+	return passwords.MatchString(key) || shortPasswords.MatchString(key)
+}
+
+// words are names, and texts of words.
+var words = regexp.MustCompile(`^[A-Za-z]+([-_. /][A-Za-z]+)*$`)
+
+// forms are those of values that are no credentials, whatever their entropy.
+var forms = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
+	`[-+]?[0-9]{1,11}(?:\.[0-9]+)?%?`,                               // a number
+	`[-+]?(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d|w|y))+`,      // a duration
+	`[0-9]+(?:\.[0-9]+)?\s?(?:[kmgtpe]i?b?|b)`,                      // a size
+	`(?:[a-z]+://)?\[?[0-9a-f:]*:[0-9a-f:.]*\]?(?:[:/][0-9]+)?`,     // an address of IPv6
+	`(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?::[0-9]{1,5}|/[0-9]{1,2})?`,     // an address of IPv4, or a network
+	`[a-z0-9_.*-]*:[0-9]{1,5}`,                                      // a port, with a host or not
+	`(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,30})\.)+[a-z]{2,18}\.?`,   // a host
+	`v?[0-9]+(?:\.[0-9]+){1,3}(?:[-+][a-z0-9.]{1,20})?`,             // a version
+	`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,                   // a UUID
+	`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.]+(?:z|[-+][0-9:]+)?)?`, // a time
+	`[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,18}`,                       // an address of mail
+	`[a-z]{2,3}[-_][a-z]{2}(?:\.utf-?8)?`,                           // a language
+	`[a-z_]+/[a-z_]+(?:/[a-z_]+)?`,                                  // a time zone, a type of a medium
+	`arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*:[0-9]*:[a-z0-9:/_*.-]+`,      // a resource of AWS
+	`[a-z]{2}-[a-z]+-[0-9][a-z]?`,                                   // a region
+	`localhost`,
+}, "|") + `)$`)
+
+// image is the name of a container's image: with a registry or a folder, and a tag or a digest.
+var image = regexp.MustCompile(`^(?:[a-z0-9.-]+(?::[0-9]+)?/)?(?:[a-z0-9]+(?:[._-]+[a-z0-9]+)*/)*[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,60})?(?:@sha256:[0-9a-f]{64})?$`)
+
+// file is the path of a file.
+var file = regexp.MustCompile(`^(?:\.{0,2}/|~/)?(?:[A-Za-z0-9_.@+-]{1,40}/)*[A-Za-z0-9_.@+-]{0,40}$`)
+
+// IsEvident says whether a value is evidently no credential, by its form: a number, a duration, a
+// size, an address, a host, a port, a network, an image, a version, a path, a URL without a password,
+// or several of them.
+func IsEvident(value string) bool {
+	value = strings.TrimSpace(value)
+	if len(value) > mostJudged || known(value) {
+		return false
+	}
+	if isPlain(value) {
+		return true
+	}
+	parts := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(",; \t\n", r) })
+	for _, part := range parts {
+		if !isForm(part) {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+func isForm(value string) bool {
+	if forms.MatchString(value) {
+		return true
+	}
+	if at := strings.Index(value, "://"); at >= 0 {
+		return !assignsSecret(value) && !randomPart(value[at+len("://"):])
+	}
+	separated := strings.ContainsAny(value, "/:@")
+	if separated && (image.MatchString(value) || file.MatchString(value)) {
+		return !randomPart(value)
+	}
+	return false
+}
+
+// randomPart says whether a path, or a URL behind its scheme, has a part that looks drawn: addresses
+// of webhooks do.
+func randomPart(path string) bool {
+	path, _, _ = strings.Cut(path, "@sha256:")
+	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/?&=:", r) }) {
+		if len(part) >= leastPart*2 && isRandom(part) && !forms.MatchString(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// assignsSecret says whether a text sets something that is most likely a secret, as flags, settings
+// and the queries of URLs do.
+func assignsSecret(text string) bool {
+	for _, found := range assigned.FindAllStringSubmatch(text, -1) {
+		if LooksSecret(strings.TrimLeft(found[1], "-"), found[2]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,133 @@
+package sops_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+)
+
+// canary is a password that is nowhere else.
+const canary = "kX9vbQ2mZ7pL4tR8"
+
+const (
+	secretHead     = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n"
+	fluxHead       = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: apps\n  namespace: flux-system\nspec:\n"
+	releaseHead    = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: db\n  namespace: apps\nspec:\n"
+	setHead        = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata:\n  name: apps\n  namespace: apps\nspec:\n"
+	deploymentHead = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: db\n  namespace: apps\nspec:\n  template:\n    spec:\n      containers:\n        - name: db\n"
+)
+
+// places are where a password can stand in plaintext, file by file; "-- FILE --" begins one.
+var places = map[string]string{
+	"a Secret":                          "-- a.yaml --\n" + secretHead + "stringData:\n  password: CANARY\n",
+	"a Secret in base64":                "-- a.yaml --\n" + secretHead + "data:\n  password: BASE64\n",
+	"a strategic patch, inline":         "-- kustomization.yaml --\npatches:\n  - patch: |\n      apiVersion: v1\n      kind: Secret\n      metadata:\n        name: db\n      stringData:\n        password: CANARY\n",
+	"a strategic patch of old":          "-- kustomization.yaml --\npatchesStrategicMerge:\n  - |-\n    apiVersion: v1\n    kind: Secret\n    metadata: {name: db}\n    data:\n      password: BASE64\n",
+	"a strategic patch, a file":         "-- kustomization.yaml --\npatches:\n  - path: patch.yaml\n-- patch.yaml --\n" + secretHead + "stringData:\n  password: CANARY\n",
+	"a JSON patch, inline":              "-- kustomization.yaml --\npatches:\n  - target: {kind: Secret}\n    patch: |\n      - op: replace\n        path: /stringData/password\n        value: CANARY\n",
+	"a JSON patch in base64":            "-- kustomization.yaml --\npatches:\n  - target: {kind: Secret}\n    patch: |\n      - op: replace\n        path: /data/password\n        value: BASE64\n",
+	"a JSON patch in JSON":              "-- kustomization.yaml --\npatches:\n  - target: {kind: Secret}\n    patch: '[{\"op\": \"add\", \"path\": \"/stringData/password\", \"value\": \"CANARY\"}]'\n",
+	"a JSON patch, a file":              "-- kustomization.yaml --\npatches:\n  - path: patch.yaml\n    target: {kind: Secret}\n-- patch.yaml --\n- op: add\n  path: /stringData/password\n  value: CANARY\n",
+	"a JSON patch of all values":        "-- kustomization.yaml --\npatches:\n  - path: patch.yaml\n    target: {kind: Secret}\n-- patch.yaml --\n- op: add\n  path: /stringData\n  value:\n    password: CANARY\n",
+	"a JSON patch of the environment":   "-- kustomization.yaml --\npatches:\n  - path: patch.yaml\n    target: {kind: Deployment}\n-- patch.yaml --\n- op: add\n  path: /spec/template/spec/containers/0/env/-\n  value:\n    name: DB_PASSWORD\n    value: CANARY\n",
+	"a JSON patch of old":               "-- kustomization.yaml --\npatchesJson6902:\n  - target: {version: v1, kind: Secret, name: db}\n    patch: |-\n      - op: add\n        path: /stringData/password\n        value: CANARY\n",
+	"a patch of a Flux Kustomization":   "-- a.yaml --\n" + fluxHead + "  patches:\n    - patch: |\n        apiVersion: v1\n        kind: Secret\n        metadata:\n          name: db\n        stringData:\n          password: CANARY\n",
+	"a JSON patch of a Flux one":        "-- a.yaml --\n" + fluxHead + "  patches:\n    - target: {kind: Secret}\n      patch: |\n        - op: add\n          path: /stringData/password\n          value: CANARY\n",
+	"a substitution of a Flux one":      "-- a.yaml --\n" + fluxHead + "  postBuild:\n    substitute:\n      DB_PASSWORD: CANARY\n",
+	"a patch of a patch":                "-- kustomization.yaml --\npatches:\n  - target: {kind: Kustomization}\n    patch: |\n      - op: add\n        path: /spec/patches/-\n        value:\n          patch: |\n            kind: Secret\n            metadata: {name: db}\n            stringData:\n              password: CANARY\n",
+	"a ResourceSet":                     "-- a.yaml --\n" + setHead + "  resources:\n    - apiVersion: v1\n      kind: Secret\n      metadata: {name: db}\n      stringData:\n        password: CANARY\n",
+	"a ResourceSet's template":          "-- a.yaml --\n" + setHead + "  resourcesTemplate: |\n    <<- range $i := .x >>\n    ---\n    apiVersion: v1\n    kind: Secret\n    metadata:\n      name: db-<< $i >>\n    stringData:\n      password: CANARY\n    <<- end >>\n",
+	"a ResourceSet's inputs":            "-- a.yaml --\n" + setHead + "  inputs:\n    - name: db\n      password: CANARY\n",
+	"values":                            "-- a.yaml --\n" + releaseHead + "  values:\n    auth:\n      password: CANARY\n",
+	"a Secret among values":             "-- a.yaml --\n" + releaseHead + "  values:\n    extraDeploy:\n      - apiVersion: v1\n        kind: Secret\n        metadata: {name: db}\n        stringData:\n          replication: CANARY\n",
+	"a text among values":               "-- a.yaml --\n" + releaseHead + "  values:\n    config: |\n      [db]\n      password = CANARY\n",
+	"a post-renderer of a release":      "-- a.yaml --\n" + releaseHead + "  postRenderers:\n    - kustomize:\n        patches:\n          - target: {kind: Secret}\n            patch: |\n              - op: add\n                path: /stringData/password\n                value: CANARY\n",
+	"a file of values":                  "-- apps/helm-values.yaml --\nauth:\n  password: CANARY\n",
+	"values in a ConfigMap":             "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata:\n  values.yaml: |\n    auth:\n      password: CANARY\n",
+	"a file in a ConfigMap":             "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata:\n  app.properties: |\n    host=db\n    password=CANARY\n",
+	"a literal of a configMapGenerator": "-- kustomization.yaml --\nconfigMapGenerator:\n  - name: db\n    literals:\n      - DB_PASSWORD=CANARY\n",
+	"a literal of a secretGenerator":    "-- kustomization.yaml --\nsecretGenerator:\n  - name: db\n    literals:\n      - DB_PASSWORD=CANARY\n",
+	"the environment":                   "-- a.yaml --\n" + deploymentHead + "          env:\n            - name: DB_PASSWORD\n              value: CANARY\n",
+	"an argument":                       "-- a.yaml --\n" + deploymentHead + "          args:\n            - --db-password=CANARY\n",
+	"two arguments":                     "-- a.yaml --\n" + deploymentHead + "          args:\n            - --db-password\n            - CANARY\n",
+	"a file of variables":               "-- apps/.env --\nHOST=db\nDB_PASSWORD=CANARY\n",
+	"another file of variables":         "-- apps/db.env --\nDATABASE_URL=postgres://app:CANARY@db/app\n",
+	"what kubectl keeps": "-- a.yaml --\n" + strings.Replace(secretHead, "  name: db\n", "  name: db\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {\"apiVersion\":\"v1\",\"data\":{\"password\":\"BASE64\"},\"kind\":\"Secret\",\"metadata\":{\"name\":\"db\"}}\n", 1) +
+		"data:\n  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\n" + sopsMetadata,
+	"a field of another kind": "-- a.yaml --\napiVersion: databases.example.org/v1\nkind: Database\nmetadata: {name: db}\nspec:\n  rootPassword: CANARY\n",
+	"a manifest as a text":    "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata:\n  secret.yaml: |\n    kind: Secret\n    apiVersion: v1\n    metadata: {name: db}\n    stringData:\n      replication: CANARY\n",
+}
+
+const sopsMetadata = "sops:\n  age:\n    - recipient: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p\n      enc: x\n  lastmodified: \"2026-01-01T00:00:00Z\"\n" +
+	"  mac: ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]\n  encrypted_regex: ^(data|stringData)$\n  version: 3.13.3\n"
+
+var clearRules = []string{"sops-plaintext-secret", "sops-generator-plaintext", "secret-hardcoded"}
+
+// TestPlaintextInPlaces: a password in plaintext is an error wherever it stands, at its line or that
+// of the text that it stands in, and neither messages nor source lines show it.
+func TestPlaintextInPlaces(t *testing.T) {
+	for name, files := range places {
+		files = strings.NewReplacer("CANARY", canary, "BASE64", base64.StdEncoding.EncodeToString([]byte(canary))).Replace(files)
+		lines := ruletest.Load(t, files).Lines()
+		var found []finding.Finding
+		for _, r := range all {
+			if slices.Contains(clearRules, r.ID) {
+				found = append(found, ruletest.Find(t, r, files)...)
+			}
+		}
+		if !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Error && f.Line > 0 }) {
+			t.Errorf("%s is not an error: %v\n%s", name, found, files)
+		}
+		for _, f := range found {
+			if text := fmt.Sprint(f); strings.Contains(text, canary) {
+				t.Errorf("%s is told: %s", name, text)
+			}
+		}
+		for _, file := range []string{"a.yaml", "patch.yaml", "kustomization.yaml", "apps/.env", "apps/db.env", "apps/helm-values.yaml"} {
+			for n := 1; ; n++ {
+				line, ok := lines.Line(file, n)
+				if !ok {
+					break
+				}
+				if strings.Contains(line, canary) || strings.Contains(line, base64.StdEncoding.EncodeToString([]byte(canary))) {
+					t.Errorf("%s is shown: %s:%d: %s", name, file, n, line)
+				}
+			}
+		}
+	}
+}
+
+// TestNoCredential: what is no credential is no error: a Secret of such values is a warning that says
+// so, without the advice to make new ones, and other places are silent.
+func TestNoCredential(t *testing.T) {
+	values := []string{"12h", "':8443'", "10.244.0.0/16", "vault-0.vault.infra.svc.cluster.local", "ghcr.io/fluxcd/source-controller:v1.6.2",
+		"localhost", "changeme", "${DB_PASSWORD}", "<your-token>", "https://grafana.acme.net/d/x", "en_US.UTF-8", "'10Gi'", "'true'", "72f988bf-86f1-41af-91ab-2d7cd011db47"}
+	for _, value := range values {
+		for name, files := range map[string]string{
+			"a Secret":               "-- a.yaml --\n" + secretHead + "stringData:\n  setting: " + value + "\n",
+			"a Secret of references": "-- a.yaml --\n" + secretHead + "stringData:\n  password: ${DB_PASSWORD}\n  setting: " + value + "\n",
+			"a patch":                "-- kustomization.yaml --\npatches:\n  - target: {kind: Secret}\n    patch: |\n      - op: replace\n        path: /stringData/setting\n        value: " + value + "\n",
+			"values":                 "-- a.yaml --\n" + releaseHead + "  values:\n    setting: " + value + "\n    tokenTTL: " + value + "\n    existingSecret: db-4f9K2x\n",
+			"a generator":            "-- kustomization.yaml --\nsecretGenerator:\n  - name: db\n    literals:\n      - setting=" + strings.Trim(value, "'") + "\n",
+			"a ResourceSet":          "-- a.yaml --\n" + setHead + "  resources:\n    - apiVersion: v1\n      kind: Secret\n      metadata: {name: db}\n      stringData:\n        setting: " + value + "\n",
+			"variables":              "-- apps/.env --\nSETTING=" + strings.Trim(value, "'") + "\n",
+		} {
+			for _, r := range all {
+				if !slices.Contains(clearRules, r.ID) {
+					continue
+				}
+				for _, f := range ruletest.Find(t, r, files) {
+					said := strings.Contains(f.Message, "looks like a credential") || strings.Contains(f.Message, "does not look like a credential")
+					if f.Severity != finding.Warning || !said || strings.Contains(f.Hint, "new value") || name != "a Secret" && name != "a generator" {
+						t.Errorf("%s with %s: %v", name, value, f)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package sops
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// scanner looks for secrets among the fields of a document.
+type scanner struct {
+	pass  *rule.Pass
+	lines *repository.Lines
+	file  string
+	// object that is looked through, nil for a document that is none.
+	object *repository.Object
+	// settings says that the names of fields say what they hold; strict, that any name may stand for
+	// anything, as in the files that a ConfigMap holds.
+	settings, strict bool
+	// within is how many texts the fields are in.
+	within int
+	// place says where a value stands in the file.
+	place func(n *yaml.Node) (line, column int)
+}
+
+// How deep settings are looked through, and texts within texts.
+const (
+	mostScanned = 60
+	mostWithin  = 3
+)
+
+// scan looks at a value under a field, and below it.
+func (s scanner) scan(field string, n *yaml.Node, depth int) {
+	if n == nil || depth > mostScanned {
+		return
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		if n.Alias != nil && n.Alias.Kind == yaml.ScalarNode {
+			s.value(field, n.Alias)
+		}
+	case yaml.MappingNode:
+		s.mapping(n, depth)
+	case yaml.SequenceNode:
+		s.sequence(field, n, depth)
+	case yaml.ScalarNode:
+		s.value(field, n)
+	}
+}
+
+func (s scanner) mapping(n *yaml.Node, depth int) {
+	if s.operation(n, depth) {
+		return
+	}
+	held := (depth > 1 || s.object == nil) && repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && !s.isAboutSecrets()
+	if held {
+		s.secret(n)
+	}
+	variable := ""
+	if name := repository.Lookup(n, "name"); name != nil {
+		variable = name.Value // "" unless it is a scalar
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i].Value, n.Content[i+1]
+		switch {
+		case held && (key == "data" || key == "stringData") || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
+			continue // judged already, or by other rules
+		case key == "value" && variable != "":
+			key = variable // the name and value of a container's environment
+		}
+		s.scan(key, value, depth+1)
+	}
+}
+
+func (s scanner) isAboutSecrets() bool { return s.object != nil && aboutSecrets(s.object.Kind) }
+
+// sequence looks through a list: of arguments, some are flags, and the next one is the value.
+func (s scanner) sequence(field string, n *yaml.Node, depth int) {
+	flag := ""
+	for _, item := range n.Content {
+		name, text := field, item.Value
+		switch {
+		case item.Kind != yaml.ScalarNode:
+		case flag != "":
+			name = flag
+		case field == "args" || field == "command" || field == "literals":
+			if key, value, found := strings.Cut(strings.TrimLeft(text, "-"), "="); found && !strings.Contains(text, "\n") {
+				part := *item
+				name, part.Value = key, strings.Trim(value, `"'`)
+				item = &part
+			}
+		}
+		flag = ""
+		if (field == "args" || field == "command") && strings.HasPrefix(text, "-") && !strings.Contains(text, "=") {
+			flag = strings.TrimLeft(text, "-")
+		}
+		s.scan(name, item, depth+1)
+	}
+}
+
+// value judges one value.
+func (s scanner) value(field string, n *yaml.Node) {
+	if n.Tag != "!!str" {
+		return
+	}
+	text := n.Value
+	switch token := credential.TokenIn(text); {
+	case token != "":
+		severity := finding.Error
+		if keyID.MatchString(field) {
+			severity = finding.Warning // which is half of a credential
+		}
+		s.report(n, severity, fmt.Sprintf("%s of %s holds %s", field, s.what(), token))
+	case strings.Contains(text, "\n") || isJSON(text):
+		s.text(field, n)
+	case !s.settings && !(s.object != nil && holdURLs(s.object)):
+	case credential.HasPassword(text):
+		s.report(n, finding.Error, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
+	case s.settings && credential.LooksSecret(field, text) && (!s.strict || credential.IsRandom(text)):
+		severity := finding.Warning
+		if credential.IsRandom(text) {
+			severity = finding.Error
+		}
+		s.report(n, severity, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
+	}
+}
+
+// keyID is how fields for the ID of a key are named.
+var keyID = regexp.MustCompile(`(?i)key[-_]?id$`)
+
+// isJSON says whether a text on one line is a map or a list of maps in JSON, as patches are.
+func isJSON(text string) bool {
+	return (strings.HasPrefix(text, `{"`) || strings.HasPrefix(text, "[{")) && json.Valid([]byte(text))
+}
+
+// what names what is looked through.
+func (s scanner) what() string {
+	if s.object == nil {
+		return "the file"
+	}
+	return s.object.String()
+}
+
+// report reports a value.
+func (s scanner) report(n *yaml.Node, severity finding.Severity, message string) {
+	if !real(s.pass, s.file) {
+		return
+	}
+	line, column := s.place(n)
+	f := finding.Finding{File: s.file, Line: line, Column: column, Secret: true, Severity: severity, Message: message,
+		Hint: "put it into an encrypted Secret, and make a new one: this one is known"}
+	if s.object != nil {
+		f.Object = rule.ObjectOf(s.object)
+	}
+	s.pass.Report(f)
+}
+
+// secret judges a Secret within another object.
+func (s scanner) secret(n *yaml.Node) { s.held(n, clear(n)) }
+
+// held reports what a Secret within another object holds.
+func (s scanner) held(n *yaml.Node, keys []clearKey) {
+	name := "a Secret"
+	if text := repository.Lookup(n, "metadata", "name"); text != nil && text.Kind == yaml.ScalarNode {
+		name = "Secret " + text.Value
+	}
+	if likely := likelyOf(keys); len(likely) > 0 {
+		at := &yaml.Node{Line: likely[0].line, Column: likely[0].column}
+		s.report(at, finding.Error, fmt.Sprintf("%s in %s holds %s in clear", name, s.what(), listed(likely)))
+	}
+}
+
+// holdURLs says whether an object's fields are those of a source or of k0rdent: addresses in them are
+// what a controller calls.
+func holdURLs(o *repository.Object) bool {
+	return o.Group() == sourceGroup || o.Group() == schemas.KommanderDispatchGroup || o.Group() == schemas.K0rdentGroup
+}
+
+// operation judges an operation of a JSON patch, and says whether a mapping is one.
+func (s scanner) operation(n *yaml.Node, depth int) bool {
+	op, at := repository.Lookup(n, "op"), repository.Lookup(n, "path")
+	value := repository.Lookup(n, "value")
+	if op == nil || at == nil || value == nil || at.Kind != yaml.ScalarNode || at.Value != "" && !strings.HasPrefix(at.Value, "/") {
+		return false
+	}
+	steps := strings.Split(at.Value, "/")
+	for i := range steps {
+		steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(steps[i])
+	}
+	last := steps[len(steps)-1]
+	switch {
+	case len(steps) == 3 && steps[1] == "stringData" && value.Kind == yaml.ScalarNode && credential.Judge(last, value.Value) == credential.Likely,
+		len(steps) == 3 && steps[1] == "data" && value.Kind == yaml.ScalarNode && encoded(last, value.Value):
+		s.report(value, finding.Error, fmt.Sprintf("a patch in %s sets %q of a Secret in clear", s.what(), last))
+	case len(steps) == 2 && last == "stringData", len(steps) == 2 && last == "data" && allEncoded(value):
+		s.held(n, clearValues(last, value))
+	case last == "value" && value.Kind == yaml.ScalarNode && len(value.Value) >= leastUnnamed && credential.IsRandom(value.Value) && !credential.IsEvident(value.Value) && !credential.IsPlaceholder(value.Value):
+		s.report(value, finding.Warning, fmt.Sprintf("a patch in %s sets what looks like a secret in clear", s.what()))
+	default:
+		patched := s
+		patched.settings = s.settings || s.object == nil
+		patched.scan(last, value, depth+1)
+	}
+	return true
+}
+
+// leastUnnamed is how long a random value is to be that has no name.
+const leastUnnamed = 16
+
+// encoded says whether a value of a field data is a likely credential in base64, as that of a Secret
+// is. The patch may as well be one of a ConfigMap.
+func encoded(key, value string) bool {
+	plain := secrets.Decoded(value)
+	return plain != value && isText(plain) && credential.Judge(key, plain) == credential.Likely
+}
+
+func isText(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r == 0xFFFD || r < ' ' && r != '\n' && r != '\t' && r != '\r' })
+}
+
+// allEncoded says whether all values of a map are text in base64.
+func allEncoded(n *yaml.Node) bool {
+	for i := 1; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if plain := secrets.Decoded(n.Content[i].Value); plain == n.Content[i].Value || !isText(plain) {
+			return false
+		}
+	}
+	return n.Kind == yaml.MappingNode && len(n.Content) > 0
+}

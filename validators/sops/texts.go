@@ -1,0 +1,112 @@
+package sops
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+)
+
+// text looks through a text of lines within a document: manifests, patches, values of charts and files
+// that a ConfigMap holds.
+func (s scanner) text(field string, n *yaml.Node) {
+	if s.within >= mostWithin || s.pass.Repo.Check(n.Value) != nil || strings.Contains(n.Value, "ENC[AES256_GCM,") {
+		return
+	}
+	speaks := repository.HoldsSecrets(n.Value)
+	if !speaks && !s.settings {
+		return
+	}
+	documents := documentsIn(n.Value)
+	inner := s.inside(n)
+	inner.strict = s.strict || !speaks && !holdsValues(field)
+	for _, d := range documents {
+		inner.scan("", d, 0)
+	}
+	if len(documents) > 0 || !s.settings {
+		return
+	}
+	number := 0
+	for line := range strings.Lines(n.Value) {
+		number++
+		if name := credential.SettingIn(line); name != "" && lineIsRandom(line) {
+			inner.report(&yaml.Node{Line: number, Column: 1}, finding.Error, name+" of "+s.what()+" looks like a secret in clear")
+			return
+		}
+	}
+}
+
+// holdsValues says whether a field holds values of a chart as a text.
+func holdsValues(field string) bool {
+	return strings.HasPrefix(strings.ToLower(field), "values")
+}
+
+// lineIsRandom says whether a line of settings has a random value.
+func lineIsRandom(line string) bool {
+	at := strings.IndexAny(line, ":=")
+	return at >= 0 && credential.IsRandom(credential.Unquoted(strings.TrimSpace(line[at+1:])))
+}
+
+// inside is a scanner of the text in a node.
+func (s scanner) inside(n *yaml.Node) scanner {
+	inner := s
+	inner.within++
+	line, column := s.place(n)
+	inner.place = func(*yaml.Node) (int, int) { return line, column }
+	if n.Style == yaml.LiteralStyle {
+		first, _ := s.lines.Line(s.file, line+1)
+		indent := len(first) - len(strings.TrimLeft(first, " "))
+		inner.place = func(at *yaml.Node) (int, int) { return line + at.Line, indent + at.Column }
+	}
+	return inner
+}
+
+// actions are those of the templates of Helm and of a ResourceSet.
+var actions = regexp.MustCompile(`\{\{[^\n]*?\}\}|<<[^\n]*?>>`)
+
+// documentsIn are the roots of a text that is YAML, whose templates' actions stand for values; none
+// of one that isn't, or holds none but words.
+func documentsIn(text string) []*yaml.Node {
+	if all, err := decodeAll(text); err == nil {
+		return all
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if bare := strings.TrimSpace(actions.ReplaceAllString(line, "")); bare == "" || bare == "-" {
+			lines[i] = "" // a condition, a loop
+			continue
+		}
+		lines[i] = actions.ReplaceAllString(line, "$${X}")
+	}
+	all, err := decodeAll(strings.Join(lines, "\n"))
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
+func decodeAll(text string) (all []*yaml.Node, err error) {
+	defer func() {
+		if recover() != nil { // as internal/repository does
+			all, err = nil, errors.New("the parser gave up")
+		}
+	}()
+	for decoder := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
+		var doc yaml.Node
+		if err := decoder.Decode(&doc); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if len(doc.Content) == 1 && doc.Content[0].Kind != yaml.ScalarNode {
+			all = append(all, doc.Content[0])
+		}
+	}
+}
