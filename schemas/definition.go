@@ -17,15 +17,28 @@ import (
 // values. Namespaced says what the definition's scope is. The
 // definition may be anybody's: one that the API server would refuse gives an error.
 func FromDefinition(gvk schema.GroupVersionKind, namespaced bool, openAPIV3Schema map[string]any) (*Schema, error) {
+	return fromOrigin(origin{gvk: gvk, namespaced: namespaced}, openAPIV3Schema)
+}
+
+// origin is what a schema that is none of ours is made for, and the place of its definition.
+type origin struct {
+	gvk        schema.GroupVersionKind
+	namespaced bool
+	file       string
+	line       int
+}
+
+// fromOrigin is FromDefinition of a definition whose place is known.
+func fromOrigin(from origin, openAPIV3Schema map[string]any) (*Schema, error) {
 	text, err := json.Marshal(openAPIV3Schema)
 	if err != nil {
 		return nil, err
 	}
-	return fromText(gvk, namespaced, text)
+	return fromText(from, text)
 }
 
-// fromText is FromDefinition of a schema in JSON.
-func fromText(gvk schema.GroupVersionKind, namespaced bool, text []byte) (s *Schema, err error) {
+// fromText is fromOrigin of a schema in JSON.
+func fromText(from origin, text []byte) (s *Schema, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s, err = nil, fmt.Errorf("the schema cannot be compiled: %v", v)
@@ -48,8 +61,7 @@ func fromText(gvk schema.GroupVersionKind, namespaced bool, text []byte) (s *Sch
 	if err := checkValues(s.structure); err != nil {
 		return nil, err
 	}
-	s.GVK, s.Namespaced, s.foreign = gvk, namespaced, true
-	s.effort = &effort{structure: s.structure}
+	s.GVK, s.Namespaced, s.foreign, s.origin = from.gvk, from.namespaced, true, from
 	s.meta, err = metadata()
 	return s, err
 }

@@ -164,9 +164,9 @@ func (f *Folder) define(all map[schema.GroupKind][]*Definition, files map[string
 	}
 	for o := range repo.Objects() {
 		if d, ok := DefinitionIn(o); ok {
-			d.Place = path.Join(f.name, d.Place)
+			d.File = path.Join(f.name, d.File)
 			of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
-			all[of] = append(all[of], d.compilable(FromDefinition))
+			all[of] = append(all[of], d.compilable(fromOrigin))
 		}
 	}
 	return nil
@@ -177,10 +177,8 @@ func DefinitionIn(o *repository.Object) (Definition, bool) {
 	if o.Kind != definitionKind || o.Group() != "apiextensions.k8s.io" {
 		return Definition{}, false
 	}
-	d := Definition{Place: o.File(), Versions: map[string]func() (map[string]any, error){}}
-	if line, _ := o.Position(); line > 0 {
-		d.Place = fmt.Sprintf("%s:%d", o.File(), line)
-	}
+	d := Definition{File: o.File(), Versions: map[string]func() (map[string]any, error){}}
+	d.Line, _ = o.Position()
 	d.Group, _ = o.Text("spec", "group")
 	d.Kind, _ = o.Text("spec", "names", "kind")
 	scope, _ := o.Text("spec", "scope")

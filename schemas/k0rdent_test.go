@@ -57,7 +57,7 @@ func definitionIn(t *testing.T, file string) *Schema {
 	if err := yaml.Unmarshal(content, &object); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	d, ok := DefinitionOf(object, file)
+	d, ok := DefinitionOf(object, file, 1)
 	if !ok || len(d.Versions) != 1 {
 		t.Fatalf("%s: %d versions", file, len(d.Versions))
 	}
@@ -71,11 +71,10 @@ func definitionIn(t *testing.T, file string) *Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := fromText(schema.GroupVersionKind{Group: d.Group, Version: "v1beta1", Kind: d.Kind}, d.Namespaced, text)
+	s, err := fromText(origin{gvk: schema.GroupVersionKind{Group: d.Group, Version: "v1beta1", Kind: d.Kind}, namespaced: d.Namespaced}, text)
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	s.foreign = false // no budget for the rules
 	return s
 }
 

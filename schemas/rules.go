@@ -4,71 +4,44 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
-// The limits of rules in CEL, in the API server's cost units: it reckons a
-// million of them to take 0.1 s (k8s.io/apiserver, pkg/apis/cel/config.go), a slow
-// machine needs three times as long. Flux's own rules cost 4 for a HelmRelease.
-const (
-	// objectCost is what the rules may cost for one object; the API server allows
-	// 10,000,000.
-	objectCost = 300_000
-	// runCost is what the rules of definitions that aren't our own may cost for
-	// all objects of a run.
-	runCost = 2_000_000
-	// mostRules of one definition are compiled.
-	mostRules = 1_000
-)
-
-// Budget bounds what anybody's definitions cost for all objects of a run. It is safe
-// for concurrent use. Once it is exhausted, what the rules of such definitions said
-// must be dropped, whichever object came first: so that the same objects give the
-// same answers. The same holds for all that they said once it is overstrained.
-type Budget struct {
-	spent, effort, names atomic.Int64
-	// refused are the schemas whose rules aren't compiled.
-	refused map[*Schema]bool
-}
-
-// Overstrained says whether judging objects by the schemas takes longer than is
-// allowed.
-func (b *Budget) Overstrained() bool { return b != nil && b.effort.Load() > runEffort }
+// objectCost is what the rules in CEL may cost for one object, in the API server's cost units: it
+// reckons a million of them to take 0.1 s, and allows 10,000,000
+// (k8s.io/apiserver, pkg/apis/cel/config.go). Flux's own rules cost 4 for a HelmRelease.
+const objectCost = 300_000
 
 // mostNames are the names that are compared with misspelt ones in a run, after which
 // findings have no such hint.
-const mostNames = 1_000_000
+const mostNames = 200_000
+
+// Hints counts the names that the hints about all objects of a run are chosen from. It is safe for
+// concurrent use.
+type Hints struct{ names atomic.Int64 }
 
 // suggest names the field that was meant, or those that there are, as a hint; meant is "" where
 // none comes near.
-func (b *Budget) suggest(name string, fields func() []string) (hint, meant string) {
-	if b != nil && b.names.Load() > mostNames {
+func (h *Hints) suggest(name string, fields func() []string) (hint, meant string) {
+	if h != nil && h.names.Load() > mostNames {
 		return "", ""
 	}
 	names := fields()
-	if b != nil {
-		b.names.Add(int64(len(names)))
+	if h != nil {
+		h.names.Add(int64(len(names)))
 	}
 	return suggest(name, names)
 }
 
-// Exhausted says whether the rules cost more than is allowed.
-func (b *Budget) Exhausted() bool { return b != nil && b.spent.Load() > runCost }
-
 // Foreign says whether the schema is none of the embedded ones.
 func (s *Schema) Foreign() bool { return s.foreign }
-
-func (b *Budget) spend(cost int64) {
-	if b != nil {
-		b.spent.Add(cost)
-	}
-}
 
 // rules are the compiled rules of a schema.
 type rules struct {
@@ -93,19 +66,32 @@ func countRules(s *structural.Structural) int {
 	return count
 }
 
-// compileRules prepares the rules of a schema on first use.
-func compileRules(s *structural.Structural, count int) func() rules {
-	return sync.OnceValue(func() (r rules) {
+// Prepare compiles the rules of the schema. Those of a foreign one are a unit of work: it must not
+// be called within another unit, nor must an object be judged there by a schema that is not prepared.
+func (s *Schema) Prepare() {
+	if s.ruleCount > 0 {
+		s.rules()
+	}
+}
+
+// compileRules compiles the rules of a schema.
+func (s *Schema) compileRules() (r rules) {
+	work := func() (err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				r = rules{err: fmt.Errorf("the rules cannot be compiled: %v", v)}
+				err = fmt.Errorf("the rules cannot be compiled: %v", v)
 			}
 		}()
-		if count > mostRules {
-			return rules{err: fmt.Errorf("there are %d rules, and at most %d are checked", count, mostRules)}
-		}
-		return rules{validator: cel.NewValidator(s, true, objectCost)}
-	})
+		r.validator = cel.NewValidator(s.structure, true, objectCost)
+		return nil
+	}
+	if !s.foreign {
+		r.err = work()
+		return r
+	}
+	name := s.GVK.GroupVersion().String() + " " + s.GVK.Kind
+	r.err = bounds.Do(bounds.Unit{Kind: "schema", File: s.origin.file, Line: s.origin.line, Name: name}, work)
+	return r
 }
 
 // violations evaluates the rules of a kind on an object that has its defaults.
@@ -113,40 +99,16 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	if s.ruleCount == 0 {
 		return nil
 	}
-	budget := opts.Budget
-	if !s.foreign {
-		budget = nil
-	}
-	if budget.Exhausted() {
-		return nil
-	}
-	if why := s.tooCostly(budget); why != "" {
-		return s.unchecked(why)
-	}
 	compiled := s.rules()
 	if compiled.err != nil {
 		return s.unchecked(compiled.err.Error())
 	}
-	errs, left := compiled.validator.Validate(context.Background(), nil, s.structure, clean, nil, objectCost)
-	budget.spend(objectCost - max(left, 0))
+	errs, _ := compiled.validator.Validate(context.Background(), nil, s.structure, clean, nil, objectCost)
 	found := make([]Problem, 0, len(errs))
 	for _, err := range errs {
 		found = append(found, s.violation(object, clean, err, opts))
 	}
 	return found
-}
-
-// tooCostly says why the rules of a schema are not even compiled, "" when they are.
-func (s *Schema) tooCostly(budget *Budget) string {
-	switch {
-	case !s.foreign:
-		return ""
-	case s.compileTime() > mostCompile:
-		return "it takes too long to compile them"
-	case budget != nil && budget.refused[s]:
-		return "those of the repository's definitions cost too much together"
-	}
-	return ""
 }
 
 // unchecked says that none of the rules is checked.

@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -126,14 +125,9 @@ func TestDefinitionsAreEvaluatedAsTheAPIServerDoes(t *testing.T) {
 
 // TestRulesThatCannotBeEvaluated are no violations.
 func TestRulesThatCannotBeEvaluated(t *testing.T) {
-	var many strings.Builder
-	for i := range mostRules + 1 {
-		fmt.Fprintf(&many, "{rule: 'self.a != %d'}, ", -i-1)
-	}
 	const items = "{type: array, items: {type: integer}}"
 	for name, c := range map[string]struct{ rules, want string }{
 		"of a newer Kubernetes": {"[{rule: 'self.a.isGreen()'}]", "the object: a rule of Foo cannot be compiled by this version"},
-		"too many":              {"[" + many.String() + "]", "the rules of Foo are not checked: there are 1001 rules, and at most 1000 are checked"},
 		"too costly":            {"[{rule: 'self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))'}]", "the object: the rules of Foo cost too much to be checked here"},
 	} {
 		s, err := FromDefinition(gvk("example.com/v1", "Foo"), true,
@@ -150,36 +144,6 @@ func TestRulesThatCannotBeEvaluated(t *testing.T) {
 		if len(found) != 1 || found[0].Kind != Unresolved || !found[0].Rule || found[0].Message != c.want {
 			t.Errorf("%s: got %v, want %q", name, found, c.want)
 		}
-	}
-}
-
-// TestBudget: what the rules of anybody's definitions cost is bounded for all
-// objects together, and our own are not counted.
-func TestBudget(t *testing.T) {
-	const text = `{type: object, x-kubernetes-validations: [{rule: 'self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))'}],
-  properties: {l: {type: array, items: {type: integer}}}}`
-	s, err := FromDefinition(gvk("example.com/v1", "Foo"), true, object(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := map[string]any{"apiVersion": "example.com/v1", "kind": "Foo", "l": []any{}}
-	for i := range 500 {
-		o["l"] = append(o["l"].([]any), int64(i))
-	}
-	var b Budget
-	n := 0
-	for ; !b.Exhausted() && n < 100; n++ {
-		s.ValidateWith(o, Options{Budget: &b})
-	}
-	if n < 5 || n > 20 {
-		t.Errorf("the budget is exhausted after %d objects", n)
-	}
-	if found := s.ValidateWith(o, Options{Budget: &b}); len(found) != 0 {
-		t.Errorf("after the budget is exhausted, rules are evaluated: %v", found)
-	}
-	release, _ := Lookup(gvk("helm.toolkit.fluxcd.io/v2", "HelmRelease"))
-	if found := release.ValidateWith(object(t, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {interval: 1h}"), Options{Budget: &b}); len(found) != 1 {
-		t.Errorf("the rules of embedded schemas are not evaluated: %v", found)
 	}
 }
 

@@ -46,18 +46,16 @@ type Schema struct {
 	// rules in CEL, compiled when the first object comes, and their number.
 	rules     func() rules
 	ruleCount int
-	// compileTime is what it takes to compile the rules, in µs.
-	compileTime func() int64
 	// meta validates the object's metadata; nil in the schema of metadata.
 	meta *Schema
 	// builtIn is a kind that the API server decodes into a Go type.
 	builtIn bool
 	// embedded says that whole objects stand in the objects.
 	embedded bool
-	// foreign is a schema that isn't one of ours: its rules have a budget, and
-	// effort says what judging objects by it takes.
+	// foreign is a schema that isn't one of ours, and origin where it is from: to compile its
+	// rules, and to judge an object by it, is a unit of work.
 	foreign bool
-	effort  *effort
+	origin  origin
 	// partial is a kind that may have more fields than are known.
 	partial bool
 	// kustomize is set for kustomize's files, which no API server reads.
@@ -211,8 +209,7 @@ func compile(props *apiextensionsv1.JSONSchemaProps, builtIn bool) (*Schema, err
 		builtIn:   builtIn,
 		embedded:  hasEmbedded(structure),
 	}
-	s.rules = compileRules(structure, s.ruleCount)
-	s.compileTime = sync.OnceValue(func() int64 { return compileTime(structure, s.ruleCount) })
+	s.rules = sync.OnceValue(s.compileRules)
 	return s, nil
 }
 

@@ -42,14 +42,14 @@ type source struct {
 	text       [sha256.Size]byte
 }
 
-// schema gives definitions with the same text the same schema.
-func (s *Set) schema(gvk schema.GroupVersionKind, namespaced bool, props map[string]any) (*Schema, error) {
+// schema gives definitions with the same text the same schema, that of the first.
+func (s *Set) schema(from origin, props map[string]any) (*Schema, error) {
 	text, err := json.Marshal(props)
 	if err != nil {
 		return nil, err
 	}
-	made, _ := s.copies.LoadOrStore(source{gvk, namespaced, sha256.Sum256(text)}, sync.OnceValues(func() (*Schema, error) {
-		return fromText(gvk, namespaced, text)
+	made, _ := s.copies.LoadOrStore(source{from.gvk, from.namespaced, sha256.Sum256(text)}, sync.OnceValues(func() (*Schema, error) {
+		return fromText(from, text)
 	}))
 	return made.(func() (*Schema, error))()
 }
@@ -58,8 +58,9 @@ func (s *Set) schema(gvk schema.GroupVersionKind, namespaced bool, props map[str
 type Definition struct {
 	Group, Kind string
 	Namespaced  bool
-	// Place says where it stands, in messages: FILE:LINE.
-	Place string
+	// File and Line of the definition; Line is 0 where it is not known.
+	File string
+	Line int
 	// Versions that are served. Each function gives the version's
 	// openAPIV3Schema as plain values; it is called once, when the first object
 	// of the version comes.
@@ -80,8 +81,16 @@ func (s *Set) Add(d Definition) {
 	s.definitions[of] = append(s.definitions[of], d.compilable(s.schema))
 }
 
+// place of the definition, in messages.
+func (d Definition) place() string {
+	if d.Line == 0 {
+		return d.File
+	}
+	return fmt.Sprintf("%s:%d", d.File, d.Line)
+}
+
 // compilable gives each version its schema on first use, made by a function.
-func (d Definition) compilable(make func(schema.GroupVersionKind, bool, map[string]any) (*Schema, error)) *Definition {
+func (d Definition) compilable(make func(origin, map[string]any) (*Schema, error)) *Definition {
 	d.compiled = map[string]func() (*Schema, error){}
 	for name, read := range d.Versions {
 		d.compiled[name] = sync.OnceValues(func() (*Schema, error) {
@@ -89,7 +98,8 @@ func (d Definition) compilable(make func(schema.GroupVersionKind, bool, map[stri
 			if err != nil {
 				return nil, err
 			}
-			return make(schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Kind}, d.Namespaced, props)
+			gvk := schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Kind}
+			return make(origin{gvk, d.Namespaced, d.File, d.Line}, props)
 		})
 	}
 	return &d
@@ -97,14 +107,14 @@ func (d Definition) compilable(make func(schema.GroupVersionKind, bool, map[stri
 
 // DefinitionOf reads a CustomResourceDefinition that is given as plain values,
 // such as one that was built. The object must not be changed afterwards.
-func DefinitionOf(object map[string]any, place string) (Definition, bool) {
+func DefinitionOf(object map[string]any, file string, line int) (Definition, bool) {
 	apiVersion, _ := object["apiVersion"].(string)
 	if !strings.HasPrefix(apiVersion, "apiextensions.k8s.io/") || object["kind"] != definitionKind {
 		return Definition{}, false
 	}
 	spec, _ := object["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
-	d := Definition{Place: place, Namespaced: spec["scope"] == "Namespaced", Versions: map[string]func() (map[string]any, error){}}
+	d := Definition{File: file, Line: line, Namespaced: spec["scope"] == "Namespaced", Versions: map[string]func() (map[string]any, error){}}
 	d.Group, _ = spec["group"].(string)
 	d.Kind, _ = names["kind"].(string)
 	versions, _ := spec["versions"].([]any)
@@ -199,7 +209,7 @@ func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema
 		}
 		one, err := compile()
 		if err != nil {
-			return nil, &MissingError{GVK: gvk, Reason: fmt.Sprintf("the %s in %s cannot be used: %v", definitionKind, d.Place, err)}
+			return nil, &MissingError{GVK: gvk, Reason: fmt.Sprintf("the %s in %s cannot be used: %v", definitionKind, d.place(), err)}
 		}
 		if !slices.Contains(found, one) {
 			found = append(found, one)

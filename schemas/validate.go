@@ -94,8 +94,8 @@ func (s *Schema) Validate(object map[string]any) []Problem {
 
 // Options of a validation.
 type Options struct {
-	// Budget that the rules of many objects share; nil is one for this object.
-	Budget *Budget
+	// Hints are those that many objects share; nil bounds none.
+	Hints *Hints
 	// Literal says that Flux substitutes nothing in the object any more: ${VAR}
 	// is a value like others.
 	Literal bool
@@ -110,9 +110,6 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	}
 	if s.plain != nil {
 		return sorted(s.plain.problems(object, opts), opts)
-	}
-	if problems := s.overstrains(object, opts.Budget); problems != nil {
-		return problems
 	}
 	if s.partial {
 		return sorted(append(s.byServer(object, opts), s.slips(object, opts)...), opts)
@@ -275,7 +272,7 @@ func (s *Schema) unknown(at, path []any, o Options) Problem {
 		in = "at the top of " + s.GVK.Kind
 	}
 	p.Message = fmt.Sprintf("unknown field %q %s", name, in)
-	p.Hint, p.meant = o.Budget.suggest(name, func() []string { return fieldsAt(s.structure, path[:len(path)-1], s.meta != nil) })
+	p.Hint, p.meant = o.Hints.suggest(name, func() []string { return fieldsAt(s.structure, path[:len(path)-1], s.meta != nil) })
 	return p
 }
 

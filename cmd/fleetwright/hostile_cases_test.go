@@ -92,6 +92,7 @@ func hostileCases() []hostileCase {
 	all = append(all, schemaBombs()...)
 	all = append(all, graphBombs()...)
 	all = append(all, ruleBombs()...)
+	all = append(all, bootstrapBombs()...)
 	all = append(all, hostileReferences()...)
 	all = append(all, hostileCharts()...)
 	return append(all, oddFiles()...)

@@ -28,7 +28,7 @@ func schemaBombs() []hostileCase {
 	numbers := func(n int, format string) string {
 		return repeat(n, func(i int) string { return fmt.Sprintf(format, i) })
 	}
-	const unjudged = "whether the schema of Thing holds costs too much to be checked"
+	const unjudged = "whether the schema of Thing holds is not checked"
 	return []hostileCase{
 		app("many alternatives", map[string]string{
 			"crd.yaml": listOf("type: object, x-kubernetes-preserve-unknown-fields: true, oneOf: [" + numbers(500, "{required: [a%d]}, ") + "]"),
@@ -47,7 +47,7 @@ func schemaBombs() []hostileCase {
 			"a.yaml": repeat(200, func(i int) string {
 				return strings.Replace(thing("s: "+strings.Repeat("a", 2000)), "name: a", fmt.Sprint("name: a", i), 1)
 			}),
-		}, "the schema of Thing is not checked: those of the repository's definitions cost too much together"),
+		}, "not checked"),
 		app("many defaults", map[string]string{
 			"crd.yaml": definition("{type: object, x-kubernetes-validations: [{rule: 'true'}], properties: {l: {type: array, maxItems: 5000, items: {type: object, properties: {" + numbers(500, "f%d: {type: string, default: x}, ") + "}}}}}"),
 			"a.yaml":   thing("l: [" + strings.Repeat("{}, ", 5000) + "]"),
@@ -64,11 +64,11 @@ func schemaBombs() []hostileCase {
 		app("rules in every field", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + numbers(900, "f%d: {type: string, x-kubernetes-validations: [{rule: \"self.split(',').all(x, x.size() > 3 && x.matches('(a|b)*'))\"}]}, ") + "}}"),
 			"a.yaml":   thing(numbers(900, "f%d: aaa\n")),
-		}, "the rules of Thing are not checked"),
+		}),
 		app("a long rule", map[string]string{
 			"crd.yaml": definition("{type: object, x-kubernetes-validations: [{rule: '" + strings.TrimSuffix(strings.Repeat("self.a == 1 || ", 20_000), " || ") + "'}, {rule: '" + strings.Repeat("(", 5000) + "self.a == 1" + strings.Repeat(")", 5000) + "'}], properties: {a: {type: integer}}}"),
 			"a.yaml":   thing("a: 2"),
-		}, "the rules of Thing are not checked"),
+		}, "a rule of Thing cannot be compiled"),
 		app("a deep definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {a: " + strings.Repeat("{type: object, default: {}, properties: {a: ", 60) + "{type: string}" + strings.Repeat("}}", 60) + "}}"),
 			"a.yaml":   thing("a: " + strings.Repeat("{a: ", 60) + "b" + strings.Repeat("}", 60)),

@@ -1,9 +1,12 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // all evaluates the helmfiles and charts of a repository, and returns the releases
@@ -19,16 +22,12 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 			}
 		}
 	}
-	left := int64(maxWork)
 	evaluate := func(file string) error {
-		// One file must not use up what the others need.
-		r.work, r.budget = min(left, maxFileWork), maxFilesOfHelmfile
-		granted := r.work
-		releases, err := r.inWorlds(file)
+		r.budget = maxFilesOfHelmfile
+		releases, err := r.measured(file, func() ([]*release, error) { return r.inWorlds(file) })
 		if err != nil {
 			return err
 		}
-		left -= granted - max(r.work, 0)
 		add(releases)
 		return r.ctx.Err()
 	}
@@ -48,7 +47,6 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 			}
 		}
 	}
-	r.work = min(left, maxFileWork)
 	add(r.charts())
 	for _, releases := range out {
 		slices.SortStableFunc(releases, byPlace)
@@ -56,14 +54,31 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 	return out, nil
 }
 
+// measured evaluates a file, a unit of work. Where it takes more than it may, one release stands for
+// the file, of which nothing can be told.
+func (r *reader) measured(file string, evaluate func() ([]*release, error)) (releases []*release, err error) {
+	unit := bounds.Unit{Kind: "bootstrap", File: file}
+	err = bounds.Do(unit, func() (err error) {
+		releases, err = evaluate()
+		return err
+	})
+	var exceeded *bounds.Error
+	if errors.As(err, &exceeded) {
+		out := &release{definition: helmfileDefinition, cluster: bootstrapCluster(r.paths(), file), place: place{file, 1}}
+		out.unreadable = "the file is not evaluated: " + exceeded.Error()
+		return []*release{out}, nil
+	}
+	return releases, err
+}
+
 // usedBy are the files that another helmfile names as a base or calls, and parts the templates that
 // another's own text reads: they are no helmfiles.
 func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 	used, parts = map[string]bool{}, map[string]bool{}
 	for _, file := range files {
-		r.work, r.budget = maxFileWork, maxFilesOfHelmfile
-		h, err := r.helmfile(file, nil, nil)
-		if err != nil {
+		var h *helmfile
+		r.budget = maxFilesOfHelmfile
+		if _, err := r.measured(file, func() (_ []*release, err error) { h, err = r.helmfile(file, nil, nil); return nil, err }); err != nil || h == nil {
 			continue
 		}
 		for p := range r.reads {

@@ -33,7 +33,7 @@ func (r *rendering) equalAny(a, b any, more ...any) (any, error) {
 		}
 	}
 	if unknown != nil {
-		return r.derived(*unknown, "eq", append([]any{a, b}, more...)...)
+		return r.derived(*unknown, "eq", append([]any{a, b}, more...)...), nil
 	}
 	return false, nil
 }

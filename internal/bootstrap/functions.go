@@ -1,7 +1,6 @@
 package bootstrap
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,80 +37,64 @@ var pureFunctions = []string{
 	"untitle", "upper", "urlJoin", "urlParse", "values",
 }
 
-// growing functions are evaluated too: their results can be far larger than
-// their arguments, and cost says how large before they run.
-func growing() map[string]func(args []reflect.Value) int64 {
-	product := func(of ...int) func([]reflect.Value) int64 {
-		return func(args []reflect.Value) int64 {
-			n := int64(1)
-			for _, i := range of {
-				n = saturate(n, 1+length(args[i]))
-			}
-			return n
-		}
-	}
-	// A repetition makes a regular expression up to a thousand times as large, and
-	// a replacement the text as many times as it is long.
-	matching := func(of ...int) func([]reflect.Value) int64 {
-		return func(args []reflect.Value) int64 {
-			n := product(of[:2]...)(args)
-			if strings.Contains(strings.ReplaceAll(args[0].String(), `\{`, ""), "{") {
-				n = saturate(n, 1000)
-			}
-			if len(of) > 2 {
-				n += product(of[1:]...)(args)
-			}
-			return n
-		}
-	}
-	number := func(i int) func([]reflect.Value) int64 {
-		return func(args []reflect.Value) int64 { return magnitude(args[i]) }
-	}
-	times := func(n, text int) func([]reflect.Value) int64 {
-		return func(args []reflect.Value) int64 { return saturate(1+magnitude(args[n]), 1+length(args[text])) }
-	}
-	return map[string]func([]reflect.Value) int64{
-		"repeat": times(0, 1), "indent": times(0, 1), "nindent": times(0, 1),
-		"until": number(0), "untilStep": func(args []reflect.Value) int64 { return magnitude(args[0]) + magnitude(args[1]) },
-		"replace": product(1, 2), "join": product(0, 1),
-		"wrap": product(1), "wrapWith": product(1, 2),
-		"regexFind": matching(0, 1), "regexMatch": matching(0, 1),
-		"uniq": product(0, 0), "mustUniq": product(0, 0),
-		"without": product(0, 1), "mustWithout": product(0, 1),
-		"regexFindAll": matching(0, 1), "regexReplaceAll": matching(0, 1, 2),
-		"regexReplaceAllLiteral": matching(0, 1, 2), "regexSplit": matching(0, 1),
-	}
+// freeFunctions are sprig's whose results can be far larger than their arguments, made piece by
+// piece: what they take is measured.
+var freeFunctions = []string{
+	"mustUniq", "mustWithout", "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit",
+	"uniq", "without", "wrap",
 }
 
-// saturate multiplies without overflow.
-func saturate(a, b int64) int64 {
-	if a != 0 && b > maxWork/a {
-		return maxWork + 1
-	}
-	return a * b
+// sizes are how large the results of sprig's other functions are, in bytes or items: they ask for
+// much memory at once, of which there may not be as much.
+var sizes = map[string]func(args []reflect.Value) int64{
+	"repeat": func(args []reflect.Value) int64 { return times(args[0].Int(), int64(args[1].Len())) },
+	"indent": indented, "nindent": indented,
+	"until":     func(args []reflect.Value) int64 { return max(args[0].Int(), -args[0].Int()) },
+	"untilStep": counted, "replace": replaced, "join": joined,
+	// A text has no more lines than twice as many as their length goes into it.
+	"wrapWith": func(args []reflect.Value) int64 {
+		return times(2*int64(args[2].Len())/max(args[0].Int(), 1)+1, int64(args[1].Len()))
+	},
 }
 
-// magnitude of an integer argument, for a function that counts to it.
-func magnitude(v reflect.Value) int64 {
-	if v.Kind() == reflect.Interface {
-		v = v.Elem()
-	}
-	if !v.CanInt() {
+func counted(args []reflect.Value) int64 {
+	if args[2].Int() == 0 {
 		return 0
 	}
-	if n := v.Int(); n >= 0 && n <= maxWork {
-		return n
-	} else if n < 0 && n >= -maxWork {
-		return -n
-	}
-	return maxWork + 1
+	return (args[1].Int() - args[0].Int()) / args[2].Int()
 }
 
-// length of a text or list argument, texts in a list included.
-func length(v reflect.Value) int64 {
-	n, err := sizeOf(v, maxValueSize, 0)
-	if err != nil {
-		return maxWork + 1
+// times is a number, that may be any, of parts of a size: without overflow where it is too large.
+func times(number, size int64) int64 { return min(max(number, 0), maxTextBytes+1) * size }
+
+func indented(args []reflect.Value) int64 {
+	text := args[1].String()
+	return times(args[0].Int(), int64(1+strings.Count(text, "\n"))) + int64(len(text))
+}
+
+func replaced(args []reflect.Value) int64 {
+	old, replacement, text := args[0].String(), args[1].String(), args[2].String()
+	return int64(len(text)) + times(int64(len(replacement)-len(old)), int64(strings.Count(text, old)))
+}
+
+// joined counts the texts of a list: what else is in it is made a text of its own.
+func joined(args []reflect.Value) int64 {
+	list := args[1]
+	for list.Kind() == reflect.Interface {
+		list = list.Elem()
+	}
+	if list.Kind() != reflect.Slice {
+		return 0
+	}
+	n := int64(0)
+	for i := range list.Len() {
+		item := list.Index(i)
+		if item.Kind() == reflect.Interface {
+			item = item.Elem()
+		}
+		if item.Kind() == reflect.String {
+			n += int64(item.Len() + args[0].Len())
+		}
 	}
 	return n
 }
@@ -123,13 +106,10 @@ func (r *rendering) bind() template.FuncMap {
 	for name := range all {
 		out[name] = r.refused(name)
 	}
-	for _, name := range pureFunctions {
-		out[name] = r.guard(name, all[name], nil)
+	for _, name := range slices.Concat(pureFunctions, freeFunctions, slices.Collect(maps.Keys(sizes))) {
+		out[name] = r.guard(name, all[name])
 	}
-	for name, cost := range growing() {
-		out[name] = r.guard(name, all[name], cost)
-	}
-	out["sprigGet"] = r.guard("get", all["get"], nil)
+	out["sprigGet"] = r.guard("get", all["get"])
 	for _, name := range []string{"envExec", "fetchSecretValue", "expandSecretRefs"} {
 		out[name] = r.refused(name)
 	}
@@ -162,7 +142,7 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 	}
 	out := template.FuncMap{"readDirEntries": r.refused("readDirEntries")}
 	for name, f := range own {
-		out[name] = r.guard(name, f, nil)
+		out[name] = r.guard(name, f)
 	}
 	return out
 }
@@ -170,25 +150,23 @@ func (r *rendering) helmfileFunctions() template.FuncMap {
 // builtins are the template package's own, guarded in the same way, and the two
 // functions that rewrite adds.
 func (r *rendering) builtins() template.FuncMap {
-	out := template.FuncMap{
-		"printf":          r.guard("printf", r.formatted, printfCost),
-		"print":           r.guard("print", fmt.Sprint, nil),
-		"println":         r.guard("println", fmt.Sprintln, nil),
-		"html":            r.guard("html", template.HTMLEscaper, nil),
-		"js":              r.guard("js", template.JSEscaper, nil),
-		"urlquery":        r.guard("urlquery", template.URLQueryEscaper, nil),
-		"len":             r.guard("len", lengthOf, nil),
-		"index":           r.guard("index", index, nil),
-		"eq":              r.guard("eq", r.equalAny, nil),
-		"ne":              r.guard("ne", r.unequal, nil),
-		"lt":              r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }, nil),
-		"le":              r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }, nil),
-		"gt":              r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }, nil),
-		"ge":              r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }, nil),
+	return template.FuncMap{
+		"printf":          r.guard("printf", r.formatted),
+		"print":           r.guard("print", fmt.Sprint),
+		"println":         r.guard("println", fmt.Sprintln),
+		"html":            r.guard("html", template.HTMLEscaper),
+		"js":              r.guard("js", template.JSEscaper),
+		"urlquery":        r.guard("urlquery", template.URLQueryEscaper),
+		"len":             r.guard("len", lengthOf),
+		"index":           r.guard("index", index),
+		"eq":              r.guard("eq", r.equalAny),
+		"ne":              r.guard("ne", r.unequal),
+		"lt":              r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }),
+		"le":              r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }),
+		"gt":              r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }),
+		"ge":              r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }),
 		"not":             r.not,
 		"call":            r.refused("call"),
-		stepFunction:      func() (string, error) { return "", r.spend(64) },
-		printFunction:     func(v any) (any, error) { return v, r.spendOn(v) },
 		conditionFunction: r.condition,
 		eitherFunction:    r.either,
 		loopFunction: func(v any) (any, error) {
@@ -198,7 +176,6 @@ func (r *rendering) builtins() template.FuncMap {
 			return v, nil
 		},
 	}
-	return out
 }
 
 // openly says of a value that is nothing but a mark which one it is.
@@ -249,7 +226,7 @@ func (r *rendering) ternary(yes, no, condition any) (any, error) {
 	if m, bad := r.openly(condition); bad {
 		holds, known := r.holds(m)
 		if !known {
-			return r.derived(m, "ternary", yes, no)
+			return r.derived(m, "ternary", yes, no), nil
 		}
 		condition = holds
 	}
@@ -295,11 +272,10 @@ func environmentMark(reader, variable string) mark {
 	return mark{reason: "the template reads the environment: " + reader, variable: variable}
 }
 
-// guard wraps a function: a mark among the arguments is the result, the cost is
-// taken from the budget before and after, and cyclic or huge values are refused.
+// guard wraps a function: a mark among the arguments is the result, and huge texts are refused.
 // Parameter types stay as they are, so that templates that helmfile refuses for
 // a wrong type are refused here too.
-func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) any {
+func (r *rendering) guard(name string, f any) any {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()
 	in := make([]reflect.Type, t.NumIn())
@@ -319,38 +295,26 @@ func (r *rendering) guard(name string, f any, cost func([]reflect.Value) int64) 
 		return out
 	}
 	return reflect.MakeFunc(wrapped, func(args []reflect.Value) []reflect.Value {
-		spent := int64(8)
 		for _, a := range args {
 			if m, bad := r.markIn(name, a); bad {
-				return result(r.derived(m, name, interfaces(args)...))
+				return result(r.derived(m, name, interfaces(args)...), nil)
 			}
-			n, err := sizeOf(a, maxValueSize, 0)
-			if err != nil {
-				return result(nil, err)
-			}
-			spent += n
 		}
-		if cost != nil {
-			spent += cost(args)
-		}
-		if err := r.spend(spent); err != nil {
-			return result(nil, err)
+		if size := sizes[name]; size != nil && size(args) > maxTextBytes {
+			return result(nil, errTooLarge)
 		}
 		v, err := invoke(fn, withoutCycle(name, args))
 		if err != nil {
 			return result(nil, err)
 		}
-		if text, ok := v.(string); ok && strings.Contains(text, `\ue0f7`) {
+		text, ok := v.(string)
+		switch {
+		case len(text) > maxTextBytes:
+			return result(nil, errTooLarge)
+		case ok && strings.Contains(text, `\ue0f7`):
 			v = unescapedMarks.Replace(text)
 		}
-		if v, err = r.changed(name, v, args); err != nil {
-			return result(nil, err)
-		}
-		size, err := sizeOf(reflect.ValueOf(v), maxValueSize, 0)
-		if err == nil {
-			err = r.spend(size)
-		}
-		return result(v, err)
+		return result(r.changed(name, v, args), nil)
 	}).Interface()
 }
 
@@ -359,23 +323,19 @@ var changers = []string{"trim", "trimSuffix", "trimPrefix", "indent", "nindent",
 	"regexReplaceAllLiteral", "quote", "squote", "upper", "lower"}
 
 // changed gives the marks in the text that a function made of another one marks of their own.
-func (r *rendering) changed(name string, v any, args []reflect.Value) (any, error) {
+func (r *rendering) changed(name string, v any, args []reflect.Value) any {
 	text, ok := v.(string)
 	if !ok || !strings.Contains(text, markOpen) || !slices.Contains(changers, name) {
-		return v, nil
+		return v
 	}
 	var others []any // what is done to the text
 	for _, a := range args[:len(args)-1] {
 		others = append(others, a.Interface())
 	}
-	var failed error
-	out := anyMark.ReplaceAllStringFunc(text, func(s string) string {
+	return anyMark.ReplaceAllStringFunc(text, func(s string) string {
 		m, _ := r.marked(s)
-		made, err := r.derived(m, name, others...)
-		failed = cmp.Or(failed, err)
-		return made
+		return r.derived(m, name, others...)
 	})
-	return out, failed
 }
 
 func interfaces(args []reflect.Value) []any {
@@ -495,49 +455,6 @@ func (r *rendering) markIn(function string, v reflect.Value) (mark, bool) {
 	return mark{}, false
 }
 
-// sizeOf counts the values and bytes of a value as it would print: what is
-// shared counts each time. It fails above the limit and on a cycle.
-func sizeOf(v reflect.Value, limit int64, depth int) (int64, error) {
-	if depth > maxValueDepth {
-		return 0, errTooDeep
-	}
-	n := int64(1)
-	add := func(child reflect.Value) error {
-		size, err := sizeOf(child, limit-n, depth+1)
-		if n += size; err == nil && n > limit {
-			err = errTooLarge
-		}
-		return err
-	}
-	switch v.Kind() {
-	case reflect.String:
-		n += int64(v.Len())
-	case reflect.Interface, reflect.Pointer:
-		if !v.IsNil() {
-			return n, add(v.Elem())
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			if err := add(v.Index(i)); err != nil {
-				return n, err
-			}
-		}
-	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if err := add(it.Key()); err != nil {
-				return n, err
-			}
-			if err := add(it.Value()); err != nil {
-				return n, err
-			}
-		}
-	}
-	if n > limit {
-		return n, errTooLarge
-	}
-	return n, nil
-}
-
 // formatted is printf. Where something stands in memory is another place each time.
 func (r *rendering) formatted(format string, args ...any) string {
 	if printsAddress.MatchString(strings.ReplaceAll(format, "%%", "")) {
@@ -547,28 +464,6 @@ func (r *rendering) formatted(format string, args ...any) string {
 }
 
 var printsAddress = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
-
-// takesWidth is a verb whose width is an argument, or which names its argument.
-var takesWidth = regexp.MustCompile(`%[-+# 0-9.]*[*\[]`)
-
-// printfCost is the size of the arguments and of all widths that the format
-// asks for.
-func printfCost(args []reflect.Value) int64 {
-	format := args[0].String()
-	verbs := int64(strings.Count(format, "%"))
-	if takesWidth.MatchString(format) {
-		return saturate(1+length(args[1]), 1_000_000*verbs)
-	}
-	n, width := int64(0), int64(0)
-	for _, c := range format {
-		if c >= '0' && c <= '9' {
-			width = min(width*10+int64(c-'0'), maxWork)
-			continue
-		}
-		n, width = n+width, 0
-	}
-	return n + length(args[1])
-}
 
 // locate resolves a path to one in the repository, from the folder dir. The mark
 // says why it leads to none. Of a path that leads out of the repository, nothing

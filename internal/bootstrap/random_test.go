@@ -616,6 +616,7 @@ func FuzzHelmfile(f *testing.F) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			r := &reader{engine: newEngine(ctx, repo), repo: repo}
+			hold(r.engine)
 			all, err := r.all([]string{name})
 			if err != nil {
 				t.Fatalf("%q: %v", text, err)

@@ -216,7 +216,7 @@ var helmfilesNames = strings.NewReplacer("bootstrap.stateData", "*state.Environm
 // templateReason is the reason for which a template fails, in helmfile's words.
 func templateReason(err error) string {
 	// What exceeds a bound of this evaluation is clearer without where it did.
-	for _, bound := range bounds {
+	for _, bound := range ownBounds {
 		if errors.Is(err, bound) {
 			return bound.Error()
 		}
@@ -224,8 +224,8 @@ func templateReason(err error) string {
 	return shortened(helmfilesNames.Replace(err.Error()))
 }
 
-// bounds are the errors about what only this evaluation refuses.
-var bounds = []error{errTooMuchWork, errTooLarge, errTooDeep, errNested, errInherits}
+// ownBounds are the errors about what only this evaluation refuses.
+var ownBounds = []error{errTooLarge, errTooDeep, errNested, errInherits}
 
 // errUndecided is about a condition on what cannot be known here: helmfile may
 // well accept the template.
@@ -234,7 +234,7 @@ var errUndecided = errors.New("a condition depends on what cannot be known")
 func isUndecided(err error) bool {
 	var unknown *unknownError
 	return errors.As(err, &unknown) || errors.Is(err, errUndecided) ||
-		slices.ContainsFunc(bounds, func(bound error) bool { return errors.Is(err, bound) })
+		slices.ContainsFunc(ownBounds, func(bound error) bool { return errors.Is(err, bound) })
 }
 
 // checkReleases notes the releases that helmfile refuses as a whole: two of one

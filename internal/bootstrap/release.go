@@ -338,9 +338,6 @@ func (e *evaluation) text(t text) text {
 	if !strings.Contains(t.value, "{{") {
 		return e.known(t)
 	}
-	if err := e.spendOn(e.h.values, e.h.env.values, e.h.env.defaults); err != nil {
-		return text{place: t.place, unknown: &mark{reason: err.Error()}}
-	}
 	out, err := e.render(e.h.dir, t.value, e.data())
 	if err != nil {
 		return text{place: t.place, unknown: e.failed(t.place, err)}
@@ -641,11 +638,7 @@ func (e *evaluation) addExisting(r *release, l *layered, t text, p, content stri
 	line := func(n int) int { return n }
 	at := place{p, 1}
 	if strings.HasSuffix(p, ".gotmpl") {
-		err := e.spendOn(e.h.values, e.h.env.values, e.h.env.defaults)
-		rendered := ""
-		if err == nil {
-			rendered, err = e.render(path.Dir(p), content, e.fileData(r))
-		}
+		rendered, err := e.render(path.Dir(p), content, e.fileData(r))
 		if err != nil {
 			m := e.failed(place{p, lineOfTemplateError(err)}, err)
 			if m.missing != "" {

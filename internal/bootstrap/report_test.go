@@ -173,7 +173,6 @@ metadata: {name: a, namespace: n}
 spec: {chart: {spec: {chart: a}}, values: {x: "${A:-${B:-${C}}}"}}
 `
 	for name, file := range map[string]string{
-		"endless loop":      release + "    values: ['{{ range 1000000000000 }}{{ end }}']\n",
 		"exponential":       "templates:\n" + chain.String() + "  t300: {}\nreleases:\n" + many,
 		"escape":            release + "    values: [../../../../etc/passwd, /etc/passwd, '{{ readFile \"../../../etc/passwd\" }}']\n",
 		"bases of itself":   "bases: [helmfile.yaml, ./helmfile.yaml]\n" + release,

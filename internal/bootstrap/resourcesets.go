@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -80,7 +81,11 @@ func (g *git) expand(o *reconcile.Object) []*reconcile.Object {
 		g.setEngine = newSetEngine(g)
 	}
 	x := &expansion{git: g, resourceSet: set, whole: g.object(o), seen: map[reconcile.Identity]bool{}}
-	x.run()
+	work := func() error { x.run(); return nil }
+	unit := bounds.Unit{Kind: "document", File: o.File, Line: o.Line, Name: fmt.Sprintf("ResourceSet %s/%s", o.Namespace, o.Name)}
+	if err := bounds.Do(unit, work); err != nil {
+		x.fail(err)
+	}
 	return set.objects
 }
 
@@ -225,9 +230,6 @@ func (x *expansion) comparable(source string) string {
 }
 
 func (x *expansion) render(source string, input map[string]any) (string, error) {
-	if err := x.setEngine.spendOn(input); err != nil {
-		return "", err
-	}
 	x.setEngine.rendering.inputs = input
 	return x.setEngine.render(".", source, nil)
 }
@@ -340,17 +342,16 @@ func (x *expansion) certain(v *value) *value {
 // newSetEngine evaluates the templates of ResourceSets, which see no file.
 func newSetEngine(g *git) *engine {
 	e := newEngine(g.ctx, noFiles{})
-	e.work = maxFileWork
 	r := e.rendering
 	r.left, r.right = "<<", ">>"
 	known := r.functions
 	known["get"] = known["sprigGet"]
 	known["slugify"] = r.slugify
 	for _, name := range []string{"toYaml", "mustToYaml"} {
-		known[name] = r.guard("toYaml", marshalled, nil)
+		known[name] = r.guard("toYaml", marshalled)
 	}
-	r.functions = template.FuncMap{stepFunction: known[stepFunction], conditionFunction: known[conditionFunction],
-		eitherFunction: known[eitherFunction], loopFunction: known[loopFunction], printFunction: known[printFunction],
+	r.functions = template.FuncMap{conditionFunction: known[conditionFunction],
+		eitherFunction: known[eitherFunction], loopFunction: known[loopFunction],
 		"inputs": func() any { return r.inputs }}
 	for _, name := range strings.Fields(setFunctions) {
 		if f, ok := known[name]; ok {

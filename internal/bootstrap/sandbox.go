@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,24 +13,20 @@ import (
 	"text/template/parse"
 )
 
-// Bounds of the template evaluation. A real values template renders a few
-// kilobytes in a few hundred steps.
+// Bounds of templates, their texts and their output: exact, and cheap to count. A real values
+// template renders a few kilobytes. What an evaluation takes is measured: see [reader.measured].
 const (
 	maxTemplateBytes   = 1 << 20
 	maxTemplateActions = 20_000
-	maxOutputBytes     = 8 << 20
-	maxValueSize       = 8 << 20
+	maxTextBytes       = 8 << 20
 	maxValueDepth      = 300
 	maxIncludeDepth    = 50
-	maxWork            = 64 << 20
-	maxFileWork        = 16 << 20
 )
 
 var (
-	errTooMuchWork = errors.New("the template does more work than a bootstrap needs")
-	errTooLarge    = errors.New("the template makes a value larger than a bootstrap needs")
-	errTooDeep     = errors.New("the template makes a value that is nested too deep")
-	errNested      = fmt.Errorf("templates include each other more than %d deep", maxIncludeDepth)
+	errTooLarge = errors.New("the template makes a value larger than a bootstrap needs")
+	errTooDeep  = errors.New("the template makes a value that is nested too deep")
+	errNested   = fmt.Errorf("templates include each other more than %d deep", maxIncludeDepth)
 )
 
 // engine evaluates helmfile's templates without executing, fetching or reading
@@ -39,14 +34,9 @@ var (
 // environment, network) doesn't stop it: the function returns a mark, and what
 // is made of a mark is unresolved. So one such call leaves the rest of a file
 // readable.
-//
-// The work of all templates of one engine is bounded, as is the size of each
-// value and output.
 type engine struct {
 	ctx   context.Context
 	files files
-	work  int64
-	steps int
 	marks []mark
 	index map[mark]int
 	all   []string        // paths
@@ -92,7 +82,7 @@ type mark struct {
 }
 
 func newEngine(ctx context.Context, f files) *engine {
-	e := &engine{ctx: ctx, files: f, work: maxWork, index: map[mark]int{}, reads: map[string]bool{}, checked: map[[sha256.Size]byte]error{}}
+	e := &engine{ctx: ctx, files: f, index: map[mark]int{}, reads: map[string]bool{}, checked: map[[sha256.Size]byte]error{}}
 	e.rendering = &rendering{engine: e, left: "{{", right: "}}", parsed: map[string]*template.Template{}, beside: map[string][]string{}}
 	e.rendering.functions = e.rendering.bind()
 	return e
@@ -159,31 +149,6 @@ var unescapedMarks = func() *strings.Replacer {
 	}
 	return strings.NewReplacer(pairs...)
 }()
-
-// spend takes from the budget of all templates.
-func (e *engine) spend(n int64) error {
-	if e.work -= n; e.work < 0 {
-		return errTooMuchWork
-	}
-	if e.steps++; e.steps%256 == 0 {
-		return e.ctx.Err()
-	}
-	return nil
-}
-
-// spendOn takes the size of values from the budget, before they are copied.
-func (e *engine) spendOn(values ...any) error {
-	for _, v := range values {
-		n, err := sizeOf(reflect.ValueOf(v), maxValueSize, 0)
-		if err == nil {
-			err = e.spend(n)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // render evaluates a template text. Files that it reads are relative to dir.
 func (e *engine) render(dir, text string, data any) (string, error) {
@@ -258,7 +223,7 @@ const mostParsed = 200
 func (r *rendering) parse(text string) (*template.Template, error) {
 	helpers := r.helpers()
 	if t, known := r.parsed[text]; known && len(helpers) == 0 {
-		return t, r.spend(int64(len(text)))
+		return t, nil
 	}
 	t, err := r.parseWith(helpers, text)
 	if err == nil && len(helpers) == 0 && len(r.parsed) < mostParsed && len(text) < maxTemplateBytes/64 {
@@ -307,9 +272,6 @@ func (r *rendering) parseInto(t *template.Template, text string) (*template.Temp
 	if len(text) > maxTemplateBytes || strings.Count(text, r.left) > maxTemplateActions {
 		return nil, errTooLarge
 	}
-	if err := r.spend(int64(len(text))); err != nil {
-		return nil, err
-	}
 	t, err := t.Parse(text)
 	if err != nil {
 		return nil, err
@@ -328,7 +290,7 @@ func (r *rendering) execute(t *template.Template, data any) (string, error) {
 		return "", errNested
 	}
 	defer func() { r.depth-- }()
-	out := &boundedWriter{left: maxOutputBytes}
+	out := &boundedWriter{left: maxTextBytes}
 	if r.out == nil {
 		r.out = out
 	}
@@ -351,11 +313,9 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 
 // Names of the functions that rewrite adds to a template. A template could call
 // them itself, which does no harm.
-const stepFunction, conditionFunction, eitherFunction, loopFunction, printFunction = "_step", "_condition", "_either", "_loop", "_print"
+const conditionFunction, eitherFunction, loopFunction = "_condition", "_either", "_loop"
 
-// rewrite makes every list of nodes count a step, so that loops without output
-// end, every condition decide or refuse a mark, so that no branch is guessed, and everything
-// that is printed be of a bounded size, without a cycle.
+// rewrite makes every condition decide or refuse a mark, so that no branch is guessed.
 func rewrite(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -364,9 +324,6 @@ func rewrite(list *parse.ListNode) {
 		switch n := n.(type) {
 		case *parse.ActionNode:
 			rewritePipe(n.Pipe)
-			if n.Pipe != nil && len(n.Pipe.Decl) == 0 {
-				n.Pipe.Cmds = append(n.Pipe.Cmds, command(n.Pos, printFunction))
-			}
 		case *parse.TemplateNode:
 			rewritePipe(n.Pipe)
 		case *parse.IfNode:
@@ -377,9 +334,6 @@ func rewrite(list *parse.ListNode) {
 			rewriteBranch(&n.BranchNode, loopFunction)
 		}
 	}
-	step := &parse.ActionNode{NodeType: parse.NodeAction, Pos: list.Pos, Pipe: &parse.PipeNode{
-		NodeType: parse.NodePipe, Pos: list.Pos, Cmds: []*parse.CommandNode{command(list.Pos, stepFunction)}}}
-	list.Nodes = append([]parse.Node{step}, list.Nodes...)
 }
 
 // rewritePipe makes every and, and every or, decide a mark in front of its last argument, since
@@ -409,9 +363,6 @@ func rewriteBranch(b *parse.BranchNode, function string) {
 	rewritePipe(b.Pipe)
 	if b.Pipe != nil {
 		b.Pipe.Cmds = append(b.Pipe.Cmds, command(b.Pos, function))
-	}
-	if b.List == nil {
-		b.List = &parse.ListNode{NodeType: parse.NodeList, Pos: b.Pos}
 	}
 	rewrite(b.List)
 	rewrite(b.ElseList)

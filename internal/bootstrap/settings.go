@@ -124,10 +124,6 @@ func (e *evaluation) addSettingFile(l *layered, s setting) {
 // changed.
 func (e *evaluation) parse(l *layered, s setting, with func(into map[string]any) error) {
 	for _, v := range []**value{&l.value, &l.sure} {
-		if err := e.spendOn((*v).plain()); err != nil {
-			l.addUnknown(mark{reason: err.Error()})
-			return
-		}
 		plain, _ := (*v).plain().(map[string]any)
 		if err := with(plain); err != nil {
 			e.h.phase = installing

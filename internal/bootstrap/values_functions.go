@@ -1,7 +1,6 @@
 package bootstrap
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -96,13 +95,17 @@ func stringKeys(v any, depth int) (any, error) {
 }
 
 func toYAML(v any) (string, error) {
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
+	out := &boundedWriter{left: maxTextBytes}
+	encoder := yaml.NewEncoder(out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(v); err != nil {
-		return "", err
+	err := encoder.Encode(v)
+	if err == nil {
+		err = encoder.Close()
 	}
-	return out.String(), encoder.Close()
+	if out.left < 0 {
+		err = errTooLarge
+	}
+	return out.text.String(), err
 }
 
 // errNoValue is what getOrNil turns into nil.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,24 +95,11 @@ func negated(m mark) mark {
 }
 
 // derived is the mark of what a function makes of a mark: another value, for the same reason.
-func (e *engine) derived(m mark, function string, args ...any) (string, error) {
-	for _, a := range args {
-		if _, err := sizeOf(reflect.ValueOf(a), maxValueSize, 0); err != nil {
-			return "", err
-		}
-	}
+func (e *engine) derived(m mark, function string, args ...any) string {
 	m.variable, m.negated = "", false
 	m.expression = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf([]byte(function+" "+m.expression), "%#v", args)))
-	if _, known := e.index[m]; !known {
-		if err := e.spend(markCost); err != nil {
-			return "", err
-		}
-	}
-	return e.mark(m), nil
+	return e.mark(m)
 }
-
-// markCost bounds how many marks templates make.
-const markCost = 1024
 
 // askVariable lets the worlds part at the environment variable that decides which of some files
 // a path names: the files are those that fit the path.
@@ -170,7 +156,7 @@ func explore[T any](e *engine, evaluate func() T) []branch[T] {
 		}
 		next := e.world.options(e.fork)
 		e.explored += len(next)
-		if len(done)+len(open)+len(next) > maxWorlds || e.explored > maxExplored || e.work < maxFileWork/4 {
+		if len(done)+len(open)+len(next) > maxWorlds || e.explored > maxExplored {
 			return []branch[T]{{outer, *undecided}}
 		}
 		slices.Reverse(next)

@@ -12,6 +12,7 @@ import (
 	auditvalidation "k8s.io/apiserver/pkg/apis/audit/validation"
 	"k8s.io/apiserver/pkg/authentication/cel"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -32,14 +33,13 @@ are not looked at, and expressions that take long to compile are unresolved.`,
 	Bad:  []rule.Example{{Files: base + policy("strict", "Everything # <-- here")}, {Files: base + authentication("http://id.example.com # <-- here")}},
 	Good: []rule.Example{{Files: base + policy("strict", "Metadata") + authentication("https://id.example.com")}},
 	Run: func(p *rule.Pass) {
-		time := new(schemas.Expressions)
 		for _, o := range p.Applied() {
 			switch {
 			case o.Group != group:
 			case o.Kind == auditPolicy:
-				judge(p, time, o, []any{"spec", "policy"}, auditvalidation.ValidatePolicy)
+				judge(p, o, []any{"spec", "policy"}, auditvalidation.ValidatePolicy)
 			case o.Kind == clusterAuth:
-				judge(p, time, o, []any{"spec", "authenticationConfiguration"}, func(c *apiserver.AuthenticationConfiguration) field.ErrorList {
+				judge(p, o, []any{"spec", "authenticationConfiguration"}, func(c *apiserver.AuthenticationConfiguration) field.ErrorList {
 					return apiservervalidation.ValidateAuthenticationConfiguration(cel.NewDefaultCompiler(), c, nil)
 				})
 			}
@@ -52,14 +52,16 @@ const mostJudged = 64 << 10
 
 // judge reports what the API server refuses of the part of an object at a path, which is read as
 // kcm reads it: as JSON, into the API server's own type.
-func judge[T any](p *rule.Pass, time *schemas.Expressions, o *reconcile.Object, path []any, validate func(*T) field.ErrorList) {
+//
+// The expressions in CEL that it compiles are anybody's: it is a unit of work.
+func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*T) field.ErrorList) {
 	part := o.Field(path...)
 	text, err := json.Marshal(part)
 	if part == nil || err != nil || platform.Unknown(string(text)) {
 		return
 	}
-	if len(text) > mostJudged || !time.Admit(expressions(part)) {
-		file, line, _ := o.Position(path...)
+	file, line, _ := o.Position(path...)
+	if len(text) > mostJudged {
 		p.Unresolved(file, line, fmt.Sprintf("whether %s is refused: it takes too long to judge", o))
 		return
 	}
@@ -67,32 +69,18 @@ func judge[T any](p *rule.Pass, time *schemas.Expressions, o *reconcile.Object, 
 	if json.Unmarshal(text, config) != nil {
 		return // told by the schema
 	}
-	for _, problem := range validate(config) {
+	var problems field.ErrorList
+	unit := bounds.Unit{Kind: "configuration", File: file, Line: line, Name: o.String()}
+	if err := bounds.Do(unit, func() error { problems = validate(config); return nil }); err != nil {
+		p.Unresolved(file, line, fmt.Sprintf("whether %s is refused: %v", o, err))
+		return
+	}
+	for _, problem := range problems {
 		where := at(path, pathOf(problem.Field)...)
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("%s is refused for %s: %s", o, schemas.Field(where), problem.ErrorBody()),
 		}, where...)
 	}
-}
-
-// expressions are those in CEL of a configuration.
-func expressions(value any) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, key := range sortedKeys(value) {
-			text, isText := value[key].(string)
-			if isText && (key == "expression" || key == "valueExpression") {
-				out = append(out, text)
-			}
-			out = append(out, expressions(value[key])...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, expressions(item)...)
-		}
-	}
-	return out
 }
 
 // pathOf is a path in text, such as rules[0].level.

@@ -121,13 +121,11 @@ func (w work) built(o *reconcile.Object) checked {
 		}
 		return c
 	}
-	c.foreign = found[0].Foreign()
-	opts := schemas.Options{Budget: w.budget, Literal: len(o.Unknown) == 0}
-	problems := validate(found, o.Value, opts)
+	problems := w.judge(found, o.Value, c, len(o.Unknown) == 0)
 	if len(problems) == 0 {
 		return c
 	}
-	own := w.ownProblems(found, o)
+	own := w.ownProblems(found, o, c)
 	for _, p := range problems {
 		l := located{Problem: p}
 		if p.Kind == schemas.UnknownField {
@@ -160,7 +158,7 @@ func (c *checked) lacks(err error) {
 
 // ownProblems says whether the document that an object was built from has a problem by itself:
 // then no patch is to blame.
-func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object) func(schemas.Problem) bool {
+func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object, c checked) func(schemas.Problem) bool {
 	problems := sync.OnceValue(func() []schemas.Problem {
 		if o.Source == nil {
 			return nil
@@ -170,7 +168,7 @@ func (w work) ownProblems(found []*schemas.Schema, o *reconcile.Object) func(sch
 		if err != nil || !isMap {
 			return nil
 		}
-		return validate(found, fields, schemas.Options{Budget: w.budget})
+		return w.judge(found, fields, c, false)
 	})
 	return func(p schemas.Problem) bool {
 		return slices.ContainsFunc(problems(), func(q schemas.Problem) bool {
@@ -238,7 +236,7 @@ func definitions(p *rule.Pass, add func(schemas.Definition)) {
 			if o.Kind != definitionKind || seen[from] {
 				continue
 			}
-			if d, ok := schemas.DefinitionOf(o.Value, o.File); ok {
+			if d, ok := schemas.DefinitionOf(o.Value, o.File, o.Line); ok {
 				seen[from] = true
 				add(d)
 			}

@@ -16,6 +16,7 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -39,8 +40,6 @@ type checked struct {
 	// noSchema says why nothing is known of the object's kind, "" where it is.
 	noSchema string
 	line     int
-	// foreign says that the schema is none of ours.
-	foreign bool
 	// built is the object as Flux would apply it, nil where it was validated as
 	// it stands in its file.
 	built *reconcile.Object
@@ -158,13 +157,11 @@ func check(p *rule.Pass) []checked {
 	r.deployed = platform.Deployed.Of(p)
 	p.NotJudged(slices.Collect(maps.Keys(r.spared))...)
 	all := slices.DeleteFunc(unreadable(repo, r.malformed), func(c checked) bool { return r.spared[c.file] })
-	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), budget: &schemas.Budget{}}
+	w := work{kinds: Kinds.Of(p), patches: patched.Of(p), hints: &schemas.Hints{}}
 	w.patches.any = w.patches.any || r.lacking
 	var jobs []func() checked
-	kinds := map[apischema.GroupVersionKind]bool{}
 	for _, c := range p.Fleet().Clusters {
 		for _, o := range c.Objects() {
-			kinds[apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)] = true
 			jobs = append(jobs, func() checked { return w.built(o) })
 		}
 	}
@@ -178,7 +175,6 @@ func check(p *rule.Pass) []checked {
 				if r.known[o] {
 					continue
 				}
-				kinds[apischema.FromAPIVersionAndKind(o.APIVersion, o.Kind)] = true
 				jobs = append(jobs, func() checked {
 					c := w.object(o, use)
 					if !r.all {
@@ -194,15 +190,8 @@ func check(p *rule.Pass) []checked {
 			jobs = append(jobs, func() checked { return checkKustomization(k) })
 		}
 	}
-	w.admit(p.Context, kinds)
 	results := make([]checked, len(jobs))
 	parallel(p.Context, len(jobs), func(i int) { results[i] = jobs[i]() })
-	if w.budget.Exhausted() {
-		dropViolations(results)
-	}
-	if w.budget.Overstrained() {
-		dropForeign(results)
-	}
 	for _, c := range results {
 		if len(c.found) > 0 || c.noSchema != "" {
 			all = append(all, c)
@@ -223,42 +212,28 @@ func (c *checked) keepCertain() {
 type work struct {
 	kinds   *schemas.Set
 	patches patches
-	budget  *schemas.Budget
+	hints   *schemas.Hints
 }
 
-// admit chooses the kinds whose rules are compiled.
-func (w work) admit(ctx context.Context, kinds map[apischema.GroupVersionKind]bool) {
-	all := slices.SortedFunc(maps.Keys(kinds), func(a, b apischema.GroupVersionKind) int { return cmp.Compare(a.String(), b.String()) })
-	found := make([][]*schemas.Schema, len(all))
-	parallel(ctx, len(all), func(i int) {
-		found[i], _ = w.kinds.Lookup(all[i]) // of what has none, its objects tell
-	})
-	w.budget.Admit(slices.Concat(found...))
-}
-
-// dropViolations makes what the rules of the repository's own definitions say
-// unresolved: not all of them could be evaluated.
-func dropViolations(all []checked) {
-	for i := range all {
-		c := &all[i]
-		if !c.foreign {
-			continue
-		}
-		c.found = slices.DeleteFunc(c.found, func(l located) bool { return l.Rule })
-		c.found = append(c.found, located{line: c.line, Problem: schemas.Problem{Kind: schemas.Unresolved, Rule: true,
-			Message: "the rules of " + c.object.Kind + " are not checked: those of the repository's definitions cost too much together"}})
+// judge validates an object by the schemas of its kind. By a definition that anybody may have
+// written, that is a unit of work.
+func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, literal bool) (problems []schemas.Problem) {
+	judge := func() error {
+		problems = validate(found, object, schemas.Options{Hints: w.hints, Literal: literal})
+		return nil
 	}
-}
-
-// dropForeign makes what the repository's own definitions say unresolved: not all objects could
-// be judged.
-func dropForeign(all []checked) {
-	for i := range all {
-		if c := &all[i]; c.foreign {
-			c.found = []located{{line: c.line, Problem: schemas.Problem{Kind: schemas.Unresolved,
-				Message: "the schema of " + c.object.Kind + " is not checked: those of the repository's definitions cost too much together"}}}
-		}
+	if !slices.ContainsFunc(found, (*schemas.Schema).Foreign) {
+		_ = judge() // it has no error
+		return problems
 	}
+	for _, s := range found {
+		s.Prepare()
+	}
+	unit := bounds.Unit{Kind: "document", File: of.file, Line: of.line, Name: of.object.String()}
+	if err := bounds.Do(unit, judge); err != nil {
+		return []schemas.Problem{{Kind: schemas.Unresolved, Message: fmt.Sprintf("whether the schema of %s holds is not checked: %v", of.object.Kind, err)}}
+	}
+	return problems
 }
 
 // parallel runs work for 0…n-1 on all processors, until the context ends.
@@ -305,8 +280,7 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 		}
 		return c
 	}
-	c.foreign = found[0].Foreign()
-	for _, p := range validate(found, object, schemas.Options{Budget: w.budget}) {
+	for _, p := range w.judge(found, object, c, false) {
 		l := locate(o, p)
 		if (p.Required || p.Rule) && w.patches.mayChange(o) {
 			l.Kind = schemas.Unresolved
