@@ -109,12 +109,6 @@ func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
 	if err := s.writable(steps); err != nil {
 		return nil, err
 	}
-	if err := s.fs.write(workIgnore, []byte("*\n"), 0o600, false); err != nil {
-		return nil, err
-	}
-	if err := s.stage(ctx, steps); err != nil {
-		return nil, err
-	}
 	j := &journal{Version: journalVersion, Operations: make([]operation, len(steps))}
 	for i, step := range steps {
 		j.Operations[i].Path = step.Path
@@ -124,6 +118,13 @@ func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
 		if step.New != nil {
 			j.Operations[i].New = Digest(step.New)
 		}
+		// What the next command could not read must not be decided.
+		if err := j.Operations[i].check(); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.stage(ctx, steps); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
