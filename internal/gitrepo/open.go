@@ -29,6 +29,8 @@ type Options struct {
 	// only one) too, and builds them on top of the remote's head where the local
 	// branch is behind. Commits to a URL are always pushed.
 	Push bool
+	// ReadOnly changes nothing: a commit that was cut off is an error.
+	ReadOnly bool
 	// Env looks up environment variables (credentials); nil finds none.
 	Env func(string) string
 
@@ -122,7 +124,12 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 		return explainMissing(location, err)
 	}
 	b.disk.dirBits, b.disk.fileBits = b.layout.config.sharedBits()
-	if err := b.recover(ctx); err != nil {
+	if o.ReadOnly {
+		err = b.interrupted()
+	} else {
+		err = b.recover(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if b.store, err = openObjects(b.layout); err != nil {

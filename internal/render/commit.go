@@ -292,18 +292,37 @@ func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 	}
 	if root, ok := gitrepo.Root(j.destination.Repository); ok && sameFolder(root, j.destination.Repository) {
 		// A render that was cut off left its journal in the work tree.
-		if j.Recovery, err = tree.Recover(root); err != nil {
+		if j.Recovery, err = c.recover(root); err != nil {
 			return err
 		}
 	}
 	// A tenant's branch may stand beside the platform's, of which it holds nothing.
-	o := gitrepo.Options{Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env}
+	o := gitrepo.Options{
+		Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env,
+		ReadOnly: c.options.DryRun,
+	}
 	if j.branch, err = gitrepo.Open(ctx, j.destination.Repository, j.destination.Branch, o); err != nil {
 		return err
 	}
 	j.Location, j.Branch = j.branch.Location(), j.branch.Name()
 	j.reader = &branchReader{branch: j.branch, own: tree.Memory{}}
 	return nil
+}
+
+// recover finishes an interrupted write of a work tree. A dry run changes nothing,
+// and what a commit would find after that is not known.
+func (c *committer) recover(root string) (tree.Recovery, error) {
+	if !c.options.DryRun {
+		return tree.Recover(root)
+	}
+	found, err := tree.Look(root)
+	if err == nil && found.Pending {
+		err = &Refusal{
+			Err:  fmt.Errorf("a write to %q was interrupted, or is under way", root),
+			Hint: "run \"fleetwright render\" there, which finishes it, or commit without --dry-run",
+		}
+	}
+	return found, err
 }
 
 // alone refuses two targets in one branch, however its repository is written.

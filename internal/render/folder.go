@@ -61,6 +61,10 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 			Hint: "name a folder beside it",
 		}
 	}
+	recoverFolder := recoverFolder
+	if o.Check {
+		recoverFolder = tree.Look
+	}
 	// The platform's folder is read for what is adopted before it is rendered.
 	recovery, err := recoverFolder(place(generators.PlatformTarget))
 	if err != nil {

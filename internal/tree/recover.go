@@ -20,14 +20,33 @@ type Recovery struct {
 	// Cleaned says that a write was interrupted before it was decided or after
 	// it was done: no file of the tree changed, only leftovers were removed.
 	Cleaned bool
+	// Pending says that a write was interrupted, or is under way, and was left as
+	// it is: by Look alone.
+	Pending bool
 	// Changed are files that the user changed since the interruption, sorted.
 	// They are left as they are.
 	Changed []string
 }
 
+// Look says whether a write to a folder is pending, and changes nothing: it is for
+// commands that only read.
+func Look(dir string) (Recovery, error) {
+	folder, err := OpenFolder(dir)
+	if err != nil {
+		return Recovery{}, err
+	}
+	_, _, err = folder.stat(journalFile)
+	var blocked *BlockedError
+	pending := err == nil
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked) {
+		err = nil
+	}
+	return Recovery{Pending: pending}, errors.Join(err, folder.Close())
+}
+
 // Recover finishes what an interrupted Apply left in a folder: forward when its
-// journal is complete, back otherwise. Every command calls it before it reads
-// the folder; where nothing was interrupted it costs one look-up and writes
+// journal is complete, back otherwise. Every command that writes calls it before
+// it reads the folder; where nothing was interrupted it costs one look-up and writes
 // nothing. It fails with ErrLocked while another process is writing. Leftovers
 // of a write that was never decided are harmless: that they cannot be removed
 // (the folder is read-only) is no error.
