@@ -50,6 +50,7 @@ type Branch struct {
 	local, base string
 	remote      *remote
 	temp        string
+	env         func(string) string
 	// folders are the trees that were read.
 	folders map[plumbing.Hash]map[string]item
 }
@@ -60,7 +61,7 @@ type Branch struct {
 // into a temporary folder, which Close removes. A commit that was cut off in a
 // local repository is completed or taken back first.
 //
-// It fails with ErrNotRepository, ErrUnsupported, ErrBusy or ErrDiverged.
+// It fails with ErrNotRepository, ErrOwner, ErrUnsupported, ErrBusy or ErrDiverged.
 func Open(ctx context.Context, location, branch string, o Options) (*Branch, error) {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
@@ -72,7 +73,7 @@ func Open(ctx context.Context, location, branch string, o Options) (*Branch, err
 			return nil, err
 		}
 	}
-	b := &Branch{location: Redact(location), ref: ref, disk: disk{step: o.step}}
+	b := &Branch{location: Redact(location), ref: ref, disk: disk{step: o.step}, env: o.Env}
 	open := b.openLocal
 	if isURL(location) {
 		open = b.openURL
@@ -122,6 +123,9 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 	}
 	if b.layout, err = findLayout(location); err != nil {
 		return explainMissing(location, err)
+	}
+	if err := b.layout.checkOwner(o.Env); err != nil {
+		return err
 	}
 	b.disk.dirBits, b.disk.fileBits = b.layout.config.sharedBits()
 	if o.ReadOnly {

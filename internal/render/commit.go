@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type CommitOptions struct {
 	// Overwrite is as in FolderOptions; "fleet" replaces the specification in
 	// the platform's repository.
 	Overwrite []string
+	// Unsigned commits although git's configuration wants signatures.
+	Unsigned bool
 	// Author is "Name <email>"; empty takes git's environment and configuration.
 	Author string
 	// Message replaces the first line of each commit's message.
@@ -394,8 +397,18 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	}
 	check := j.options
 	check.DryRun = true
-	j.Result, err = j.branch.Commit(ctx, j.changes, check)
-	return c.unrendered(j, err)
+	if j.Result, err = j.branch.Commit(ctx, j.changes, check); err != nil {
+		return c.unrendered(j, err)
+	}
+	return c.signed(j)
+}
+
+// signed refuses a commit that git would sign, unless the user wants none signed.
+func (c *committer) signed(j *commitJob) error {
+	if c.options.Unsigned || !j.Result.Changed {
+		return nil
+	}
+	return gitrepo.CheckSigning(c.options.Env, cmp.Or(j.branch.WorkTree(), c.source.Root), c.options.Push || j.branch.Remote())
 }
 
 // unrendered names the way out where the work tree's changes are those of another render than this

@@ -102,7 +102,8 @@ func CheckConfig(file string, data []byte) error {
 			_, text, _ = strings.Cut(text, ": ")
 		}
 		text, _, _ = strings.Cut(text, "\n")
-		return fail(&yaml.Node{Line: line}, "write it as in https://getsops.io/docs/#using-sopsyaml-conf-to-select-kms-pgp-and-age-for-new-files", "sops refuses it: %s", masked(text))
+		text, _, _ = strings.Cut(masked(text), " into ") // a type of ours
+		return fail(&yaml.Node{Line: line}, "write it as in https://getsops.io/docs/#using-sopsyaml-conf-to-select-kms-pgp-and-age-for-new-files", "sops refuses it, which has another kind of value than it wants: %s", text)
 	}
 	if len(shape.CreationRules) == 0 {
 		return fail(doc.Content[0], noRulesHint, "it has no creation_rules")
