@@ -56,15 +56,15 @@ func safeNames(value, path, home string) bool {
 		value = filepath.Join(home, rest)
 	}
 	if above, ok := strings.CutSuffix(value, "/*"); ok {
-		return strings.HasPrefix(real(path), strings.TrimSuffix(real(above), "/")+"/")
+		return strings.HasPrefix(resolved(path), strings.TrimSuffix(resolved(above), "/")+"/")
 	}
-	return filepath.IsAbs(value) && real(value) == real(path)
+	return filepath.IsAbs(value) && resolved(value) == resolved(path)
 }
 
-// real is a path without links, or as it is where there is nothing.
-func real(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
+// resolved is a path without links, or as it is where there is nothing.
+func resolved(path string) string {
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		return whole
 	}
 	return filepath.Clean(path)
 }

@@ -68,8 +68,8 @@ func TestOwner(t *testing.T) {
 		},
 	}
 	trusted := 0
-	for name, make := range places {
-		at := make(t)
+	for name, build := range places {
+		at := build(t)
 		home := tempDir(t)
 		for _, config := range []string{
 			"", "[safe]\n\tdirectory = *\n", "[safe]\n\tdirectory = " + at.dir + "\n", "[safe]\n\tdirectory = " + at.dir + "/elsewhere\n",
