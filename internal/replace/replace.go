@@ -170,7 +170,7 @@ func Recover(ctx context.Context, dirs ...string) ([]Recovered, error) {
 	for _, dir := range dirs {
 		root, err := Root(dir)
 		if err != nil || slices.ContainsFunc(all, func(r Recovered) bool { return r.Root == root }) {
-			continue //nolint:nilerr // who reads files of the folder says what is wrong with it
+			continue // who reads files of the folder says what is wrong with it
 		}
 		var found tree.Recovery
 		if err := waiting(ctx, func() (err error) { found, err = tree.Recover(root); return err }); err != nil {
