@@ -54,17 +54,13 @@ func soak(command string, kills int, seed uint64, most time.Duration, dir, only 
 	fmt.Printf("%s/%s, %d CPUs, %s; seed %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), seed)
 	fmt.Printf("%-11s %7s %9s %7s %7s %7s %9s\n", "", "kills", "cut off", "edits", "series", "ended", "seconds")
 	start := time.Now()
-	var deadline time.Time
-	if most > 0 {
-		deadline = start.Add(most)
-	}
 	var group sync.WaitGroup
-	places := make(chan struct{}, max(1, runtime.NumCPU()))
+	places := make(chan struct{}, min(len(all), runtime.NumCPU()))
 	errs := make([]error, len(all))
 	for i, s := range all {
 		s.binary, s.dir = binary, filepath.Join(dir, s.name)
 		s.random = rand.New(rand.NewPCG(seed, uint64(i)))
-		s.want, s.deadline = kills/len(all), deadline
+		s.want, s.most = kills/len(all), most*time.Duration(cap(places))/time.Duration(len(all))
 		if i < kills%len(all) {
 			s.want++
 		}

@@ -15,12 +15,13 @@ import (
 // scenario is one command that is killed again and again.
 type scenario struct {
 	counts
-	name     string
-	binary   string
-	dir      string
-	random   *rand.Rand
-	want     int
-	deadline time.Time
+	name   string
+	binary string
+	dir    string
+	random *rand.Rand
+	want   int
+	// most is how long it may take, 0 for no end.
+	most time.Duration
 	// usual is how long a run takes that isn't killed.
 	usual time.Duration
 
@@ -50,7 +51,7 @@ func (s *scenario) run() (err error) {
 	if err := s.prepare(s); err != nil {
 		return err
 	}
-	for s.kills < s.want && (s.deadline.IsZero() || time.Now().Before(s.deadline)) {
+	for s.kills < s.want && (s.most == 0 || time.Since(start) < s.most) {
 		if err := s.one(); err != nil {
 			return err
 		}
