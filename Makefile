@@ -104,6 +104,15 @@ fuzz: ## each fuzz target FUZZTIME: a number of runs
 	    echo "$$file $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x -parallel 1 $$(dirname $$file) || exit 1; \
 	  done; done
 
+# How many processes are killed, from which seed, and after which time it ends with fewer (10m; 0 for none).
+KILLS    := 10000
+SEED     := 1
+SOAKTIME := 0
+
+.PHONY: soak
+soak: build ## KILLS kills while fleetwright renders, commits, pushes, encrypts, exchanges keys and syncs
+	$(GO) run ./tools/soak -fleetwright $(BIN)/fleetwright -kills $(KILLS) -seed $(SEED) -time $(SOAKTIME)
+
 .PHONY: clean
 clean: ## what the other targets built
 	rm -rf $(BIN) $(OUT)

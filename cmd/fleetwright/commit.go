@@ -38,6 +38,11 @@ commit to a URL is always pushed.
 The platform's commit holds the specification. Where the repository has another
 one, it is refused.
 
+Nothing is signed, no filter is run, and nobody else's repository is written to: where
+git's configuration asks for signatures, where attributes give a path a filter (Git LFS)
+or another encoding, and where the repository belongs to another user and safe.directory
+doesn't name it, the commit is refused.
+
 The author comes from --author, from GIT_AUTHOR_NAME and GIT_AUTHOR_EMAIL, or from
 git's configuration.`,
 		Args: cobra.MaximumNArgs(1),
@@ -59,6 +64,7 @@ git's configuration.`,
 	c.Flags().BoolVar(&o.Push, "push", false, "push to the repositories' remotes, and tenants to their own URLs; a rejected push is tried once more")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything and print what would be committed; write nothing")
 	c.Flags().StringVar(&o.Author, "author", "", "the author, as `\"Name <name@example.com>\"`")
+	c.Flags().BoolVar(&o.Unsigned, "no-gpg-sign", false, "commit and push without a signature where git's configuration asks for one, which is refused otherwise")
 	c.Flags().StringVar(&o.Message, "message", "", "the first line of each commit's message")
 	formatFlag(c, &format)
 	return c

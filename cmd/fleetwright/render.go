@@ -174,6 +174,8 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 
 func printRecovery(s streams, dir string, r tree.Recovery) {
 	switch {
+	case r.Pending:
+		_ = output.Printf(s.err, "note: %s: a write was interrupted, or is under way: the next render finishes it\n", shownDir(dir))
 	case r.Finished > 0:
 		_ = output.Printf(s.out, "%s: finished an interrupted write of %d files\n", shownDir(dir), r.Finished)
 	case r.Cleaned:

@@ -31,8 +31,14 @@ An encrypted file stays as it is, byte by byte. Either all files are encrypted o
 one of them can't be or the command is interrupted, none. A file is replaced as a whole, with its mode; no value
 in clear is written anywhere else.
 
+Without a .sops.yaml, or with one that is broken or has a misspelt field, nothing is
+encrypted, and the command fails. A file that somebody saves while the command
+writes stays as it was saved, and is reported. What a killed run left is finished, or
+taken back, by the next one.
+
 Exit status 1 when an encrypted Secret still holds values in clear, which the rule
-doesn't choose or somebody added.`,
+doesn't choose or somebody added, and, without FILE, when something that looks like a
+secret stays in plaintext because no rule is for it.`,
 		Example: `  fleetwright secrets encrypt apps/db.sops.yaml
   fleetwright secrets encrypt --stdout apps/db.sops.yaml
   fleetwright secrets encrypt`,
@@ -50,13 +56,19 @@ doesn't choose or somebody added.`,
 }
 
 func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, format string) error {
+	if !stdout {
+		if err := finishWrites(ctx, s, format, files); err != nil {
+			return err
+		}
+	}
 	rules := sealed.NewRules()
+	var left error
 	if len(files) == 0 {
-		found, err := rules.FindPlain(ctx, ".")
+		found, leftOver, err := rules.FindPlain(ctx, ".")
 		if err != nil {
 			return sealedError(err)
 		}
-		files = found
+		files, left = found, leftOver
 	}
 	results, err := rules.Encrypt(ctx, files, time.Now())
 	if err != nil {
@@ -70,7 +82,7 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 		return err
 	}
 	if format == formatJSON {
-		return errors.Join(writeJSON(s.out, reportOf(results, false)), tellClear(s, results))
+		return errors.Join(writeJSON(s.out, reportOf(results, false)), tellClear(s, results), tellLeft(s, left))
 	}
 	done := 0
 	for _, res := range results {
@@ -82,7 +94,18 @@ func runEncrypt(ctx context.Context, s streams, files []string, stdout bool, for
 		_ = output.Printf(s.out, "%s: encrypted for %s\n", res.File, spell(res.Recipients))
 	}
 	_ = output.Printf(s.out, "%s encrypted\n", finding.Count(done, "file"))
-	return tellClear(s, results)
+	return errors.Join(tellClear(s, results), tellLeft(s, left))
+}
+
+// tellLeft tells of files that look like secrets and that no rule wants encrypted.
+func tellLeft(s streams, left error) error {
+	if left == nil {
+		return nil
+	}
+	for _, one := range apart(left) {
+		_ = output.Printf(s.err, "%s\n", output.Lines(withHint(one.Error(), hintOf(one))))
+	}
+	return found()
 }
 
 // printSealed prints an encrypted file byte for byte: where it can't, since the file could steer the

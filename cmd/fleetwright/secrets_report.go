@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/sealed"
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // secretsReport is what secrets encrypt and updatekeys print with --format json. Fields may be
@@ -82,9 +86,37 @@ func sealedError(err error) error {
 	return &failure{status: status, err: errors.New(strings.Join(texts, "\n"))}
 }
 
+// finishWrites finishes, or takes back, what an interrupted run left where files or folders are. Without
+// any, the working directory is meant.
+func finishWrites(ctx context.Context, s streams, format string, args []string) error {
+	dirs := []string{"."}
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
+			arg = filepath.Dir(arg)
+		}
+		if !slices.Contains(dirs, arg) {
+			dirs = append(dirs, arg)
+		}
+	}
+	finished, err := replace.Recover(ctx, dirs...)
+	if format == formatText {
+		for _, r := range finished {
+			printRecovery(s, r.Root, r.Recovery)
+		}
+	}
+	if err != nil {
+		return &failure{status: statusStopped, err: err, hint: hintOf(err)}
+	}
+	return nil
+}
+
 // writeSealed puts results into their files.
 func writeSealed(ctx context.Context, results []sealed.Result) error {
-	if err := sealed.Write(ctx, results); err != nil {
+	err := sealed.Write(ctx, results)
+	if changed := (*tree.ChangedError)(nil); errors.As(err, &changed) {
+		return &failure{status: statusStopped, err: err, hint: "run it again for them"}
+	}
+	if err != nil {
 		return &failure{status: statusStopped, err: fmt.Errorf("writing: %w", err), hint: "run it again once this one can be written"}
 	}
 	return nil

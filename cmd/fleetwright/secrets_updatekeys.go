@@ -59,6 +59,11 @@ func runUpdateKeys(ctx context.Context, s streams, args []string, o sealed.Updat
 	if o.Keys = (&keys.Identities{}); !o.Compare {
 		o.Keys = keys.Find(s.env)
 	}
+	if !o.Compare {
+		if err := finishWrites(ctx, s, format, args); err != nil {
+			return err
+		}
+	}
 	rules := sealed.NewRules()
 	var results []sealed.Result
 	for _, arg := range args {

@@ -43,7 +43,7 @@ type Result struct {
 // branch moves: a rejected push changes nothing here, and the caller opens the
 // branch again and repeats.
 //
-// It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress or a
+// It fails with ErrMoved, ErrRejected, ErrBusy, ErrDirty, ErrInProgress, ErrFilter or a
 // *tree.BlockedError and the branch unchanged. When it fails after the reference moved
 // (a full disk while the work tree is written) the error says so, and the next
 // Open completes it.
@@ -51,6 +51,9 @@ func (b *Branch) Commit(ctx context.Context, changes []Change, o CommitOptions) 
 	e := newEditor(b.store)
 	result, err := b.build(e, changes, o)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := b.checkFilters(changes); err != nil {
 		return Result{}, err
 	}
 	push := b.remote != nil && b.remote.head != result.Commit && result.Commit != ""

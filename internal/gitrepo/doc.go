@@ -19,8 +19,11 @@
 // # What it does not do
 //
 // No hook of the local repository is run, no filter, no fsmonitor and no
-// command of its configuration; commits are not signed; line endings are not
-// converted: a work tree gets the bytes that are committed. GIT_DIR and
+// command of its configuration; line endings are not converted: a work tree gets
+// the bytes that are committed. Where git would sign a commit (commit.gpgSign),
+// or store a path through a filter or in another encoding (Git LFS), it is
+// refused, because what is committed would not be what git commits. A repository
+// of another owner is refused as git refuses it (safe.directory). GIT_DIR and
 // GIT_WORK_TREE are not read: the location says where the repository is.
 // Only a file:// remote starts a program: git's own git-upload-pack and
 // git-receive-pack, which serve that repository as they do for git.

@@ -30,6 +30,10 @@ var (
 	// ErrUnsupported: the repository uses a format that this package does not
 	// write.
 	ErrUnsupported = errors.New("unsupported repository format")
+	// ErrOwner: the repository belongs to somebody else.
+	ErrOwner = errors.New("the repository belongs to another user")
+	// ErrFilter: git would store a file otherwise than it is, by its attributes.
+	ErrFilter = errors.New("git would run a filter")
 	// ErrNoIdentity: neither flags, environment nor git's configuration say who
 	// commits.
 	ErrNoIdentity = errors.New("who commits is unknown")

@@ -67,6 +67,9 @@ func ResolveAuthor(explicit string, env func(string) string, dir string, now tim
 type settings struct {
 	env    func(string) string
 	values map[string]string
+	// safe are the values of safe.directory in order, of which later ones may take
+	// earlier ones back.
+	safe *[]string
 }
 
 func (s settings) identity(role, explicit string, now time.Time) (Signature, error) {
@@ -136,7 +139,7 @@ func parseDate(date string) (time.Time, error) {
 // readSettings reads system, global, repository and environment scope in git's
 // order (git-config's FILES and ENVIRONMENT).
 func readSettings(env func(string) string, dir string) (settings, error) {
-	r := settingsReader{settings: settings{env: env, values: map[string]string{}}, home: env("HOME")}
+	r := settingsReader{settings: settings{env: env, values: map[string]string{}, safe: &[]string{}}, home: env("HOME")}
 	if l, root := layoutAround(dir); root != "" {
 		r.git, r.common = l.git, l.common
 		r.branch, _ = headOf(l.git)
@@ -149,7 +152,7 @@ func readSettings(env func(string) string, dir string) (settings, error) {
 	count, _ := strconv.Atoi(env("GIT_CONFIG_COUNT"))
 	for i := range min(count, 1000) {
 		n := strconv.Itoa(i)
-		r.values[strings.ToLower(env("GIT_CONFIG_KEY_"+n))] = env("GIT_CONFIG_VALUE_" + n)
+		r.set(strings.ToLower(env("GIT_CONFIG_KEY_"+n)), env("GIT_CONFIG_VALUE_"+n))
 	}
 	return r.settings, nil
 }
@@ -216,7 +219,7 @@ func (r settingsReader) read(file string, depth int) error {
 	}
 	for _, s := range c.raw.Sections {
 		for _, o := range s.Options {
-			r.values[strings.ToLower(s.Name+"."+o.Key)] = o.Value
+			r.set(strings.ToLower(s.Name+"."+o.Key), o.Value)
 		}
 		for _, target := range r.includes(s) {
 			if err := r.read(resolveIn(filepath.Dir(file), r.expand(target)), depth+1); err != nil {
@@ -225,6 +228,13 @@ func (r settingsReader) read(file string, depth int) error {
 		}
 	}
 	return nil
+}
+
+func (s settings) set(key, value string) {
+	s.values[key] = value
+	if key == "safe.directory" {
+		*s.safe = append(*s.safe, value)
+	}
 }
 
 func isRegular(file string) bool {

@@ -18,6 +18,8 @@ type layout struct {
 	// work is the work tree's folder, empty for a bare repository.
 	work   string
 	config configFile
+	// link is the file .git that leads to git, empty where that is a folder.
+	link string
 }
 
 // worktree is a folder with checked-out files, and the git folder with its HEAD
@@ -43,7 +45,7 @@ func findLayout(path string) (layout, error) {
 		if err != nil {
 			return layout{}, err
 		}
-		l = layout{git: target, work: path}
+		l = layout{git: target, work: path, link: filepath.Join(path, ".git")}
 	default:
 		l = layout{git: path}
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	// only one) too, and builds them on top of the remote's head where the local
 	// branch is behind. Commits to a URL are always pushed.
 	Push bool
+	// ReadOnly changes nothing: a commit that was cut off is an error.
+	ReadOnly bool
 	// Env looks up environment variables (credentials); nil finds none.
 	Env func(string) string
 
@@ -48,6 +50,7 @@ type Branch struct {
 	local, base string
 	remote      *remote
 	temp        string
+	env         func(string) string
 	// folders are the trees that were read.
 	folders map[plumbing.Hash]map[string]item
 }
@@ -58,7 +61,7 @@ type Branch struct {
 // into a temporary folder, which Close removes. A commit that was cut off in a
 // local repository is completed or taken back first.
 //
-// It fails with ErrNotRepository, ErrUnsupported, ErrBusy or ErrDiverged.
+// It fails with ErrNotRepository, ErrOwner, ErrUnsupported, ErrBusy or ErrDiverged.
 func Open(ctx context.Context, location, branch string, o Options) (*Branch, error) {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
@@ -70,7 +73,7 @@ func Open(ctx context.Context, location, branch string, o Options) (*Branch, err
 			return nil, err
 		}
 	}
-	b := &Branch{location: Redact(location), ref: ref, disk: disk{step: o.step}}
+	b := &Branch{location: Redact(location), ref: ref, disk: disk{step: o.step}, env: o.Env}
 	open := b.openLocal
 	if isURL(location) {
 		open = b.openURL
@@ -121,8 +124,16 @@ func (b *Branch) openLocal(ctx context.Context, location string, o Options) (err
 	if b.layout, err = findLayout(location); err != nil {
 		return explainMissing(location, err)
 	}
+	if err := b.layout.checkOwner(o.Env); err != nil {
+		return err
+	}
 	b.disk.dirBits, b.disk.fileBits = b.layout.config.sharedBits()
-	if err := b.recover(ctx); err != nil {
+	if o.ReadOnly {
+		err = b.interrupted()
+	} else {
+		err = b.recover(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if b.store, err = openObjects(b.layout); err != nil {

@@ -43,6 +43,11 @@ func TestNothingIsExecuted(t *testing.T) {
 			}
 		}
 	}
+	// A filter would be run by git, and is refused here.
+	if _, err := open(t, dir, "main", Options{}).Commit(t.Context(), puts(map[string]string{"a": "2"}), opts("x")); !errors.Is(err, ErrFilter) {
+		t.Errorf("got %v", err)
+	}
+	write(t, dir, map[string]string{".git/info/attributes": "* diff=evil\n"})
 	commitTo(t, dir, "main", Options{}, map[string]string{"a": "2"})
 	commitTo(t, dir, "main", Options{Push: true}, map[string]string{"a": "3"})
 	if _, _, err := ResolveAuthor("A <a@b>", lookup(), dir, now); err != nil {

@@ -585,3 +585,15 @@ func (t *transaction) recoverOther() error {
 	}
 	return nil
 }
+
+// interrupted is the error of a commit that was cut off, or is under way, for those
+// that change nothing.
+func (b *Branch) interrupted() error {
+	if !exists(filepath.Join(b.layout.common, stageDir)) {
+		return nil
+	}
+	return &Advice{
+		fmt.Errorf("a commit to %q was interrupted, or is under way", b.location),
+		"run \"fleetwright commit\" without --dry-run, which finishes it",
+	}
+}

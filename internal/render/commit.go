@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type CommitOptions struct {
 	// Overwrite is as in FolderOptions; "fleet" replaces the specification in
 	// the platform's repository.
 	Overwrite []string
+	// Unsigned commits although git's configuration wants signatures.
+	Unsigned bool
 	// Author is "Name <email>"; empty takes git's environment and configuration.
 	Author string
 	// Message replaces the first line of each commit's message.
@@ -292,18 +295,37 @@ func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
 	}
 	if root, ok := gitrepo.Root(j.destination.Repository); ok && sameFolder(root, j.destination.Repository) {
 		// A render that was cut off left its journal in the work tree.
-		if j.Recovery, err = tree.Recover(root); err != nil {
+		if j.Recovery, err = c.recover(root); err != nil {
 			return err
 		}
 	}
 	// A tenant's branch may stand beside the platform's, of which it holds nothing.
-	o := gitrepo.Options{Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env}
+	o := gitrepo.Options{
+		Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env,
+		ReadOnly: c.options.DryRun,
+	}
 	if j.branch, err = gitrepo.Open(ctx, j.destination.Repository, j.destination.Branch, o); err != nil {
 		return err
 	}
 	j.Location, j.Branch = j.branch.Location(), j.branch.Name()
 	j.reader = &branchReader{branch: j.branch, own: tree.Memory{}}
 	return nil
+}
+
+// recover finishes an interrupted write of a work tree. A dry run changes nothing,
+// and what a commit would find after that is not known.
+func (c *committer) recover(root string) (tree.Recovery, error) {
+	if !c.options.DryRun {
+		return tree.Recover(root)
+	}
+	found, err := tree.Look(root)
+	if err == nil && found.Pending {
+		err = &Refusal{
+			Err:  fmt.Errorf("a write to %q was interrupted, or is under way", root),
+			Hint: "run \"fleetwright render\" there, which finishes it, or commit without --dry-run",
+		}
+	}
+	return found, err
 }
 
 // alone refuses two targets in one branch, however its repository is written.
@@ -375,8 +397,18 @@ func (c *committer) plan(ctx context.Context, j *commitJob) error {
 	}
 	check := j.options
 	check.DryRun = true
-	j.Result, err = j.branch.Commit(ctx, j.changes, check)
-	return c.unrendered(j, err)
+	if j.Result, err = j.branch.Commit(ctx, j.changes, check); err != nil {
+		return c.unrendered(j, err)
+	}
+	return c.signed(j)
+}
+
+// signed refuses a commit that git would sign, unless the user wants none signed.
+func (c *committer) signed(j *commitJob) error {
+	if c.options.Unsigned || !j.Result.Changed {
+		return nil
+	}
+	return gitrepo.CheckSigning(c.options.Env, cmp.Or(j.branch.WorkTree(), c.source.Root), c.options.Push || j.branch.Remote())
 }
 
 // unrendered names the way out where the work tree's changes are those of another render than this

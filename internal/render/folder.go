@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -61,6 +62,13 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 			Hint: "name a folder beside it",
 		}
 	}
+	if err := s.plainOut(o.Out); err != nil {
+		return nil, err
+	}
+	recoverFolder := recoverFolder
+	if o.Check {
+		recoverFolder = tree.Look
+	}
 	// The platform's folder is read for what is adopted before it is rendered.
 	recovery, err := recoverFolder(place(generators.PlatformTarget))
 	if err != nil {
@@ -69,6 +77,11 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	targets, err := s.targetsFor(o, place(generators.PlatformTarget))
 	if err != nil {
 		return nil, err
+	}
+	for _, t := range targets {
+		if err := s.plainOut(o.Out, t.Name); err != nil {
+			return nil, err
+		}
 	}
 	overwrite, err := splitOverwrite(o.Overwrite, targets)
 	if err != nil {
@@ -101,9 +114,54 @@ func (s *Source) ToFolders(ctx context.Context, o FolderOptions) ([]Planned, err
 	}
 	writes := make([]tree.Write, len(planned))
 	for i, p := range planned {
+		if err := s.plainOut(o.Out, p.Target.Name); err != nil {
+			return nil, err
+		}
 		writes[i] = tree.Write{Dir: p.Dir, Plan: p.Plan}
 	}
 	return planned, tree.ApplyAll(ctx, writes)
+}
+
+// plainOut refuses a folder of --out, or of a target in it, that a symbolic link leads to. A link above
+// is the user's own; but one in --out, or above it in the repository of the specification, comes with
+// what is rendered, and may lead anywhere.
+func (s *Source) plainOut(out string, targets ...string) error {
+	if out == "" {
+		return nil
+	}
+	whole, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	var checked []string
+	for _, name := range targets {
+		checked = append(checked, filepath.Join(whole, name))
+	}
+	root, err := filepath.Abs(s.Root)
+	if err != nil {
+		return err
+	}
+	for at := root; ; at = filepath.Dir(at) { // of the repository as its path is written
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			root = at
+			break
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if below, err := filepath.Rel(root, whole); err == nil && filepath.IsLocal(below) {
+		for at := whole; at != root && at != filepath.Dir(at); at = filepath.Dir(at) {
+			checked = append(checked, at)
+		}
+	}
+	for _, at := range checked {
+		info, err := os.Lstat(at)
+		if err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return &BadInput{Err: fmt.Errorf("--out %q: %q is a symbolic link, and is not followed", out, at), Hint: "name the folder that it leads to, or remove the link"}
+		}
+	}
+	return nil
 }
 
 // recoverFolder completes or takes back a write that was cut off.

@@ -185,7 +185,7 @@ func (s *Source) Check(inv *tree.Inventory) error {
 
 // Plan compares a target with what is there. Overwrite lists paths of the target.
 func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, overwrite []string) (*tree.Plan, error) {
-	o := tree.Options{Target: t.Name, Overwrite: overwrite, RewriteAdopted: s.components != nil, Made: secrets.AsMade}
+	o := tree.Options{Target: t.Name, Overwrite: overwrite, RewriteAdopted: s.components != nil, Marked: generators.Marked, Made: secrets.AsMade}
 	if t.Name == generators.PlatformTarget {
 		if err := s.Check(inv); err != nil {
 			return nil, err

@@ -48,11 +48,10 @@ func TestNone(t *testing.T) {
 		spoil func(dir, b string) error
 		want  string
 	}{
-		"gone":        {func(_, b string) error { return os.Remove(b) }, "no such file"},
-		"link":        {func(_, b string) error { _ = os.Remove(b); return os.Symlink("a", b) }, "is not a regular file"},
-		"folder":      {func(_, b string) error { _ = os.Remove(b); return os.Mkdir(b, 0o700) }, "is not a regular file"},
-		"changed":     {func(_, b string) error { return os.WriteFile(b, []byte("theirs"), 0o600) }, "was changed since it was read"},
-		"another run": {func(dir, _ string) error { return os.WriteFile(filepath.Join(dir, ".b.fleetwright"), nil, 0o600) }, "another run is writing it"},
+		"gone":    {func(_, b string) error { return os.Remove(b) }, "no such file"},
+		"link":    {func(_, b string) error { _ = os.Remove(b); return os.Symlink("a", b) }, "is not a regular file"},
+		"folder":  {func(_, b string) error { _ = os.Remove(b); return os.Mkdir(b, 0o700) }, "is not a regular file"},
+		"changed": {func(_, b string) error { return os.WriteFile(b, []byte("theirs"), 0o600) }, "was changed since it was read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, "a", "b")
@@ -67,8 +66,8 @@ func TestNone(t *testing.T) {
 			if got := content(t, a); got != "old a" {
 				t.Errorf("the first file holds %q", got)
 			}
-			if _, err := os.Lstat(filepath.Join(dir, ".a.fleetwright")); !os.IsNotExist(err) {
-				t.Errorf("the draft is left: %v", err)
+			if _, err := os.Lstat(filepath.Join(dir, ".fleetwright")); !os.IsNotExist(err) {
+				t.Errorf("the journal's folder is left: %v", err)
 			}
 		})
 	}

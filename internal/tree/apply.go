@@ -38,7 +38,7 @@ func (e *ChangedError) Error() string {
 	if e.Written {
 		return list + " changed during the write: left as found, everything else is written"
 	}
-	return list + " changed since the render began: nothing was written, run again"
+	return list + " changed since it was read: nothing was written, run again"
 }
 
 // ErrInterrupted says that a write to the folder was interrupted before this
@@ -61,24 +61,41 @@ func applyWith(ctx context.Context, dir string, p *Plan, open opener) error {
 	if p.Empty() {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making folder %q: %w", dir, err)
-	}
-	s, err := openSession(dir, open)
+	s, j, err := begin(ctx, dir, p, open)
 	if err != nil {
 		return err
 	}
+	if err := s.decide(j); err != nil {
+		return s.takeBack(err)
+	}
+	return s.carryOut(j, true)
+}
+
+// begin locks a folder and prepares a write to it, which is not decided yet.
+func begin(ctx context.Context, dir string, p *Plan, open opener) (*session, *journal, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("making folder %q: %w", dir, err)
+	}
+	s, err := openSession(dir, open)
+	if err != nil {
+		return nil, nil, err
+	}
 	switch _, err := s.root.Lstat(journalFile); {
 	case err == nil:
-		return errors.Join(ErrInterrupted, s.leave())
+		return nil, nil, errors.Join(ErrInterrupted, s.leave())
 	case !errors.Is(err, fs.ErrNotExist):
-		return errors.Join(err, s.leave())
+		return nil, nil, errors.Join(err, s.leave())
 	}
 	j, err := s.prepare(ctx, slices.Collect(p.Changes()))
 	if err != nil {
-		return fmt.Errorf("nothing was written to %q: %w", dir, errors.Join(err, s.finish()))
+		return nil, nil, s.takeBack(err)
 	}
-	return s.carryOut(j, true)
+	return s, j, nil
+}
+
+// takeBack ends a write that was not decided.
+func (s *session) takeBack(err error) error {
+	return fmt.Errorf("nothing was written to %q: %w", s.dir, errors.Join(err, s.finish()))
 }
 
 // carryOut does what the journal says and ends the session.
@@ -96,9 +113,8 @@ func (s *session) carryOut(j *journal, trusted bool) error {
 	return nil
 }
 
-// prepare does everything that may fail before the write is decided: it checks,
-// stages and puts the journal in place, which is the decision. After an error,
-// finish takes it all back.
+// prepare does everything that may fail before the write is decided: it checks
+// and stages. After an error, finish takes it all back.
 func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
 	if err := s.clean(); err != nil {
 		return nil, err
@@ -107,12 +123,6 @@ func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
 		return nil, err
 	}
 	if err := s.writable(steps); err != nil {
-		return nil, err
-	}
-	if err := s.fs.write(workIgnore, []byte("*\n"), 0o600, false); err != nil {
-		return nil, err
-	}
-	if err := s.stage(ctx, steps); err != nil {
 		return nil, err
 	}
 	j := &journal{Version: journalVersion, Operations: make([]operation, len(steps))}
@@ -124,11 +134,15 @@ func (s *session) prepare(ctx context.Context, steps []Step) (*journal, error) {
 		if step.New != nil {
 			j.Operations[i].New = Digest(step.New)
 		}
+		// What the next command could not read must not be decided.
+		if err := j.Operations[i].check(); err != nil {
+			return nil, err
+		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := s.stage(ctx, steps); err != nil {
 		return nil, err
 	}
-	return j, s.decide(j)
+	return j, ctx.Err()
 }
 
 // unchanged fails unless each file is as the plan saw it.
@@ -257,7 +271,7 @@ func (s *session) stage(ctx context.Context, steps []Step) error {
 	return s.fs.syncAll(files)
 }
 
-// decide puts the journal in place.
+// decide puts the journal in place: from here on, the write is finished.
 func (s *session) decide(j *journal) error {
 	content, err := j.encode()
 	if err != nil {

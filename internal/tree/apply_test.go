@@ -323,6 +323,20 @@ func (h hookFS) rename(from, to string) error {
 	return h.fsys.rename(from, to)
 }
 
+func (h hookFS) exchange(a, b string) error {
+	if err := h.before("rename", b); err != nil {
+		return err
+	}
+	return h.fsys.exchange(a, b)
+}
+
+func (h hookFS) renameNew(from, to string) error {
+	if err := h.before("rename", to); err != nil {
+		return err
+	}
+	return h.fsys.renameNew(from, to)
+}
+
 func (h hookFS) remove(file string) error {
 	if err := h.before("remove", file); err != nil {
 		return err

@@ -45,6 +45,46 @@ func ApplyAll(ctx context.Context, writes []Write) error {
 	return errors.Join(errs...)
 }
 
+// ApplyTogether applies plans to folders when it is sure that each of them can be:
+// where one cannot be, none is.
+func ApplyTogether(ctx context.Context, writes []Write) error {
+	type begun struct {
+		*session
+		journal *journal
+	}
+	var all []begun
+	for _, w := range writes {
+		if w.Plan.Empty() {
+			continue
+		}
+		s, j, err := begin(ctx, w.Dir, w.Plan, newDisk)
+		if err != nil {
+			for _, other := range all {
+				err = errors.Join(err, other.finish())
+			}
+			return err
+		}
+		all = append(all, begun{s, j})
+	}
+	for i, one := range all {
+		if err := one.decide(one.journal); err != nil {
+			err = one.takeBack(err)
+			for _, other := range all[i+1:] {
+				err = errors.Join(err, other.finish())
+			}
+			for _, other := range all[:i] {
+				err = errors.Join(err, other.carryOut(other.journal, true))
+			}
+			return err
+		}
+	}
+	var failed error
+	for _, one := range all {
+		failed = errors.Join(failed, one.carryOut(one.journal, true))
+	}
+	return failed
+}
+
 // sharedDisk syncs in rounds that folders share.
 type sharedDisk struct {
 	disk

@@ -24,6 +24,9 @@ type Options struct {
 	Target string
 	// Tenants are the tenants' states that the new inventory records.
 	Tenants []TenantState
+	// Marked says whether content carries the mark that renders put into the files
+	// that they own; nil takes all for marked. See owned.go.
+	Marked func(file string, content []byte) bool
 	// Made says whether a carried file is as Fleetwright made it, so that it may be
 	// deleted when it is no longer generated; nil for none.
 	Made func(content []byte) bool
@@ -64,8 +67,8 @@ const (
 //	otherwise               conflict Foreign
 //
 // A file of the inventory that is no longer desired is deleted when its bytes
-// are as we wrote them; otherwise it is LeftBehind. A carried one is deleted when
-// we made it, and otherwise Left.
+// are as we wrote them, and it is one that a render writes; otherwise it is
+// LeftBehind or Left. A carried one is deleted when we made it, and otherwise Left.
 func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan, error) {
 	if inv.Target != "" && opts.Target != "" && inv.Target != opts.Target {
 		return nil, &TargetError{Want: opts.Target, Is: inv.Target}
@@ -87,6 +90,7 @@ func Compare(desired *Tree, current Reader, inv *Inventory, opts Options) (*Plan
 			return nil, err
 		}
 	}
+	c.unmarked()
 	for _, p := range paths {
 		f, _ := desired.Get(p)
 		if err := c.file(f); err != nil {
@@ -113,6 +117,10 @@ type comparison struct {
 	left      []Left
 	next      *Inventory
 	deleted   map[string]bool
+	// doubtful are files to delete that carry no mark, and markedDirs the folders of
+	// those that do.
+	doubtful   []Step
+	markedDirs map[string]bool
 	// overwrite holds the paths of Options.Overwrite and whether each was used.
 	overwrite map[string]bool
 	// overwritable are paths that could have been listed there.
@@ -165,7 +173,7 @@ func (c *comparison) file(f File) error {
 func (c *comparison) differing(f File, content []byte, entry Entry, known bool) {
 	digest := Digest(content)
 	switch {
-	case (f.Mode == Managed || f.Mode == Carried) && known && entry.Digest == digest,
+	case (f.Mode == Managed && c.marked(f.Path, content) || f.Mode == Carried) && known && entry.Digest == digest,
 		f.Mode == Adopted && c.opts.RewriteAdopted,
 		c.overwrites(f.Path):
 		c.write(Update, f, content)
@@ -181,7 +189,7 @@ func (c *comparison) differing(f File, content []byte, entry Entry, known bool) 
 			digest = entry.Digest
 		}
 		c.keep(f, digest)
-	case known:
+	case known && (f.Mode != Managed || entry.Digest != digest):
 		c.conflict(Conflict{Path: f.Path, Kind: Edited, Current: content, Desired: f.Content})
 		c.record(f, entry.Digest)
 	default:
@@ -222,21 +230,31 @@ func (c *comparison) leftover(e Entry) error {
 	case err != nil:
 		return fmt.Errorf("comparing %q: %w", e.Path, err)
 	}
+	step := Step{Path: e.Path, Action: Delete, Mode: e.Mode, Old: content}
 	switch ours := c.ours(e, content); {
-	case ours || c.overwrites(e.Path):
+	case neverOwned(e.Path):
+		c.left = append(c.left, Left{Path: e.Path, Forged: true})
+	case c.overwrites(e.Path), ours && e.Mode == Carried:
+		c.remove(step)
 	case e.Mode == Carried:
-		c.left = append(c.left, Left{e.Path})
-		return nil
-	default:
+		c.left = append(c.left, Left{Path: e.Path})
+	case !ours:
 		c.conflict(Conflict{Path: e.Path, Kind: LeftBehind, Current: content})
-		return nil
+	case c.marked(e.Path, content):
+		c.remove(step)
+		c.markDir(e.Path)
+	default:
+		c.doubtful = append(c.doubtful, step)
 	}
+	return nil
+}
+
+func (c *comparison) remove(step Step) {
 	if c.deleted == nil {
 		c.deleted = map[string]bool{}
 	}
-	c.deleted[e.Path] = true
-	c.steps = append(c.steps, Step{Path: e.Path, Action: Delete, Mode: e.Mode, Old: content})
-	return nil
+	c.deleted[step.Path] = true
+	c.steps = append(c.steps, step)
 }
 
 // ours says whether a file of the inventory is as we wrote it or, carried, made it.

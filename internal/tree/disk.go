@@ -8,12 +8,16 @@ import (
 	"path"
 )
 
-// The files of a write in progress. Their folder ignores itself in git, holds no
-// name that ends in .yaml, so that no tool takes them for manifests, and is gone
-// when the write is done.
+// The files of a write in progress. Their folder is gone when the write is done.
+//
+// Its name is what keeps a stranger's journal out: git adds, commits, packs and
+// checks out no path with ".git" in it, at any depth and under any of its other
+// names, and neither do archives that are made of a commit. So no repository can
+// bring a journal along, wherever the folder lies, in a repository or in none.
+// Nothing has to be kept on the machine for it, as a secret would have to be, and
+// nothing can change under it, as the number of a file can on some file systems.
 const (
-	workFolder   = ownFolder + "/tmp"
-	workIgnore   = workFolder + "/.gitignore"
+	workFolder   = ownFolder + "/.git"
 	lockFile     = workFolder + "/lock"
 	stageFolder  = workFolder + "/new"
 	journalFile  = workFolder + "/journal"
@@ -29,6 +33,11 @@ type fsys interface {
 	// when exact, otherwise with what the umask leaves of them.
 	write(file string, content []byte, perm fs.FileMode, exact bool) error
 	rename(from, to string) error
+	// exchange swaps two files at once; errors.ErrUnsupported says that the file
+	// system cannot.
+	exchange(a, b string) error
+	// renameNew renames a file, and fails with fs.ErrExist where there is one.
+	renameNew(from, to string) error
 	// remove removes a file or an empty folder.
 	remove(file string) error
 	// syncAll brings all that was written to the disk; syncDirs folders' names.
@@ -61,6 +70,23 @@ func (d disk) write(file string, content []byte, perm fs.FileMode, exact bool) e
 }
 
 func (d disk) rename(from, to string) error { return d.root.Rename(from, to) }
+
+// linkNew renames a file by a second name for it, which is not given where there
+// is a file.
+func (d disk) linkNew(from, to string) error {
+	err := d.root.Link(from, to)
+	switch {
+	case err == nil:
+		return d.root.Remove(from)
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	// The file system has no second names.
+	if _, err := d.root.Lstat(to); err == nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
+	}
+	return d.root.Rename(from, to)
+}
 
 func (d disk) remove(file string) error { return d.root.Remove(file) }
 
@@ -203,10 +229,7 @@ func (s *session) clean() error {
 			return err
 		}
 	}
-	if err := s.removeFile(stageFolder); err != nil {
-		return err
-	}
-	return s.removeFile(workIgnore)
+	return s.removeFile(stageFolder)
 }
 
 func (s *session) removeFile(file string) error {

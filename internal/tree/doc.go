@@ -4,7 +4,8 @@
 //
 // ReadInventory says which files are ours, Compare plans (it is pure: a Reader
 // in, a Plan out), and Apply writes the plan to a folder; a commit takes
-// Plan.Changes instead. Every command calls Recover before it reads a folder.
+// Plan.Changes instead. Every command that writes calls Recover before it reads a
+// folder; one that only reads calls Look, and leaves what it finds.
 //
 // # Nothing of the user's is lost
 //
@@ -15,7 +16,11 @@
 // inventory keeps an edited file's old digest, so each run reports it until the
 // user moves the edit into the specification, or overwrites it. Just before a
 // file is replaced or removed, its bytes are compared once more with those that
-// the plan saw. Symbolic links are never followed, neither at a path nor above.
+// the plan saw; and as somebody may save it between that look and the rename, the
+// new file is swapped with it (on Linux, where the file system can), and what came
+// out is looked at again where nobody saves to it any more. What is not as the
+// plan saw it, or is open for writing, goes back. Symbolic links are never
+// followed, neither at a path nor above.
 //
 // A formatter's work is no edit: a file whose YAML says what was rendered,
 // comments included, is up to date whatever its style. But a digest is of bytes:
@@ -25,8 +30,9 @@
 //
 // # All or nothing
 //
-// Apply works in .fleetwright/tmp, a folder that ignores itself in git and is
-// gone afterwards:
+// Apply works in .fleetwright/.git, which is gone afterwards, and which no
+// repository can bring along, because git puts no path with .git in it into a
+// commit or a work tree. So a journal there is ours, and nobody else's:
 //
 //  1. lock: a lock of the kernel's, which ends with the process; of two writers
 //     one gets it, the other fails with ErrLocked or, coming later, finds the
@@ -35,7 +41,7 @@
 //  3. stage: write all new bytes into the working folder
 //  4. decide: rename the journal, which lists each path with its old and new
 //     digest, into place
-//  5. remove, make folders, rename the staged files into place
+//  5. remove, make folders, swap the staged files into place
 //  6. remove the journal, then everything else
 //
 // What stops before the fourth step is taken back, what stops after it is

@@ -48,7 +48,7 @@ func (j *journal) encode() ([]byte, error) {
 	return append(content, '\n'), nil
 }
 
-// decodeJournal reads a journal. It trusts none of it, since a repository could
+// decodeJournal reads a journal. It trusts none of it, although no repository can
 // bring one along: paths stay inside of the folder and out of .git, and the
 // digests, which are checked again before each operation, name bytes that the
 // folder holds already. Errors are of type *FileError.

@@ -169,16 +169,27 @@ func (c Conflict) Hint() string {
 }
 
 // Left is a carried file that is no longer generated, and that the user made or
-// changed. It stays, and the inventory forgets it: it is told of once.
-type Left struct{ Path string }
+// changed, or a file of the inventory that is none of ours. It stays, and the
+// inventory forgets it: it is told of once.
+type Left struct {
+	Path string
+	// Forged says that the inventory lists it, and no render writes such a file.
+	Forged bool
+}
 
 // Message says what is the matter, without a line break.
 func (l Left) Message() string {
+	if l.Forged {
+		return fmt.Sprintf("%q is in the inventory, but is no file as a render writes it: left in place, and no longer listed", l.Path)
+	}
 	return fmt.Sprintf("%q is no longer declared, and is not as fleetwright made it: left in place, and yours from now on", l.Path)
 }
 
 // Hint names the ways out, without a line break.
 func (l Left) Hint() string {
+	if l.Forged {
+		return "look at who added it to " + InventoryPath + "; a starter file that is no longer needed is yours to delete"
+	}
 	return "nothing applies it any more: delete it, or keep it as a file of your own with a rule for it, among spec.rules of the Encryption"
 }
 

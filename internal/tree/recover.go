@@ -20,14 +20,33 @@ type Recovery struct {
 	// Cleaned says that a write was interrupted before it was decided or after
 	// it was done: no file of the tree changed, only leftovers were removed.
 	Cleaned bool
+	// Pending says that a write was interrupted, or is under way, and was left as
+	// it is: by Look alone.
+	Pending bool
 	// Changed are files that the user changed since the interruption, sorted.
 	// They are left as they are.
 	Changed []string
 }
 
+// Look says whether a write to a folder is pending, and changes nothing: it is for
+// commands that only read.
+func Look(dir string) (Recovery, error) {
+	folder, err := OpenFolder(dir)
+	if err != nil {
+		return Recovery{}, err
+	}
+	_, _, err = folder.stat(journalFile)
+	var blocked *BlockedError
+	pending := err == nil
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked) {
+		err = nil
+	}
+	return Recovery{Pending: pending}, errors.Join(err, folder.Close())
+}
+
 // Recover finishes what an interrupted Apply left in a folder: forward when its
-// journal is complete, back otherwise. Every command calls it before it reads
-// the folder; where nothing was interrupted it costs one look-up and writes
+// journal is complete, back otherwise. Every command that writes calls it before
+// it reads the folder; where nothing was interrupted it costs one look-up and writes
 // nothing. It fails with ErrLocked while another process is writing. Leftovers
 // of a write that was never decided are harmless: that they cannot be removed
 // (the folder is read-only) is no error.
@@ -60,7 +79,7 @@ func recoverWith(dir string, open opener) (Recovery, error) {
 	}
 	j, err := s.readJournal()
 	if errors.Is(err, fs.ErrNotExist) {
-		_, begun := s.root.Lstat(workIgnore)
+		_, begun := s.root.Lstat(stageFolder)
 		return Recovery{Cleaned: s.finish() == nil && begun == nil}, nil
 	}
 	if err != nil {
@@ -109,20 +128,15 @@ func (s *session) removeOld(j *journal) (changed []string, err error) {
 	folder := newFolder(s.root, maxRead)
 	defer folder.closeLast()
 	needed, emptied := map[string]bool{}, map[string]bool{}
-	for _, op := range j.Operations {
+	for i, op := range j.Operations {
 		above := needed
 		if op.New == "" {
 			above = emptied
-			state, err := folder.state(op)
+			removed, err := s.removeOne(folder, op, staged(i))
 			if err != nil {
 				return nil, err
 			}
-			switch state {
-			case isOld:
-				if err := s.removeFile(op.Path); err != nil {
-					return nil, err
-				}
-			case isOther:
+			if !removed {
 				changed = append(changed, op.Path)
 			}
 		}
@@ -198,28 +212,6 @@ func (s *session) moveNew(j *journal, trusted bool) (changed []string, err error
 		return nil
 	})
 	return changed, err
-}
-
-// moveOne moves a staged file into its place, unless it is there already. It
-// reports false when something else is there.
-func (s *session) moveOne(folder *Folder, op operation, from string, trusted bool) (bool, error) {
-	state, err := folder.state(op)
-	if err != nil || state == isNew {
-		return true, err
-	}
-	if state == isOther {
-		return false, nil
-	}
-	if !trusted {
-		content, err := folder.ReadFile(from)
-		if err != nil || Digest(content) != op.New {
-			return false, &FileError{
-				File: from, Hint: hintAbandon,
-				Message: fmt.Sprintf("the bytes of an interrupted write to %q are missing or damaged", op.Path),
-			}
-		}
-	}
-	return true, s.fs.rename(from, op.Path)
 }
 
 // state is what an operation finds in its place.

@@ -4,7 +4,6 @@ package newkey
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // newFile holds an Encryption that the specification doesn't have yet.
@@ -91,12 +91,7 @@ func (c *Change) Write(ctx context.Context) error {
 	if c.exists {
 		return replace.All(ctx, []replace.Change{{File: filepath.Join(c.root, filepath.FromSlash(c.File)), Old: c.before, New: c.content}})
 	}
-	f, err := os.OpenFile(filepath.Join(c.root, filepath.FromSlash(c.File)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(c.content)
-	return errors.Join(err, f.Close())
+	return tree.Apply(ctx, c.root, &tree.Plan{Steps: []tree.Step{{Path: c.File, Action: tree.Create, New: c.content}}})
 }
 
 // scopes are the fields of the Encryption.

@@ -52,6 +52,43 @@ func (e *ErrNoRule) Hint() string {
 	return "add a rule whose path_regex matches the file, or rename the file"
 }
 
+// ErrByNameOnly says that a file looks like a secret, and that a rule for all paths is the first that
+// matches it, which is for the files that are named to be encrypted.
+type ErrByNameOnly struct{ File, Config string }
+
+func (e *ErrByNameOnly) Error() string {
+	return fmt.Sprintf("%s: is in plaintext, and its rule in %s is for all paths: it is not encrypted unless it is named", e.File, e.Config)
+}
+
+// Hint is the way out.
+func (e *ErrByNameOnly) Hint() string {
+	return fmt.Sprintf("encrypt it by name, with \"fleetwright secrets encrypt %s\", or give the rule a path_regex", e.File)
+}
+
+// sound is nil for a .sops.yaml that sops can read from its beginning to its end.
+func (r *Rules) sound(file string) error {
+	whole, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	f := r.in(filepath.Dir(whole))
+	switch {
+	case f == nil:
+		return nil
+	case f.err != nil:
+		return f.err
+	}
+	return refused(f.config)
+}
+
+// refused is why sops refuses a configuration, nil where it doesn't.
+func refused(c *secrets.Config) error {
+	if c.Err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s:%d:%d: %w", output.Line(c.File), c.Err.Line, c.Err.Column, c.Err)
+}
+
 // For is the rule of a file, in the .sops.yaml of the file's folder or of the nearest above: as
 // in "sops --config". The rule says where it stands; the file is as the caller names it.
 func (r *Rules) For(file string) (*secrets.CreationRule, *secrets.Config, error) {
@@ -79,8 +116,8 @@ func ruleIn(c *secrets.Config, file, below string) (*secrets.CreationRule, *secr
 			return &c.Rules[i], c, nil
 		}
 	}
-	if c.Err != nil {
-		return nil, nil, fmt.Errorf("%s:%d:%d: %w", output.Line(c.File), c.Err.Line, c.Err.Column, c.Err)
+	if err := refused(c); err != nil {
+		return nil, nil, err
 	}
 	return nil, nil, &ErrNoRule{File: file, Config: c.File}
 }
@@ -99,6 +136,9 @@ func (r *Rules) in(dir string) *found {
 	f := &found{err: err}
 	if err == nil {
 		f.config, f.err = secrets.ParseConfig(named(file), data)
+	}
+	if f.err == nil {
+		f.err = secrets.CheckConfig(named(file), data)
 	}
 	r.configs[dir] = f
 	return f

@@ -162,20 +162,52 @@ func Write(ctx context.Context, results []Result) error {
 // those that are known and need not be looked at; known may be nil.
 func FindEncrypted(ctx context.Context, dir string, known func(file string) bool) ([]string, error) {
 	return find(ctx, dir, func(file string, data []byte) bool {
-		return (known == nil || !known(file)) && secrets.StateOf(file, data) != secrets.InTheClear
+		return filepath.Base(file) != secrets.ConfigName && (known == nil || !known(file)) && secrets.StateOf(file, data) != secrets.InTheClear
 	})
 }
 
-// FindPlain lists the files in a folder that stand in clear and that the rules want encrypted.
-func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, err error) {
-	return find(ctx, dir, func(file string, data []byte) bool {
+// FindPlain lists the files in a folder that are in plaintext and that the rules want encrypted.
+// What is left are those that look like secrets and stay as they are, each with the reason. It fails
+// where there is no .sops.yaml, and where one of them is broken: nothing says then what is not to
+// be encrypted.
+func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left, err error) {
+	var leftOver, broken []error
+	_, _, above := r.For(filepath.Join(dir, "any"))
+	if missing := (*ErrNoRule)(nil); above != nil && !errors.As(above, &missing) {
+		return nil, nil, above
+	}
+	plain, err = find(ctx, dir, func(file string, data []byte) bool {
+		if filepath.Base(file) == secrets.ConfigName {
+			broken = append(broken, r.sound(file))
+			return false
+		}
 		if secrets.StateOf(file, data) != secrets.InTheClear || len(data) == 0 {
 			return false
 		}
-		rule, _, err := r.For(file)
-		return err == nil && rule.Wants(file, data)
+		rule, config, err := r.For(file)
+		if err == nil && rule.Wants(file, data) {
+			return true
+		}
+		if !looksSecret.Wants(file, data) {
+			return false
+		}
+		if err == nil {
+			err = &ErrByNameOnly{File: file, Config: config.File}
+		}
+		leftOver = append(leftOver, err)
+		return false
 	})
+	if err = errors.Join(err, errors.Join(broken...)); err != nil {
+		return nil, nil, err
+	}
+	if missing := (*ErrNoRule)(nil); len(plain) == 0 && len(broken) == 0 && errors.As(above, &missing) && missing.Config == "" {
+		return nil, nil, &ErrNoRule{File: filepath.ToSlash(dir)}
+	}
+	return plain, errors.Join(leftOver...), nil
 }
+
+// looksSecret is a rule that wants whatever looks like a secret.
+var looksSecret = secrets.CreationRule{PathRegex: "."}
 
 // putAway are folders that hold no files of the repository.
 var putAway = []string{".git", "node_modules"}
@@ -192,7 +224,7 @@ func find(ctx context.Context, dir string, choose func(file string, data []byte)
 			return ctx.Err()
 		case d.IsDir() && file != dir && slices.Contains(putAway, d.Name()):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || d.Name() == secrets.ConfigName:
+		case !d.Type().IsRegular():
 			return nil
 		}
 		info, err := d.Info()

@@ -70,7 +70,7 @@ func TestInterrupted(t *testing.T) {
 	dir, ids := folder(t, files)
 	work := func(ctx context.Context) error {
 		rules := NewRules()
-		found, err := rules.FindPlain(ctx, dir)
+		found, _, err := rules.FindPlain(ctx, dir)
 		if err != nil {
 			return err
 		}
@@ -117,11 +117,14 @@ func TestFindTooLarge(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	dir, _ := folder(t, map[string]string{"a.txt": "x"})
 	put(t, dir, "large.txt", strings.Repeat("x", mostBytes+1))
-	if found, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
+	if found, _, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
 	}
 	put(t, dir, "large.sops.txt", strings.Repeat("x", mostBytes+1))
-	for name, find := range map[string]func(context.Context, string) ([]string, error){"plain": NewRules().FindPlain, "encrypted": func(ctx context.Context, dir string) ([]string, error) { return FindEncrypted(ctx, dir, nil) }} {
+	for name, find := range map[string]func(context.Context, string) ([]string, error){"plain": func(ctx context.Context, dir string) ([]string, error) {
+		found, _, err := NewRules().FindPlain(ctx, dir)
+		return found, err
+	}, "encrypted": func(ctx context.Context, dir string) ([]string, error) { return FindEncrypted(ctx, dir, nil) }} {
 		if _, err := find(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "large.sops.txt: is larger than 10 MB") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -132,7 +135,7 @@ func TestFindTooLarge(t *testing.T) {
 func TestFindLeavesGit(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	dir, _ := folder(t, map[string]string{".git/a.sops.env": "A=tr0ub4dor", "sub/.git/a.sops.env": "A=tr0ub4dor", "node_modules/a.sops.env": "A=tr0ub4dor"})
-	if found, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
+	if found, _, err := NewRules().FindPlain(t.Context(), dir); err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
 	}
 	file := filepath.Join(dir, ".git", "a.sops.env")

@@ -1,0 +1,112 @@
+// Soak kills fleetwright while it renders, commits, pushes, encrypts, exchanges keys and
+// syncs, thousands of times and at random moments, with somebody beside it who saves files.
+// After each series of kills the same command runs to its end, as a user would run it again:
+// it must succeed without any repair by hand, nothing that was saved may be lost, and the
+// folder or repository must be what a run that was never killed makes of it.
+//
+// It prints a transcript, and exits with 1 at the first difference, whose folder it keeps.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+)
+
+func main() {
+	log.SetFlags(0)
+	command := flag.String("fleetwright", "bin/fleetwright", "the command to kill")
+	kills := flag.Int("kills", 10_000, "how many kills in all")
+	seed := flag.Uint64("seed", 1, "of what is random: the moments, the edits and the order")
+	most := flag.Duration("time", 0, "end after this time, with fewer kills; 0 for no end")
+	dir := flag.String("dir", "", "where to work; empty for a temporary folder")
+	only := flag.String("only", "", "run this scenario alone")
+	flag.Parse()
+	if err := soak(*command, *kills, *seed, *most, *dir, *only); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func soak(command string, kills int, seed uint64, most time.Duration, dir, only string) error {
+	binary, err := filepath.Abs(command)
+	if err != nil {
+		return err
+	}
+	if dir, err = os.MkdirTemp(dir, "fleetwright-soak-"); err != nil {
+		return err
+	}
+	var all []*scenario
+	for _, s := range scenarios() {
+		if only == "" || only == s.name {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("there is no scenario %q", only)
+	}
+	fmt.Printf("%s/%s, %d CPUs, %s; seed %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), seed)
+	fmt.Printf("%-11s %7s %9s %7s %7s %7s %9s\n", "", "kills", "cut off", "edits", "series", "ended", "seconds")
+	start := time.Now()
+	var group sync.WaitGroup
+	places := make(chan struct{}, min(len(all), runtime.NumCPU()))
+	errs := make([]error, len(all))
+	for i, s := range all {
+		s.binary, s.dir = binary, filepath.Join(dir, s.name)
+		s.random = rand.New(rand.NewPCG(seed, uint64(i)))
+		s.want, s.most = kills/len(all), most*time.Duration(cap(places))/time.Duration(len(all))
+		if i < kills%len(all) {
+			s.want++
+		}
+		group.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			if errs[i] = s.run(); errs[i] != nil {
+				errs[i] = fmt.Errorf("%s, after %d kills, in %s: %w", s.name, s.kills, s.dir, errs[i])
+			}
+			fmt.Printf("%-11s %s\n", s.name, s.counts)
+		})
+	}
+	group.Wait()
+	var total counts
+	for _, s := range all {
+		total.add(s.counts)
+	}
+	total.took = time.Since(start)
+	fmt.Printf("%-11s %s\n", "all", total)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	fmt.Println("\nnothing was lost, and nothing had to be repaired")
+	return os.RemoveAll(dir)
+}
+
+// counts are what happened.
+type counts struct {
+	// kills of a running command; cut are those that left something for the next one.
+	kills, cut int
+	// edits were saved while a command ran.
+	edits int
+	// series of kills, each with a run to the end and a check after it; ended are runs that were
+	// through before they could be killed, which don't count.
+	series, ended int
+	took          time.Duration
+}
+
+func (c *counts) add(other counts) {
+	c.kills += other.kills
+	c.cut += other.cut
+	c.edits += other.edits
+	c.series += other.series
+	c.ended += other.ended
+}
+
+func (c counts) String() string {
+	return fmt.Sprintf("%7d %9d %7d %7d %7d %9.0f", c.kills, c.cut, c.edits, c.series, c.ended, c.took.Seconds())
+}
