@@ -11,6 +11,8 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // The limits of rules in CEL, in the API server's cost units: it reckons a
@@ -122,6 +124,13 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	}
 	if why := s.tooCostly(budget); why != "" {
 		return s.unchecked(why)
+	}
+	reads, err := s.calls()
+	if err == nil {
+		err = reads.Check(clean, &count.Steps{})
+	}
+	if err != nil {
+		return s.unchecked(err.Error())
 	}
 	compiled := s.rules()
 	if compiled.err != nil {

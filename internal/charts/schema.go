@@ -14,6 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // Problem is a value that the chart's schema refuses.
@@ -100,6 +102,9 @@ func (s *schemaSteps) check(text []byte, values map[string]any) (problems []Prob
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("it is no JSON: %w", err)
+	}
+	if err := count.Numbers(document); err != nil {
+		return nil, limitf("%v", err)
 	}
 	if product(longestList(document), valueNodes(values)) > mostCompared {
 		return nil, limitf("it is larger than known ones")
@@ -193,7 +198,7 @@ type countedRegexp struct {
 }
 
 func (s *schemaSteps) regexp(text string) (jsonschema.Regexp, error) {
-	re, err := regexp.Compile(text)
+	re, err := count.Compile(text)
 	if err != nil {
 		return nil, err
 	}

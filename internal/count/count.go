@@ -11,7 +11,8 @@ type Error struct{ message string }
 
 func (e *Error) Error() string { return e.message }
 
-func errorf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+// Errorf formats an *Error.
+func Errorf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
 // times multiplies two counts, up to a number that is above each limit.
 func times(a, b int) int {

@@ -50,7 +50,7 @@ func (l *Lists) grow(list string, length int) error {
 		l.copied += length
 	}
 	if l.elements > mostElements || l.copied > mostCopied {
-		return errorf("the indexes in its paths create more than %d elements of lists", mostElements)
+		return Errorf("the indexes in its paths create more than %d elements of lists", mostElements)
 	}
 	return nil
 }

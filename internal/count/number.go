@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// mostDigits is the length of a number in characters. A float64 needs 24 of them, an int64 20.
-	mostDigits = 400
-	// mostExponent is the largest exponent of ten, of either sign. A float64 goes up to 308.
-	mostExponent = 400
+	// MostDigits is the length of a number in characters. A float64 needs 24 of them, an int64 20.
+	MostDigits = 400
+	// MostExponent is the largest exponent of ten, of either sign. A float64 goes up to 308.
+	MostExponent = 400
 )
 
 // Number returns an *Error for a text that is a number whose digits take more room and time than any
@@ -20,10 +20,10 @@ const (
 func Number(text string) error {
 	suffix := strings.TrimLeft(text, "+-0123456789.")
 	switch digits := len(text) - len(suffix); {
-	case digits > mostDigits:
-		return errorf("a number of %d digits is not evaluated; up to %d are", digits, mostDigits)
+	case digits > MostDigits:
+		return Errorf("a number of %d digits is not evaluated; up to %d are", digits, MostDigits)
 	case digits > 0 && suffix != "" && (suffix[0] == 'e' || suffix[0] == 'E') && beyond(suffix[1:]):
-		return errorf("a number with the exponent %.20s is not evaluated; up to %d are", suffix[1:], mostExponent)
+		return Errorf("a number with the exponent %.20s is not evaluated; up to %d are", suffix[1:], MostExponent)
 	}
 	return nil
 }
@@ -38,9 +38,9 @@ func beyond(exponent string) bool {
 		if c < '0' || c > '9' {
 			return false
 		}
-		value = min(10*value+int(c-'0'), 10*mostExponent)
+		value = min(10*value+int(c-'0'), 10*MostExponent)
 	}
-	return value > mostExponent
+	return value > MostExponent
 }
 
 // Numbers returns the error of Number for the first such number in a decoded JSON document.
@@ -80,7 +80,7 @@ func HoldsNumber(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c >= '0' && c <= '9' || c == '.':
-			if digits++; digits > mostDigits {
+			if digits++; digits > MostDigits {
 				return true
 			}
 			continue

@@ -10,6 +10,8 @@ const (
 	// MostInstructions is the size of a regular expression, in instructions of its program. Those of
 	// definitions in use have up to some thousand.
 	MostInstructions = 50_000
+	// MostShort is the size of a regular expression for names, keys and paths, which many are compared with.
+	MostShort = 2_000
 	// MostTogether is the size of all regular expressions of one file.
 	MostTogether = 200_000
 	// mostPattern is the length of a regular expression in bytes.
@@ -27,23 +29,45 @@ func Compile(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(pattern)
 }
 
+// CompileShort is Compile for a regular expression that is compared with many names, keys or paths: it has
+// up to MostShort instructions.
+func CompileShort(pattern string) (*regexp.Regexp, error) {
+	if err := Short(pattern); err != nil {
+		return nil, err
+	}
+	return regexp.Compile(pattern)
+}
+
+// Short returns an *Error for a regular expression of more than MostShort instructions. It says nothing of
+// a text that is no regular expression.
+func Short(pattern string) error {
+	size, err := Instructions(pattern)
+	switch above := (*Error)(nil); {
+	case errors.As(err, &above):
+		return above
+	case size > MostShort:
+		return Errorf("a regular expression whose repetitions come to %d instructions is not evaluated here; up to %d are", size, MostShort)
+	}
+	return nil
+}
+
 // Instructions estimates the size of a regular expression's program without compiling it: the estimate
 // is never too low. The error is an *Error above MostInstructions, and otherwise regexp's.
 func Instructions(pattern string) (int, error) {
 	if len(pattern) > mostPattern {
-		return 0, errorf("a regular expression of %d bytes is not evaluated; up to %d are", len(pattern), mostPattern)
+		return 0, Errorf("a regular expression of %d bytes is not evaluated; up to %d are", len(pattern), mostPattern)
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	var refused *syntax.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == syntax.ErrLarge:
-		return 0, errorf("a regular expression is not evaluated: its repetitions come to more than regexp takes")
+		return 0, Errorf("a regular expression is not evaluated: its repetitions come to more than regexp takes")
 	case err != nil:
 		return 0, err
 	}
 	size := 2 + instructions(parsed) // fail and match
 	if size > MostInstructions {
-		return size, errorf("a regular expression whose repetitions come to %d instructions is not evaluated; up to %d are", size, MostInstructions)
+		return size, Errorf("a regular expression whose repetitions come to %d instructions is not evaluated; up to %d are", size, MostInstructions)
 	}
 	return size, nil
 }
@@ -84,7 +108,7 @@ type Steps struct{ taken int }
 func (s *Steps) Take(instructions, bytes int) error {
 	s.taken = min(s.taken+times(instructions, bytes), 1<<40)
 	if s.taken > mostSteps {
-		return errorf("its regular expressions and the texts that they are compared with come to more than %d steps", mostSteps)
+		return Errorf("its regular expressions and the texts that they are compared with come to more than %d steps", mostSteps)
 	}
 	return nil
 }

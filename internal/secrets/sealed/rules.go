@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
@@ -128,7 +129,7 @@ func read(file string) (data []byte, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file", file)
 	}
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return nil, readError(file, err)
 	}
