@@ -130,7 +130,9 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 		err = reads.Check(clean, &count.Steps{})
 	}
 	if err != nil {
-		return s.unchecked(err.Error())
+		refused := s.unchecked(err.Error())
+		refused[0].Kind = Violation
+		return refused
 	}
 	compiled := s.rules()
 	if compiled.err != nil {

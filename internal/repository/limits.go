@@ -42,7 +42,7 @@ func defaultLimits() Limits {
 	return Limits{
 		FileBytes:  10 << 20,
 		ReadBytes:  10 << 20,
-		TotalBytes: 128 << 20,
+		TotalBytes: 64 << 20,
 		FileNodes:  1_000_000,
 		TotalNodes: 1_500_000,
 		Files:      200_000,
