@@ -68,12 +68,12 @@ func patternBombs() []hostileCase {
 		}, "a regular expression whose repetitions come to"),
 		app("many patterns in a definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + repeat(300, func(i int) string {
-				return fmt.Sprintf("s%d: {type: string, pattern: '^(a{1,%d}b?){1,9}$'}, ", i, 100+i)
+				return fmt.Sprintf("s%d: {type: string, pattern: '^(a{1,%d}b?){1,9}$'}, ", i, 50+i%50)
 			}) + "}}"),
 			"a.yaml": thing("s0: aaa\ns1: aaa"),
 		}, "its patterns come to more than"),
 		app("a large pattern and a long text", map[string]string{
-			"crd.yaml": definition("{type: object, properties: {s: {type: string, pattern: '^((a?){900}b?){20}$'}}}"),
+			"crd.yaml": definition("{type: object, properties: {s: {type: string, pattern: '^(a?){900}(b?){900}(c?){900}$'}}}"),
 			"a.yaml":   thing("s: " + strings.Repeat("a", 100_000)),
 		}, "error: whether the schema of Thing holds is not checked"),
 		app("repetitions in a rule", map[string]string{
@@ -115,7 +115,10 @@ func indexBombs() []hostileCase {
 		return "repositories: []\nreleases:\n  - name: a\n    namespace: flux-system\n    chart: ../charts/a\n    version: 1.0.0\n    set:\n" + set
 	}
 	return []hostileCase{
-		{name: "indexes of targetPaths", want: []string{"create more than 100000 elements"}, runs: []string{"validate", "bootstrap verify"}, make: files(with(map[string]string{
+		{name: "indexes of targetPaths", want: []string{"create more than 100000 elements"}, make: files(with(map[string]string{
+			"clusters/one/ks.yaml": fluxKs("app", "") + hostileRelease("a", "./charts/a", "  valuesFrom:\n"+references) + known,
+		}))},
+		{name: "indexes of targetPaths in a comparison", want: []string{`the targetPath "a[0][65535]" is not evaluated`}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
 			"clusters/one/ks.yaml":    fluxKs("app", "") + hostileRelease("a", "./charts/a", "  valuesFrom:\n"+references) + known,
 			"bootstrap/helmfile.yaml": helmfile("      - {name: a, value: b}\n"),
 		})), status: 2},
