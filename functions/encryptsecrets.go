@@ -17,6 +17,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -124,7 +125,7 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 			return nil, err
 		}
 		defer func() { _ = root.Close() }()
-		if content, err = root.ReadFile(secrets.ConfigName); err != nil {
+		if content, err = regular.ReadIn(root, secrets.ConfigName, 1<<20); err != nil {
 			return nil, bad(fmt.Errorf("spec.root %q holds no %s that can be read", f.root, secrets.ConfigName), "name the folder with .sops.yaml in it")
 		}
 	case f.rules == nil:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
@@ -86,7 +87,7 @@ func (f *validateFleet) readBaseline(o Options) (*finding.Baseline, error) {
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, bad(errors.New("is no file inside of the working directory"))
 	}
-	file, err := root.Open(name)
+	file, err := regular.OpenIn(root, name)
 	if err != nil {
 		return nil, bad(errors.New("cannot be read inside of the working directory"))
 	}

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // FromDefinition compiles the schema of one version of a
@@ -52,7 +53,11 @@ func fromText(from origin, text []byte) (s *Schema, err error) {
 		return nil, errors.New("the schema's type is not object")
 	}
 	// Which of several errors comes first follows the order of a map: none is told.
-	if s, err = compile(&props, false); err != nil {
+	s, err = compile(&props, false)
+	if limit := (*count.Error)(nil); errors.As(err, &limit) {
+		return nil, limit
+	}
+	if err != nil {
 		return nil, errors.New("the schema holds what the API server doesn't support")
 	}
 	if errs := structural.ValidateStructural(nil, s.structure); len(errs) > 0 {
@@ -74,7 +79,7 @@ func checkValues(s *structural.Structural) error {
 		if v == nil {
 			return
 		}
-		if _, err := regexp.Compile(v.Pattern); err != nil {
+		if _, err := count.Compile(v.Pattern); err != nil {
 			wrong = append(wrong, fmt.Sprintf("the pattern %q is no regular expression", v.Pattern))
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapi "k8s.io/kube-openapi/pkg/validation/errors"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // describer turns the validator's errors into problems.
@@ -191,6 +193,9 @@ func (d describer) wrongType(e *openapi.Validation, value any) (message, hint st
 	_, want, _ := strings.Cut(e.Error(), "must be of type ")
 	want, _, _ = strings.Cut(want, `: "`)
 	if _, isText := value.(string); isText && want != "" && !isJSONType(want) {
+		if limit := count.Number(fmt.Sprint(value)); want == quantityFormat && limit != nil {
+			return fmt.Sprintf("%smust be a quantity that can be evaluated: %v", d.quoted(value), limit), "write a quantity such as 500m, 2 or 4Gi"
+		}
 		if want == "byte" {
 			return d.quoted(value) + "must be base64", "encode it, or write it into stringData"
 		}
@@ -228,7 +233,7 @@ func (d describer) unitHint(path []any, value any) string {
 	if _, err := strconv.ParseFloat(number, 64); err != nil || len(number) > 20 {
 		return ""
 	}
-	pattern, err := regexp.Compile(node.ValueValidation.Pattern)
+	pattern, err := count.Compile(node.ValueValidation.Pattern)
 	if err != nil || pattern.MatchString(number) || !pattern.MatchString(number+"s") || !pattern.MatchString(number+"m") {
 		return ""
 	}

@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -226,7 +227,9 @@ func (f *Folder) lookup(gvk schema.GroupVersionKind) ([]*Schema, error) {
 	f.mu.Unlock()
 	s, err := read()
 	if err != nil {
-		return nil, &MissingError{GVK: gvk, Reason: fmt.Sprintf("the JSON Schema in %s cannot be used: %v", path.Join(f.name, name), err)}
+		missing := &MissingError{GVK: gvk, Reason: fmt.Sprintf("the JSON Schema in %s cannot be used: %v", path.Join(f.name, name), err)}
+		errors.As(err, &missing.Limit)
+		return nil, missing
 	}
 	return []*Schema{s}, nil
 }

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // quantityFormat is the format that tools/schemas gives to the fields of type
@@ -18,7 +19,7 @@ type quantity string
 func (q quantity) String() string                   { return string(q) }
 func (q quantity) MarshalText() ([]byte, error)     { return []byte(q), nil }
 func (q *quantity) UnmarshalText(text []byte) error { *q = quantity(text); return nil }
-func isQuantity(text string) bool                   { _, err := resource.ParseQuantity(text); return err == nil }
+func isQuantity(text string) bool                   { _, err := count.Quantity(text); return err == nil }
 
 // isBytes says whether a text is base64 as the API server decodes the fields of
 // built-in kinds: encoding/json passes over line ends, which kustomize writes into

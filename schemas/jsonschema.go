@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,8 @@ import (
 	openapi "k8s.io/kube-openapi/pkg/validation/errors"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // FromJSONSchema compiles a JSON Schema, as catalogs for validators have them,
@@ -293,7 +294,8 @@ type plainSchema struct {
 }
 
 func plainFrom(gvk schema.GroupVersionKind, whole map[string]any, rules bool) (*Schema, error) {
-	if err := checkPatterns(whole); err != nil {
+	total := 0
+	if err := checkPatterns(whole, &total); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(whole)
@@ -313,26 +315,47 @@ func plainFrom(gvk schema.GroupVersionKind, whole map[string]any, rules bool) (*
 	}}, nil
 }
 
-// checkPatterns refuses patterns that Go's regular expressions don't know.
-func checkPatterns(v any) error {
+// checkPatterns refuses patterns that Go's regular expressions don't know, and those that are too
+// large, each for itself or all together.
+func checkPatterns(v any, total *int) error {
 	switch v := v.(type) {
 	case map[string]any:
 		if pattern, ok := v["pattern"].(string); ok {
-			if _, err := regexp.Compile(pattern); err != nil {
-				return fmt.Errorf("the pattern %q is not known to the API server's validator", pattern)
+			if err := checkPattern(pattern, total); err != nil {
+				return err
+			}
+		}
+		named, _ := v["patternProperties"].(map[string]any)
+		for _, pattern := range slices.Sorted(maps.Keys(named)) {
+			if err := checkPattern(pattern, total); err != nil {
+				return err
 			}
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if err := checkPatterns(v[k]); err != nil {
+			if err := checkPatterns(v[k], total); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for _, item := range v {
-			if err := checkPatterns(item); err != nil {
+			if err := checkPatterns(item, total); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func checkPattern(pattern string, total *int) error {
+	size, err := count.Instructions(pattern)
+	if limit := (*count.Error)(nil); errors.As(err, &limit) {
+		return limit
+	}
+	if err != nil {
+		return fmt.Errorf("the pattern %q is not known to the API server's validator", pattern)
+	}
+	if *total += size; *total > count.MostTogether {
+		return errManyPatterns
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // quickNode accepts, in one walk and without a copy, most values that the API
@@ -95,7 +97,7 @@ func (n *quickNode) addValidation(v *structural.ValueValidation) {
 		n.unsure = n.unsure || alternative.ForbiddenGenerics.Type == ""
 	}
 	if v.Pattern != "" {
-		pattern, err := regexp.Compile(v.Pattern)
+		pattern, err := count.Compile(v.Pattern)
 		n.pattern, n.unsure = pattern, n.unsure || err != nil
 	}
 	if v.Enum != nil {

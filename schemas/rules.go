@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // objectCost is what the rules in CEL may cost for one object, in the API server's cost units: it
@@ -98,6 +99,15 @@ func (s *Schema) compileRules() (r rules) {
 func (s *Schema) violations(object, clean map[string]any, opts Options) []Problem {
 	if s.ruleCount == 0 {
 		return nil
+	}
+	reads, err := s.calls()
+	if err == nil {
+		err = reads.Check(clean, &count.Steps{})
+	}
+	if err != nil {
+		refused := s.unchecked(err.Error())
+		refused[0].Kind = Violation
+		return refused
 	}
 	compiled := s.rules()
 	if compiled.err != nil {

@@ -26,6 +26,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/fleetwright/fleetwright/internal/count/calls"
 )
 
 //go:embed data/*.json.gz
@@ -46,6 +48,10 @@ type Schema struct {
 	// rules in CEL, compiled when the first object comes, and their number.
 	rules     func() rules
 	ruleCount int
+	// calls are what the rules pass to functions that no cost bounds, and the error why they are not
+	// evaluated; pattern is the size of the largest pattern.
+	calls   func() (*calls.Calls, error)
+	pattern int
 	// meta validates the object's metadata; nil in the schema of metadata.
 	meta *Schema
 	// builtIn is a kind that the API server decodes into a Go type.
@@ -193,6 +199,10 @@ func compile(props *apiextensionsv1.JSONSchemaProps, builtIn bool) (*Schema, err
 	if err != nil {
 		return nil, err
 	}
+	pattern, err := countPatterns(structure)
+	if err != nil {
+		return nil, err
+	}
 	post := validation.StripUnsupportedFormatsPostProcessorForVersion(environment.DefaultCompatibilityVersion())
 	if builtIn {
 		post = quantityAsText
@@ -208,8 +218,10 @@ func compile(props *apiextensionsv1.JSONSchemaProps, builtIn bool) (*Schema, err
 		ruleCount: countRules(structure),
 		builtIn:   builtIn,
 		embedded:  hasEmbedded(structure),
+		pattern:   pattern,
 	}
 	s.rules = sync.OnceValue(s.compileRules)
+	s.calls = sync.OnceValues(func() (*calls.Calls, error) { return callsOf(structure) })
 	return s, nil
 }
 

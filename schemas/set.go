@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // definitionKind is the kind of a CustomResourceDefinition.
@@ -138,6 +140,8 @@ type MissingError struct {
 	GVK schema.GroupVersionKind
 	// Reason follows "no schema for KIND: " and says what to do about it.
 	Reason string
+	// Limit is the counter that the schema exceeds, nil where none: the object is not judged.
+	Limit *count.Error
 	// Mistake is what is wrong, where that is certain; nil where a CustomResourceDefinition that
 	// is not at hand may serve the kind.
 	Mistake *Mistake
@@ -209,7 +213,9 @@ func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema
 		}
 		one, err := compile()
 		if err != nil {
-			return nil, &MissingError{GVK: gvk, Reason: fmt.Sprintf("the %s in %s cannot be used: %v", definitionKind, d.place(), err)}
+			missing := &MissingError{GVK: gvk, Reason: fmt.Sprintf("the %s in %s cannot be used: %v", definitionKind, d.place(), err)}
+			errors.As(err, &missing.Limit)
+			return nil, missing
 		}
 		if !slices.Contains(found, one) {
 			found = append(found, one)

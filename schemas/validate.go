@@ -111,6 +111,9 @@ func (s *Schema) ValidateWith(object map[string]any, opts Options) []Problem {
 	if s.plain != nil {
 		return sorted(s.plain.problems(object, opts), opts)
 	}
+	if problems := s.matchesTooMuch(object); problems != nil {
+		return problems
+	}
 	if s.partial {
 		return sorted(append(s.byServer(object, opts), s.slips(object, opts)...), opts)
 	}

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // What a field holds when a specification leaves it out. Defaults that need
@@ -108,8 +108,8 @@ func fittingQuota(given map[string]string) map[string]string {
 
 // more compares two quantities; one that is none is neither more nor less.
 func more(a, b string) bool {
-	x, err := resource.ParseQuantity(a)
-	y, otherErr := resource.ParseQuantity(b)
+	x, err := count.Quantity(a)
+	y, otherErr := count.Quantity(b)
 	return err == nil && otherErr == nil && x.Cmp(y) > 0
 }
 

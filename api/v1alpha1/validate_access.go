@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // Verbs and resources that no rule of a tenant may grant, and why. What a
@@ -131,7 +133,7 @@ func (c *checker) quantities(t *Tenant, p *fieldPath, values map[string]string, 
 		if !slices.Contains(names, name) && !strings.HasPrefix(name, prefix) && !strings.Contains(name, "/") {
 			c.failKey(t, p.child(name), c.report.suggest(name, "resource", "", names), "there is no resource %s", quote(name))
 		}
-		q, err := resource.ParseQuantity(values[name])
+		q, err := count.Quantity(values[name])
 		switch {
 		case err != nil:
 			c.fail(t, p.child(name), "write a quantity such as 500m, 2 or 4Gi", "%s is not a quantity", quote(values[name]))

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // maxReleaseName is Helm's bound on a release's name.
@@ -125,7 +127,7 @@ func (c *checker) verify(of any, p *fieldPath, v *Verify) {
 }
 
 func (c *checker) regex(of any, p *fieldPath, expression string) {
-	if _, err := regexp.Compile(expression); err != nil {
+	if _, err := count.Compile(expression); err != nil {
 		c.fail(of, p, "write a regular expression of Go: https://golang.org/s/re2syntax", "%s is %s, which does not compile: %v", p, quote(expression), err)
 	}
 }

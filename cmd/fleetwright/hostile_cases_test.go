@@ -93,6 +93,11 @@ func hostileCases() []hostileCase {
 	all = append(all, graphBombs()...)
 	all = append(all, ruleBombs()...)
 	all = append(all, bootstrapBombs()...)
+	all = append(all, quantityBombs()...)
+	all = append(all, patternBombs()...)
+	all = append(all, indexBombs()...)
+	all = append(all, sizeBombs()...)
+	all = append(all, gitPipes()...)
 	all = append(all, hostileReferences()...)
 	all = append(all, hostileCharts()...)
 	return append(all, oddFiles()...)
@@ -102,7 +107,7 @@ func hostileCases() []hostileCase {
 func bombs() []hostileCase {
 	bomb := laughs(9)
 	return []hostileCase{
-		{name: "aliases in an object", want: []string{"app/a.yaml:2: error: not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
+		{name: "aliases in an object", want: []string{"app/a.yaml:2: error: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
 			"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: "+bomb+"\n"),
 		})},
 		{name: "aliases in patches", want: []string{"app/kustomization.yaml: error: Kustomization flux-system/app was not checked"}, make: files(map[string]string{
@@ -120,7 +125,7 @@ func bombs() []hostileCase {
 				"  sync: {kind: GitRepository, url: https://example.com/x, ref: main, path: clusters/one}\n  kustomize:\n    patches:\n      - target: {kind: Kustomization}\n        patch: |\n" +
 				"          apiVersion: v1\n          kind: Kustomization\n          metadata: {name: flux-system}\n          spec: " + bomb + "\n",
 		})},
-		{name: "aliases in plugins", want: []string{"app/g.yaml:1: error: not checked: the document's aliases", "was not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
+		{name: "aliases in plugins", want: []string{"app/g.yaml:1: error: the document's aliases", "was not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
 			"clusters/one/ks.yaml":   fluxKs("app", "") + fluxKs("inline", ""),
 			"app/kustomization.yaml": "generators: [g.yaml]\ntransformers: [g.yaml]\nvalidators: [g.yaml]\nconfigurations: [g.yaml]\ncrds: [g.yaml]\nopenapi: {path: g.yaml}\nreplacements: [{path: g.yaml}]\n",
 			"app/g.yaml":             "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nliterals: " + bomb + "\n",
@@ -193,14 +198,14 @@ func bombs() []hostileCase {
 				big(t, filepath.Join(repo, fmt.Sprintf("app/a%d.yaml", i)), configMap(fmt.Sprint("a", i), "  b: ["), "1,", 1_900_000)
 			}
 		}},
-		app("many keys", map[string]string{"a.yaml": configMap("a", repeat(300_000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))}, "app/a.yaml:2:1: error: not checked: the document has maps of too many keys"),
+		app("many keys", map[string]string{"a.yaml": configMap("a", repeat(300_000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))}, "app/a.yaml:2:1: error: the document has maps of too many keys"),
 		app("many keys in many maps", map[string]string{"a.yaml": repeat(20, func(j int) string {
 			return configMap(fmt.Sprint("a", j), repeat(4000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))
-		})}, "app/a.yaml:1:1: error: not checked: the maps up to here have too many keys"),
+		})}, "app/a.yaml:1:1: error: the maps up to here have too many keys"),
 		app("a long list", map[string]string{"a.yaml": thing("list: [" + strings.Repeat("1,", 900_000) + "]")}),
 		app("deep and wide", map[string]string{"a.yaml": configMap("a", repeat(2000, func(i int) string {
 			return fmt.Sprintf("  b%d: %s%s\n", i, strings.Repeat("{a: ", 180), strings.Repeat("}", 180))
-		}))}, "app/a.yaml:2: error: not checked: the document is nested too deep for its size"),
+		}))}, "app/a.yaml:2: error: the document is nested too deep for its size"),
 		app("findings in a long line", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {" + repeat(2000, func(i int) string { return fmt.Sprintf("k%d: 1, ", i) }) + "x: " + strings.Repeat("y", 5_000_000) + "}\n"}),
 		{name: "many documents", want: []string{"app/a.yaml"}, make: func(t *testing.T, repo, _ string) {
 			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", "")})(t, repo, "")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -214,6 +214,9 @@ func (f accessFile) by() string {
 	return fmt.Sprintf("line %d of %s", f.Rule, f.Config)
 }
 
+// mostSealed is the size of the largest encrypted file that is read.
+const mostSealed = 64 << 20
+
 // open opens the files with private keys and compares their checksums.
 func (r *accessReport) open(ctx context.Context, dir string, ids *keys.Identities) error {
 	var failed []error
@@ -222,7 +225,7 @@ func (r *accessReport) open(ctx context.Context, dir string, ids *keys.Identitie
 			return err
 		}
 		f := &r.Files[i]
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.File)))
+		data, err := regular.Read(filepath.Join(dir, filepath.FromSlash(f.File)), mostSealed)
 		if err == nil {
 			err = envelope.Check(f.File, data, ids)
 		}
@@ -252,7 +255,7 @@ func addOthers(ctx context.Context, access *sops.Access, repo *repository.Reposi
 	})
 	failed := []error{err}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := regular.Read(file, mostSealed)
 		if err != nil {
 			failed = append(failed, err)
 			continue

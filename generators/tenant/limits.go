@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // bounds are the ResourceQuota and the LimitRange of each workload namespace.
@@ -54,7 +54,7 @@ func bounds(t *v1alpha1.Tenant) ([]any, error) {
 func resources(field string, values map[string]string) (corev1.ResourceList, error) {
 	list := corev1.ResourceList{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		q, err := resource.ParseQuantity(values[name])
+		q, err := count.Quantity(values[name])
 		if err != nil {
 			return nil, fmt.Errorf("spec.%s.%s: %q: %w", field, name, values[name], err)
 		}

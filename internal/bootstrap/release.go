@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
 )
@@ -493,6 +494,8 @@ type layered struct {
 	unknown []mark
 	// missing are the values files that don't exist.
 	missing []text
+	// created are the elements of lists that the paths of set create.
+	created count.Lists
 }
 
 func (l *layered) add(v *value) {

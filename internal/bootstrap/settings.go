@@ -91,6 +91,10 @@ func (e *evaluation) addSetting(l *layered, s setting) {
 	if strings.HasPrefix(s.value, "ref+") {
 		given = e.mark(mark{reason: "values come from a secret store (ref+…)"})
 	}
+	if err := l.created.AddLine(s.name, given); err != nil {
+		l.addUnknown(mark{reason: fmt.Sprintf("%s is not evaluated: %v", s.field, err)})
+		return
+	}
 	e.parse(l, s, func(into map[string]any) error {
 		line := escapedSetting(s.name) + "=" + given
 		if s.field == "setString" {
@@ -112,6 +116,10 @@ func (e *evaluation) addSettingFile(l *layered, s setting) {
 			l.missing = append(l.missing, text{place: s.place, value: bad.missing, unknown: &bad})
 		}
 		l.addUnknown(bad)
+		return
+	}
+	if err := l.created.Add(s.name); err != nil {
+		l.addUnknown(mark{reason: fmt.Sprintf("%s is not evaluated: %v", s.field, err)})
 		return
 	}
 	e.parse(l, s, func(into map[string]any) error {

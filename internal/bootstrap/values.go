@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -53,6 +54,8 @@ func (h *helmRelease) writtenValues() *value {
 type merging struct {
 	all, sure *mergedValues
 	unknown   []mark
+	// created are the elements of lists that targetPaths create.
+	created count.Lists
 }
 
 // mergedValues are values in the making, over which the inline ones come.
@@ -164,6 +167,10 @@ func (g *git) addReference(m *merging, h *helmRelease, ref *value) {
 	steps, readable := targetSteps(target.value)
 	if target.value != "" && !readable {
 		m.unknownLayer(mark{reason: fmt.Sprintf("the targetPath %q is not evaluated", target.value)})
+		return
+	}
+	if err := m.created.Add(target.value); err != nil {
+		m.unknownLayer(mark{reason: fmt.Sprintf("the targetPath %q is not evaluated: %v", shortened(target.value), err)})
 		return
 	}
 	fail := func(because mark) {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
 // Library is charts at hand in folders that the user names: unpacked ones, and archives. It
@@ -291,7 +292,7 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", name)
 	}
-	file, err := root.Open(name)
+	file, err := regular.OpenIn(root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // Problem is a value that the chart's schema refuses.
@@ -77,6 +78,9 @@ func check(text []byte, values map[string]any) (problems []Problem, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is no JSON: %w", err)
 	}
+	if err := count.Numbers(document); err != nil {
+		return nil, limitf("%v", err)
+	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(nothing{})
 	compiler.UseRegexpEngine(pattern)
@@ -109,7 +113,7 @@ type nothing struct{}
 func (nothing) Load(string) (any, error) { return nil, errors.New("it is not read") }
 
 func pattern(text string) (jsonschema.Regexp, error) {
-	re, err := regexp.Compile(text)
+	re, err := count.Compile(text)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
@@ -45,7 +46,7 @@ type Values struct {
 // Compose puts the values of a HelmRelease together as helm-controller does. An error is an
 // *UnknownError, or what helm-controller would say.
 func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values, error) {
-	v := &Values{}
+	v, created := &Values{}, count.Lists{}
 	for _, ref := range r.Spec.ValuesFrom {
 		data, found := lookup(ref.Kind, r.Namespace, ref.Name)
 		key := ref.GetValuesKey()
@@ -61,6 +62,9 @@ func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values
 		case known && ref.Kind == "Secret":
 			v.hide(text)
 		}
+		if err := countReference(&created, ref, data.Known[key]); err != nil {
+			return nil, limitf("valuesFrom is not evaluated: %v", err)
+		}
 	}
 	own := r.GetValues()
 	all, err := chartutil.ChartValuesFromReferences(ctx, logr.Discard(), objects{lookup: lookup}, r.Namespace, own, r.Spec.ValuesFrom...)
@@ -69,6 +73,18 @@ func Compose(ctx context.Context, r *helmv2.HelmRelease, lookup Lookup) (*Values
 	}
 	v.All = all
 	return v, nil
+}
+
+// countReference counts what the targetPath of a reference creates: the text at the path may go on with
+// other paths.
+func countReference(created *count.Lists, ref helmv2.ValuesReference, text string) error {
+	if ref.TargetPath == "" {
+		return nil
+	}
+	if ref.Literal {
+		text = ""
+	}
+	return created.AddLine(ref.TargetPath, text)
 }
 
 // IsValues says whether helm-controller reads a text as values: a YAML mapping, or nothing at all. A

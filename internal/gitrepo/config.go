@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	format "github.com/go-git/go-git/v5/plumbing/format/config"
+
+	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
 // maxConfig bounds a configuration file, in bytes.
@@ -162,26 +162,7 @@ func (c configFile) sharedBits() (dir, file fs.FileMode) {
 
 // readBounded reads a regular file of at most limit bytes.
 func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes", limit)}
-	}
-	return data, nil
+	return regular.Read(path, limit)
 }
 
 // resolveIn makes a path absolute, relative ones against a folder.

@@ -49,6 +49,9 @@ func findLayout(path string) (layout, error) {
 	default:
 		l = layout{git: path}
 	}
+	if _, err := os.Lstat(filepath.Join(l.git, "HEAD")); err != nil { // nothing else of a folder is opened
+		return layout{}, fmt.Errorf("%w: %q", ErrNotRepository, path)
+	}
 	if l.common, err = commonDir(l.git); err != nil {
 		return layout{}, err
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
 const branchPrefix = "refs/heads/"
@@ -67,7 +69,7 @@ func packedRef(common, ref string) (string, error) {
 
 // eachPacked goes over the lines of packed-refs until yield returns false.
 func eachPacked(common string, yield func(name, hash string) bool) error {
-	f, err := os.Open(filepath.Join(common, "packed-refs"))
+	f, err := regular.Open(filepath.Join(common, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -199,7 +201,7 @@ func (l layout) logsAll() bool {
 
 // lastLine reads the end of a log.
 func lastLine(path string, size int64) (string, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}

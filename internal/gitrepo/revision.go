@@ -21,7 +21,7 @@ import (
 // content, a revision above the others is an error.
 const (
 	mostFileBytes  = 10 << 20
-	mostTotalBytes = 512 << 20
+	mostTotalBytes = 256 << 20
 	mostFiles      = 200_000
 )
 
@@ -41,7 +41,7 @@ func ReadRevision(ctx context.Context, dir, revision string) (map[string][]byte,
 	if err != nil {
 		return nil, err
 	}
-	repo, err := gogit.PlainOpenWithOptions(root, &gogit.PlainOpenOptions{EnableDotGitCommonDir: true})
+	repo, err := openRepository(root)
 	if err != nil {
 		return nil, fmt.Errorf("opening the repository of %q: %w", dir, err)
 	}

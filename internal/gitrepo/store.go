@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/go-git/go-billy/v5/osfs"
@@ -17,6 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/memory"
 
+	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -48,17 +48,17 @@ func openObjects(l layout) (objects, error) {
 	}
 	opts := filesystem.Options{LargeObjectThreshold: 64 << 20}
 	if alternates {
-		opts.AlternatesFS = osfs.New(filepath.VolumeName(l.common) + string(filepath.Separator))
+		opts.AlternatesFS = regularFiles{osfs.New(filepath.VolumeName(l.common) + string(filepath.Separator))}
 	}
 	_, partial := l.config.get("extensions", "partialclone")
-	store := filesystem.NewStorageWithOptions(osfs.New(l.common), cache.NewObjectLRU(32*cache.MiByte), opts)
+	store := filesystem.NewStorageWithOptions(regularFiles{osfs.New(l.common)}, cache.NewObjectLRU(32*cache.MiByte), opts)
 	return objects{Storage: store, partial: partial}, nil
 }
 
 // checkAlternates reports whether the repository borrows objects from others.
 // Relative paths are refused: go-git looks for them in the wrong place.
 func checkAlternates(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
 // checkout brings a work tree and its index from one tree to another.
@@ -169,7 +171,7 @@ func (c *checkout) isClean(e indexEntry) bool {
 }
 
 func (c *checkout) hashFile(path string, size int64) (plumbing.Hash, error) {
-	f, err := c.root.Open(filepath.FromSlash(path))
+	f, err := regular.OpenIn(c.root, filepath.FromSlash(path))
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}

@@ -62,6 +62,16 @@ func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 // buildFolder builds a folder.
 func (f *files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
 	v := &view{files: f, ctx: ctx, seen: map[string]bool{}, patches: spec.Patches}
+	for _, p := range spec.Patches {
+		if p.Target == nil {
+			continue
+		}
+		for _, text := range []string{p.Target.Group, p.Target.Version, p.Target.Kind, p.Target.Name, p.Target.Namespace} {
+			if err := countSelector(text); err != nil {
+				return v.finish(&built{}, dir, "", err)
+			}
+		}
+	}
 	if !v.IsDir(absolute(dir)) {
 		return v.given(&built{failure: pathMissing(v, dir)}, nil)
 	}

@@ -193,6 +193,9 @@ func (v *diagnosis) selects(e patchEntry) *Failure {
 		{"group", t.Group}, {"version", t.Version}, {"kind", t.Kind}, {"name", t.Name}, {"namespace", t.Namespace},
 	} {
 		// As kustomize anchors them: sigs.k8s.io/kustomize/api/types.NewSelectorRegex.
+		if countSelector(one.text) != nil {
+			continue // it is not evaluated, which is told
+		}
 		if _, err := regexp.Compile("^(?:" + one.text + ")$"); err != nil {
 			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is no regular expression", e.field, one.name, one.text), one.name)
 		}

@@ -99,6 +99,10 @@ func (f *files) load(file string, c *content) {
 			c.err = limited(err)
 		}
 	}
+	if err := countSelectors(c.data); err != nil {
+		c.err = err
+		return
+	}
 	if !repository.IsKustomization(file) {
 		return
 	}

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -184,7 +184,7 @@ func (p patch) selects(o *Object) bool {
 		kind, name = text(p.node, "kind"), text(p.node, "metadata", "name")
 	}
 	matches := func(pattern, text string) bool {
-		whole, err := regexp.Compile("^(?:" + pattern + ")$")
+		whole, err := count.CompileShort("^(?:" + pattern + ")$")
 		return p.target != nil && err == nil && whole.MatchString(text)
 	}
 	if kind != "" && kind != o.Kind && !matches(kind, o.Kind) {

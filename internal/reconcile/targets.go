@@ -265,7 +265,7 @@ func changesIdentities(repo *repository.Repository, k *repository.Kustomize) boo
 // look says what a target selects.
 func (b *targeted) look(target types.Selector, from *selectable) TargetedPatch {
 	p := TargetedPatch{Target: target}
-	regex, err := types.NewSelectorRegex(&target)
+	regex, err := NewSelectorRegex(&target)
 	if err != nil || from.unknown || strings.Contains(target.String(), "${") {
 		p.Selects = true
 		return p

@@ -13,8 +13,9 @@ type Limits struct {
 	FileNodes int64
 	// TotalNodes bounds the YAML nodes of all files.
 	TotalNodes int64
-	// Files is the number of files and folders that are visited.
-	Files int
+	// Files is the number of files and folders that are visited, Parsed that of the files among them that
+	// may hold documents.
+	Files, Parsed int
 	// Documents is the number of documents in one file.
 	Documents int
 	// Depth is how deep a document may nest, aliases followed, and folders.
@@ -41,10 +42,11 @@ func defaultLimits() Limits {
 	return Limits{
 		FileBytes:  10 << 20,
 		ReadBytes:  10 << 20,
-		TotalBytes: 256 << 20,
+		TotalBytes: 64 << 20,
 		FileNodes:  1_000_000,
 		TotalNodes: 1_500_000,
 		Files:      200_000,
+		Parsed:     50_000,
 		Documents:  10_000,
 		Depth:      200,
 
@@ -86,6 +88,7 @@ func (l Limits) withDefaults() Limits {
 	or(&l.TotalAliasNodes, d.TotalAliasNodes)
 	or(&l.TotalAliasBytes, d.TotalAliasBytes)
 	orInt(&l.Files, d.Files)
+	orInt(&l.Parsed, d.Parsed)
 	orInt(&l.Documents, d.Documents)
 	orInt(&l.Depth, d.Depth)
 	return l

@@ -59,6 +59,9 @@ func Load(root string, opts Options) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := boundParsed(found, limits); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir.Name(), err)
+	}
 	r := load(found, folder{root}, folderAt{dir}, limits)
 	r.name, r.odd = opts.Name, odd
 	return r, nil
@@ -83,6 +86,9 @@ func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, erro
 	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
 	if len(found) > limits.Files {
 		return nil, fmt.Errorf("more than %d files", limits.Files)
+	}
+	if err := boundParsed(found, limits); err != nil {
+		return nil, err
 	}
 	r := load(found, m, m, limits)
 	r.name = opts.Name
@@ -180,6 +186,20 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 	}
 	r.index()
 	return r
+}
+
+// boundParsed refuses more files that may hold documents than are parsed.
+func boundParsed(found []entry, limits Limits) error {
+	parsed := 0
+	for _, e := range found {
+		if e.err == nil && holdsDocuments(e.path) {
+			parsed++
+		}
+	}
+	if parsed > limits.Parsed {
+		return fmt.Errorf("%d YAML and JSON files; up to %d are read: run the command on a part of the repository, such as the folder of a cluster", parsed, limits.Parsed)
+	}
+	return nil
 }
 
 // job is a file to parse.

@@ -127,6 +127,12 @@ func TestLoadRefusesWhatIsNoFolder(t *testing.T) {
 	if _, err := Load(dir, Options{Limits: Limits{Files: 3}}); err == nil || !strings.Contains(err.Error(), "more than 3 files") {
 		t.Errorf("too many files give %v", err)
 	}
+	if _, err := Load(dir, Options{Limits: Limits{Parsed: 1}}); err == nil || !strings.Contains(err.Error(), "YAML and JSON files; up to 1 are read: run the command on a part") {
+		t.Errorf("too many documents give %v", err)
+	}
+	if _, err := FromFiles(maps.All(map[string][]byte{"a.yaml": nil, "b.json": nil, "c.txt": nil}), Options{Limits: Limits{Parsed: 1}}); err == nil || !strings.Contains(err.Error(), "2 YAML and JSON files") {
+		t.Errorf("too many documents in memory give %v", err)
+	}
 }
 
 func TestFromFilesRefusesPathsThatLeadOut(t *testing.T) {

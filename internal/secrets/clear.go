@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
@@ -43,7 +44,7 @@ func newChooser(s Selection) chooser {
 	}
 	c := chooser{Selection: s}
 	if text := s.EncryptedRegex + s.UnencryptedRegex; text != "" {
-		c.regex, _ = regexp.Compile(text) // SOPS takes a wrong one for one that matches nothing
+		c.regex, _ = count.CompileShort(text) // SOPS takes a wrong one for one that matches nothing
 	}
 	return c
 }
@@ -54,6 +55,9 @@ const unencryptedSuffix = "_unencrypted"
 
 // byComments says that comments choose, of which only SOPS knows where they belong.
 func (s Selection) byComments() bool { return s.EncryptedCommentRegex+s.UnencryptedCommentRegex != "" }
+
+// undecided says that it is not known which values are chosen.
+func (s Selection) undecided() bool { return s.byComments() || s.Counted() != nil }
 
 // chooses says whether what stands under keys is to be encrypted.
 func (c chooser) chooses(keys []string) bool {
@@ -80,7 +84,7 @@ func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, know
 	}
 	format := FormatOf(file)
 	switch c := newChooser(rule); {
-	case rule.byComments():
+	case rule.undecided():
 		return nil, false
 	case format == Dotenv || format == INI:
 		return clearLines(format, data, c, state == Encrypted), true
@@ -108,7 +112,7 @@ func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, know
 // whose first document, with the metadata that count, is given beside.
 func ClearInDocument(d, first *repository.Document) (clear []ClearValue, known bool) {
 	s := selectionOf(first)
-	if s.byComments() {
+	if s.undecided() {
 		return nil, false
 	}
 	c := newChooser(s)

@@ -3,6 +3,7 @@ package secrets
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
@@ -28,6 +30,9 @@ type Config struct {
 	Rules []CreationRule
 	// Err says why SOPS refuses the file, nil where it doesn't.
 	Err *ConfigError
+
+	// size is that of the regular expressions, in instructions.
+	size int
 }
 
 // ConfigError is what is wrong with a .sops.yaml, and where.
@@ -78,6 +83,22 @@ func (s Selection) Chosen() int {
 		}
 	}
 	return set
+}
+
+// regexes are the regular expressions among the texts.
+func (s Selection) regexes() []string {
+	return []string{s.EncryptedRegex, s.UnencryptedRegex, s.EncryptedCommentRegex, s.UnencryptedCommentRegex}
+}
+
+// Counted returns an error where a regular expression is too large to be compared with the keys of a file,
+// for each of which SOPS compiles it.
+func (s Selection) Counted() error {
+	for _, text := range s.regexes() {
+		if err := count.Short(text); err != nil {
+			return fmt.Errorf("which values are encrypted is not evaluated: %w", err)
+		}
+	}
+	return nil
 }
 
 func readSelection(n *yaml.Node) Selection {
@@ -230,16 +251,39 @@ func (c *Config) read(root *yaml.Node) {
 		r := readRule(n)
 		r.Indents = indents
 		if r.PathRegex != "" {
-			regex, err := regexp.Compile(r.PathRegex)
+			at := repository.Lookup(n, "path_regex")
+			regex, err := count.CompileShort(r.PathRegex)
+			if above := (*count.Error)(nil); errors.As(err, &above) {
+				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("the path_regex is not evaluated: %v", err)}
+				return
+			}
 			if err != nil {
-				at := repository.Lookup(n, "path_regex")
 				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("sops refuses the path_regex: %v", err)}
 				return
 			}
 			r.regex = regex
 		}
+		if err := c.counted(r); err != nil {
+			c.Err = &ConfigError{n.Line, n.Column, err.Error()}
+			return
+		}
 		c.Rules = append(c.Rules, r)
 	}
+}
+
+// counted counts the regular expressions of a rule, and those of the rules before it.
+func (c *Config) counted(r CreationRule) error {
+	if err := r.Counted(); err != nil {
+		return err
+	}
+	for _, text := range append(r.regexes(), r.PathRegex) {
+		size, _ := count.Instructions(text) // what is none is told elsewhere
+		c.size += size
+	}
+	if c.size > count.MostTogether/10 {
+		return fmt.Errorf("the rule is not evaluated: the regular expressions up to here come to more than %d instructions", count.MostTogether/10)
+	}
+	return nil
 }
 
 func readRule(n *yaml.Node) CreationRule {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
 // Reader reads the files that a rendered tree is compared with: a folder, a git
@@ -121,7 +123,7 @@ func (f *Folder) ReadFile(p string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := dir.Open(path.Base(p))
+	file, err := regular.OpenIn(dir, path.Base(p))
 	if err != nil {
 		return nil, fmt.Errorf("reading %q: %w", p, err)
 	}

@@ -89,8 +89,8 @@ func (i fluxInstance) look(target types.Selector) reconcile.TargetedPatch {
 	namespace, components := i.namespace(), componentsOf(i.spec, i.elsewhere)
 	ofAnyVersion := target
 	ofAnyVersion.Version = ""
-	regex, err := types.NewSelectorRegex(&target)
-	loose, looseErr := types.NewSelectorRegex(&ofAnyVersion)
+	regex, err := reconcile.NewSelectorRegex(&target)
+	loose, looseErr := reconcile.NewSelectorRegex(&ofAnyVersion)
 	if err != nil || looseErr != nil || unknown(target.String()) || target.Namespace != "" && namespace == "" || i.mayInstallMore(loose) {
 		p.Selects = true
 		return p

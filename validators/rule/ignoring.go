@@ -67,7 +67,7 @@ func (d *Decision) reason() string {
 	return d.Reason
 }
 
-// mostComments bounds the comments of one file that count: each is tried on each
+// mostComments bounds the comments of one file, and the entries of one annotation, that count: each is tried on each
 // finding of the file.
 const mostComments = 1000
 
@@ -107,9 +107,15 @@ func (ig *Ignoring) annotations(o *repository.Object) {
 		return
 	}
 	line, column := o.KeyPosition("metadata", "annotations", finding.Annotation)
-	for _, i := range finding.ParseAnnotation(value) {
+	for n, i := range finding.ParseAnnotation(value) {
+		if n == mostComments {
+			i.Mistake = fmt.Sprintf("the annotation has more than %d", mostComments)
+		}
 		d := &Decision{Ignore: i, File: o.File(), Line: line, Column: column, Object: ObjectOf(o)}
 		ig.Decisions = append(ig.Decisions, d)
+		if n == mostComments {
+			return
+		}
 		ig.annotated[o] = append(ig.annotated[o], d)
 		id := identity(d.Object)
 		ig.identities[id] = append(ig.identities[id], d)

@@ -148,7 +148,11 @@ func (w work) built(o *reconcile.Object) checked {
 // lacks notes that there is no schema for the kind: it is wrong, or not known.
 func (c *checked) lacks(err error) {
 	var missing *schemas.MissingError
-	if !errors.As(err, &missing) || missing.Mistake == nil {
+	if errors.As(err, &missing) && missing.Limit != nil {
+		c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Message: "the object is not judged: " + missing.Reason}}}
+		return
+	}
+	if missing == nil || missing.Mistake == nil {
 		c.noSchema = schemas.Reason(err)
 		return
 	}

@@ -349,10 +349,10 @@ func checkKustomization(k *repository.Kustomize) checked {
 	return c
 }
 
-// unreadable are the files that Flux would read and that cannot be read. A file
-// above one of our limits is unresolved; one that is no YAML is invalid where
-// something refers to it, or a build fails for it, unresolved where nothing does,
-// and no matter where it is a template that nothing refers to.
+// unreadable are the files that Flux would read and that cannot be read. One that
+// is no YAML, or above one of our limits, is invalid where something refers to it, or
+// a build fails for it, and unresolved where nothing does. One that is no YAML is no
+// matter where it is a template that nothing refers to.
 func unreadable(repo *repository.Repository, failing map[string]bool) []checked {
 	var all []checked
 	for _, f := range repo.Files() {
@@ -368,13 +368,12 @@ func unreadable(repo *repository.Repository, failing map[string]bool) []checked 
 		switch {
 		case f.Err.Reason == repository.Exceeded:
 			continue // limit-exceeded reports it
-		case read && f.Err.Reason == repository.NotYAML:
-			p.Kind = schemas.Invalid
-		case read && f.Err.Reason == repository.TooLarge:
-			p.Kind, p.Message = schemas.Invalid, "not checked: "+p.Message
-		case f.Err.Reason == repository.NotYAML && f.Err.Template:
+		case f.Err.Reason == repository.NotYAML && !read && f.Err.Template:
 			continue
-		case !strings.HasPrefix(p.Message, "the "): // a message with another subject is whole
+		case f.Err.Reason != repository.Unreadable && read: // what was not checked must not pass
+			p.Kind = schemas.Invalid
+		}
+		if (f.Err.Reason != repository.NotYAML || !read) && !strings.HasPrefix(p.Message, "the ") { // a message with another subject is whole
 			p.Message = "the file " + p.Message
 		}
 		all = append(all, checked{file: f.Path,

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/count/calls"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -39,6 +41,8 @@ const (
 type evaluator struct {
 	env      *cel.Env
 	programs map[string]cel.Program
+	// passed are what the expressions pass to functions that no cost bounds.
+	passed   map[string]*calls.Calls
 	verdicts map[[3]digest]verdict
 	digests  map[*reconcile.Object]digest
 	spent    uint64
@@ -56,7 +60,7 @@ func newEvaluator() (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{env: env, programs: map[string]cel.Program{}, verdicts: map[[3]digest]verdict{}, digests: map[*reconcile.Object]digest{}}, nil
+	return &evaluator{env: env, programs: map[string]cel.Program{}, passed: map[string]*calls.Calls{}, verdicts: map[[3]digest]verdict{}, digests: map[*reconcile.Object]digest{}}, nil
 }
 
 // admission judges objects by the ValidatingAdmissionPolicies of a cluster.
@@ -299,6 +303,9 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 			return nil, errUndecided
 		}
 	}
+	if e.passes(expression) == nil {
+		return nil, errUndecided
+	}
 	text, literals := hoist(expression)
 	program, compiled := e.programs[text]
 	if !compiled {
@@ -313,6 +320,9 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	for name, value := range literals {
 		given[name] = value
 	}
+	if err := e.passes(expression).Check(input, &count.Steps{}); err != nil {
+		return nil, err
+	}
 	value, details, err := program.ContextEval(ctx, given)
 	if details != nil && details.ActualCost() != nil {
 		e.spent += *details.ActualCost()
@@ -323,6 +333,26 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 		return nil, err
 	}
 	return value.Value(), nil
+}
+
+// passes reads what an expression passes to functions that no cost bounds; nil where it is not evaluated.
+func (e *evaluator) passes(expression string) *calls.Calls {
+	if !calls.Mentioned(expression) {
+		return &calls.Calls{}
+	}
+	passed, known := e.passed[expression]
+	if known {
+		return passed
+	}
+	e.spent += uint64(len(expression)) * byteCost
+	if ast, issues := e.env.Parse(expression); issues.Err() == nil {
+		passed = &calls.Calls{}
+		if passed.Add(ast.NativeRep().Expr()) != nil {
+			passed = nil
+		}
+	}
+	e.passed[expression] = passed
+	return passed
 }
 
 // compile makes a program of an expression; nil where it is none. Types are not checked:

@@ -196,6 +196,13 @@ func load(file string, data []byte, indents secrets.Indents) (*editor, *sops.Tre
 		}
 		return nil, nil, refused
 	}
+	m := t.Metadata
+	s := secrets.Selection{EncryptedRegex: m.EncryptedRegex, UnencryptedRegex: m.UnencryptedRegex,
+		EncryptedCommentRegex: m.EncryptedCommentRegex, UnencryptedCommentRegex: m.UnencryptedCommentRegex}
+	if err := s.Counted(); err != nil {
+		line, column := e.metadataPosition()
+		return nil, nil, &Error{Reason: Unusable, File: file, Line: line, Column: column, Message: err.Error()}
+	}
 	return e, &t, nil
 }
 

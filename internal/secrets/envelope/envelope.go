@@ -10,8 +10,8 @@ package envelope
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +19,7 @@ import (
 	sopsage "github.com/getsops/sops/v3/age"
 	"github.com/getsops/sops/v3/shamir"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -71,7 +72,11 @@ func usable(file string, rule *secrets.CreationRule) error {
 		return fail(Unusable, "mend the rule of .sops.yaml", "line %d of .sops.yaml: %s", rule.Err.Line, rule.Err.Message)
 	}
 	for _, text := range []string{rule.EncryptedRegex, rule.UnencryptedRegex, rule.EncryptedCommentRegex, rule.UnencryptedCommentRegex} {
-		if _, err := regexp.Compile(text); err != nil {
+		_, err := count.CompileShort(text)
+		if above := (*count.Error)(nil); errors.As(err, &above) {
+			return fail(Unusable, "write a shorter one", "the rule at line %d of .sops.yaml is not evaluated: %v", rule.Line, err)
+		}
+		if err != nil {
 			return fail(Unusable, "mend the rule of .sops.yaml", "the rule at line %d of .sops.yaml chooses values by %q, which is no regular expression: sops takes it for one that matches nothing", rule.Line, text)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
@@ -169,7 +170,7 @@ func read(file string) (data []byte, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file", output.Line(file))
 	}
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return nil, readError(file, err)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -237,7 +237,7 @@ func find(ctx context.Context, dir string, choose func(file string, data []byte)
 			}
 			return nil
 		}
-		data, err := os.ReadFile(file)
+		data, err := regular.Read(file, mostBytes)
 		if err != nil {
 			return readError(file, err)
 		}

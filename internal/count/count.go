@@ -1,0 +1,24 @@
+// Package count counts, before work begins, what the input of a repository makes a library do: the
+// digits and exponents of numbers, the instructions of regular expressions, the elements of lists
+// that an index creates. Each counter is exact and cheap, and its limit is far above what any
+// repository needs; docs/security.md lists them.
+package count
+
+import "fmt"
+
+// Error says which counter is above its limit.
+type Error struct{ message string }
+
+func (e *Error) Error() string { return e.message }
+
+// Errorf formats an *Error.
+func Errorf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+
+// times multiplies two counts, up to a number that is above each limit.
+func times(a, b int) int {
+	const most = 1 << 40
+	if a > 0 && b > most/a {
+		return most
+	}
+	return min(a*b, most)
+}

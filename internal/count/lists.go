@@ -1,0 +1,77 @@
+package count
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	// mostElements is how many elements the indexes of paths may create in lists.
+	mostElements = 100_000
+	// mostCopied is how many elements may be copied for it: a list that grows is copied.
+	mostCopied = 20_000_000
+)
+
+// Lists counts the elements that paths such as a.b[65535] create: a list is filled up to the index. The
+// zero value has counted none.
+type Lists struct {
+	lengths  map[string]int
+	elements int
+	copied   int
+}
+
+// Add counts what a path creates. It returns an *Error once all paths together create too much.
+func (l *Lists) Add(path string) error {
+	for at := 0; ; {
+		open := strings.IndexByte(path[at:], '[')
+		if open < 0 {
+			return nil
+		}
+		at += open + 1
+		digits, _, closed := strings.Cut(path[at:], "]")
+		index, err := strconv.Atoi(strings.TrimSpace(digits))
+		if !closed || err != nil || index < 0 || index > 1<<20 {
+			continue // Helm refuses it
+		}
+		if err := l.grow(path[:at], index+1); err != nil {
+			return err
+		}
+	}
+}
+
+// grow counts a list that gets a length, at least.
+func (l *Lists) grow(list string, length int) error {
+	if l.lengths == nil {
+		l.lengths = map[string]int{}
+	}
+	if has := l.lengths[list]; length > has {
+		l.lengths[list] = length
+		l.elements += length - has
+		l.copied += length
+	}
+	if l.elements > mostElements || l.copied > mostCopied {
+		return Errorf("the indexes in its paths create more than %d elements of lists", mostElements)
+	}
+	return nil
+}
+
+// AddLine counts what a line of Helm's --set creates: the path, and those in the value, which begin
+// after a comma.
+func (l *Lists) AddLine(path, value string) error {
+	if err := l.Add(path); err != nil {
+		return err
+	}
+	if !strings.Contains(value, "[") {
+		return nil
+	}
+	for i, part := range strings.Split(value, ",") {
+		path, _, assigned := strings.Cut(part, "=")
+		if i == 0 || !assigned {
+			continue
+		}
+		if err := l.Add(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

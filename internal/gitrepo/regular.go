@@ -1,0 +1,76 @@
+package gitrepo
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"github.com/fleetwright/fleetwright/internal/regular"
+)
+
+// regularFiles is a file system whose files are regular ones: opening a named pipe would wait for its
+// other end.
+type regularFiles struct{ billy.Filesystem }
+
+// Open opens a file to read it.
+func (r regularFiles) Open(name string) (billy.File, error) { return r.OpenFile(name, os.O_RDONLY, 0) }
+
+// OpenFile opens a file.
+func (r regularFiles) OpenFile(name string, flag int, perm fs.FileMode) (billy.File, error) {
+	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+		return r.Filesystem.OpenFile(name, flag, perm)
+	}
+	f, err := r.Filesystem.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
+	if err != nil {
+		return nil, err
+	}
+	// A pipe without another end is opened at once, and read as empty.
+	if info, err := r.Stat(name); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, &fs.PathError{Op: "open", Path: name, Err: regular.ErrNotRegular}
+	}
+	return f, nil
+}
+
+// Chroot is a folder of the file system.
+func (r regularFiles) Chroot(path string) (billy.Filesystem, error) {
+	below, err := r.Filesystem.Chroot(path)
+	if err != nil {
+		return nil, err
+	}
+	return regularFiles{below}, nil
+}
+
+// Capabilities are those of the file system.
+func (r regularFiles) Capabilities() billy.Capability { return billy.Capabilities(r.Filesystem) }
+
+// openRepository opens the repository of a work tree to read it: as gogit.PlainOpen does, of regular files.
+func openRepository(root string) (*gogit.Repository, error) {
+	git := filepath.Join(root, ".git")
+	info, err := os.Stat(git)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		if git, err = readGitFile(git); err != nil {
+			return nil, err
+		}
+	}
+	common, err := commonDir(git)
+	if err != nil {
+		return nil, err
+	}
+	files := billy.Filesystem(regularFiles{osfs.New(git)})
+	if common != git {
+		files = dotgit.NewRepositoryFilesystem(files, regularFiles{osfs.New(common)})
+	}
+	return gogit.Open(filesystem.NewStorage(files, cache.NewObjectLRUDefault()), nil)
+}

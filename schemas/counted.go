@@ -1,0 +1,108 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/count/calls"
+)
+
+var errManyPatterns = count.Errorf("its patterns come to more than %d instructions", count.MostTogether)
+
+// countPatterns counts the instructions of a schema's patterns before they are compiled, and returns
+// those of the largest. What is no regular expression counts nothing. The error is a *count.Error.
+func countPatterns(s *structural.Structural) (largest int, err error) {
+	total := 0
+	pattern := func(v *structural.ValueValidation) {
+		if v == nil || v.Pattern == "" || err != nil {
+			return
+		}
+		size, wrong := count.Instructions(v.Pattern)
+		if limit := (*count.Error)(nil); errors.As(wrong, &limit) {
+			err = limit
+		}
+		largest = max(largest, size)
+		if total += size; total > count.MostTogether && err == nil {
+			err = errManyPatterns
+		}
+	}
+	visitor := structural.Visitor{
+		Structural: func(s *structural.Structural) bool {
+			pattern(s.ValueValidation)
+			return false
+		},
+		NestedValueValidation: func(v *structural.NestedValueValidation) bool {
+			pattern(&v.ValueValidation)
+			return false
+		},
+	}
+	visitor.Visit(s)
+	return largest, err
+}
+
+// callsOf reads what the rules of a schema pass to functions that no cost bounds.
+func callsOf(s *structural.Structural) (*calls.Calls, error) {
+	all, texts := &calls.Calls{}, []string{}
+	visitor := structural.Visitor{Structural: func(s *structural.Structural) bool {
+		for _, r := range s.XValidations {
+			texts = append(texts, r.Rule, r.MessageExpression)
+		}
+		return false
+	}}
+	visitor.Visit(s)
+	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
+	for _, text := range texts {
+		if !calls.Mentioned(text) {
+			continue
+		}
+		if len(text) > longestRead {
+			return nil, count.Errorf("a rule has %d characters, and up to %d are read", len(text), longestRead)
+		}
+		parsed, issues := env.Parse(text)
+		if issues != nil && issues.Err() != nil {
+			continue // the compiler refuses it
+		}
+		if err := all.Add(parsed.NativeRep().Expr()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// longestRead is how many characters of a rule are read.
+const longestRead = 20_000
+
+// matchesTooMuch says that an object is not judged, since its texts and the schema's patterns come to too
+// many steps together; nil where it is.
+func (s *Schema) matchesTooMuch(object map[string]any) []Problem {
+	if !s.foreign || s.pattern <= calls.SmallPattern {
+		return nil
+	}
+	err := new(count.Steps).Take(s.pattern, bytesOf(object))
+	if err == nil {
+		return nil
+	}
+	return []Problem{{Kind: Invalid, Message: fmt.Sprintf("whether the schema of %s holds is not checked: %v", s.GVK.Kind, err)}}
+}
+
+// bytesOf is the length of all texts in a value.
+func bytesOf(value any) int {
+	sum := 0
+	switch v := value.(type) {
+	case string:
+		return len(v)
+	case []any:
+		for _, item := range v {
+			sum += bytesOf(item)
+		}
+	case map[string]any:
+		for key, item := range v {
+			sum += len(key) + bytesOf(item)
+		}
+	}
+	return sum
+}
