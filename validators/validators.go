@@ -134,6 +134,8 @@ var rules = []rule.Rule{
 	source.Insecure,
 	source.MutableRef,
 	source.Unverified,
+	tenant.AdmissionBypass,
+	tenant.AdmissionMissing,
 	tenant.ClusterAdmin,
 	tenant.ClusterScoped,
 	tenant.CrossNamespaceRef,
