@@ -55,6 +55,10 @@ var formats = map[string]format{
 		what: "the name of a key in a Secret", example: "tls.crt",
 		rule: "letters, digits, -, _ and .",
 	},
+	`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`: {
+		what: "a host", example: "shop.example.com", mend: asDNSName,
+		rule: "a DNS name in lower case, or *. and the name whose subdomain it is",
+	},
 	`^(age1|ssh-ed25519 |ssh-rsa )`: {
 		what: "a public key", example: "age1…",
 		rule: "what age-keygen -y prints, or a public key of SSH (ssh-ed25519 … or ssh-rsa …)",

@@ -28,6 +28,9 @@ var (
 	// The fences that stand around a tenant.
 	readOnlyResources = []string{"limitranges", "namespaces", "networkpolicies", "resourcequotas"}
 	readVerbs         = []string{"get", "list", "watch"}
+	// What leads a Service to any address, as Kubernetes' own roles no longer allow
+	// (https://github.com/kubernetes/kubernetes/issues/103675).
+	addressResources = []string{"endpoints", "endpointslices"}
 	// A Role cannot grant these.
 	clusterResources = []string{
 		"clusterrolebindings", "clusterroles", "customresourcedefinitions", "ingressclasses", "mutatingwebhookconfigurations", "nodes",
@@ -70,6 +73,9 @@ func (c *checker) grant(t *Tenant, p *fieldPath, name string, verbs []string) {
 		c.fail(t, p, "take it out: tenants deploy to their namespaces only", "resource %s belongs to the whole cluster, a tenant's Role cannot grant it", quote(name))
 	}
 	writes := slices.ContainsFunc(verbs, func(v string) bool { return !slices.Contains(readVerbs, v) })
+	if slices.Contains(addressResources, kind) && writes {
+		c.fail(t, p, "grant get, list and watch only: Services find their pods by themselves", "writing %s is never granted to a tenant: it leads a Service to any address", quote(name))
+	}
 	if slices.Contains(readOnlyResources, kind) && writes {
 		c.fail(t, p, "grant get, list and watch only: it is a fence around the tenant, which it could take down", "writing %s is never granted to a tenant", quote(name))
 	}

@@ -31,6 +31,41 @@ func (c *checker) tenants() {
 			c.url(t, at("spec", "allowedSources").item(i), prefix)
 		}
 	}
+	c.hosts()
+}
+
+// hosts checks that no host is that of two tenants of a cluster: each could take the
+// other's traffic.
+func (c *checker) hosts() {
+	for i, t := range c.spec.Tenants {
+		for j, host := range t.Spec.Hosts {
+			for _, other := range c.spec.Tenants[:i] {
+				if i := slices.IndexFunc(other.Spec.Hosts, func(o string) bool { return overlap(o, host) }); i >= 0 && c.share(t, other) {
+					c.fail(t, at("spec", "hosts").item(j), "give each tenant names of its own", "host %s overlaps with %s of %s", quote(host), quote(other.Spec.Hosts[i]), c.called(other))
+				}
+			}
+		}
+	}
+}
+
+// overlap says whether a name is served by both hosts; *.NAME is all below NAME.
+func overlap(a, b string) bool {
+	below := func(host, of string) bool {
+		suffix, wildcard := strings.CutPrefix(of, "*")
+		return wildcard && strings.HasSuffix(host, suffix)
+	}
+	return a == b || below(a, b) || below(b, a)
+}
+
+// share says whether two tenants are on a cluster together.
+func (c *checker) share(a, b *Tenant) bool {
+	if !c.whole(a) || !c.whole(b) {
+		return false
+	}
+	on := c.spec.TenantClusters(b)
+	return slices.ContainsFunc(c.spec.TenantClusters(a), func(at TenantCluster) bool {
+		return slices.ContainsFunc(on, func(o TenantCluster) bool { return o.Cluster == at.Cluster })
+	})
 }
 
 func (c *checker) environments(t *Tenant, places []string) {

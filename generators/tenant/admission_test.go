@@ -1,7 +1,9 @@
 package tenant
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +43,7 @@ type compiled struct {
 	compiler               *cel.CompositedCompiler
 	conditions, validation cel.ConditionEvaluator
 	messages               []string
-	resources              []string
+	rules                  []admissionregistrationv1.NamedRuleWithOperations
 }
 
 // compile does what the API server's ValidatingAdmissionPolicy plugin does.
@@ -72,26 +74,51 @@ func compile(t *testing.T, p *admissionregistrationv1.ValidatingAdmissionPolicy)
 	for _, err := range append(c.conditions.CompilationErrors(), c.validation.CompilationErrors()...) {
 		t.Errorf("%s: %v", p.Name, err)
 	}
-	for _, r := range p.Spec.MatchConstraints.ResourceRules {
-		c.resources = append(c.resources, r.Resources...)
-	}
+	c.rules = p.Spec.MatchConstraints.ResourceRules
 	return c
 }
 
-// judge returns why the API server would refuse an object; empty when it
-// wouldn't.
-func (c compiled) judge(t *testing.T, object *unstructured.Unstructured) string {
-	t.Helper()
-	return c.judgeRequest(t, object, "", nil)
+// asked is a request: the creation of an object, or with an old one its update.
+type asked struct {
+	object, old *unstructured.Unstructured
+	subresource string
+	groups      []string // of the user
 }
 
-// judgeRequest is judge of a user's request for an object or a subresource.
-func (c compiled) judgeRequest(t *testing.T, object *unstructured.Unstructured, subresource string, who user.Info) string {
+func (a asked) operation() admission.Operation {
+	if a.old != nil {
+		return admission.Update
+	}
+	return admission.Create
+}
+
+func (a asked) resource() schema.GroupVersionResource {
+	gvk := a.object.GroupVersionKind()
+	return schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: resourceOf(gvk.Kind)}
+}
+
+// matches says whether the policy is about the request.
+func (c compiled) matches(a asked) bool {
+	resource, all := a.resource().Resource, "*"
+	if a.subresource != "" {
+		resource, all = resource+"/"+a.subresource, "*/"+a.subresource
+	}
+	return slices.ContainsFunc(c.rules, func(r admissionregistrationv1.NamedRuleWithOperations) bool {
+		return slices.Contains(r.APIGroups, a.resource().Group) && (slices.Contains(r.Resources, resource) || slices.Contains(r.Resources, all)) &&
+			slices.Contains(r.Operations, admissionregistrationv1.OperationType(a.operation()))
+	})
+}
+
+// judge returns why the API server would refuse a request; empty when it wouldn't.
+func (c compiled) judge(t *testing.T, a asked) string {
 	t.Helper()
-	gvk := object.GroupVersionKind()
-	gvr := schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: resourceOf(gvk.Kind)}
-	attributes := admission.NewAttributesRecord(object, nil, gvk, object.GetNamespace(), object.GetName(), gvr, subresource, admission.Create, nil, false, who)
-	versioned := &admission.VersionedAttributes{Attributes: attributes, VersionedKind: gvk, VersionedObject: admission.NewLazyObject(object)}
+	gvk, gvr := a.object.GroupVersionKind(), a.resource()
+	attributes := admission.NewAttributesRecord(a.object, nil, gvk, a.object.GetNamespace(), a.object.GetName(), gvr, a.subresource, a.operation(), nil, false,
+		&user.DefaultInfo{Name: "somebody", Groups: a.groups})
+	versioned := &admission.VersionedAttributes{Attributes: attributes, VersionedKind: gvk, VersionedObject: admission.NewLazyObject(a.object)}
+	if a.old != nil {
+		versioned.VersionedOldObject = admission.NewLazyObject(a.old)
+	}
 	request := cel.CreateAdmissionRequest(attributes, metav1.GroupVersionResource(gvr), metav1.GroupVersionKind(gvk))
 	evaluate := func(e cel.ConditionEvaluator) []cel.EvaluationResult {
 		results, _, err := e.ForInput(c.compiler.CreateContext(t.Context()), versioned, request, cel.OptionalVariableBindings{}, nil, celconfig.RuntimeCELCostBudget)
@@ -120,8 +147,11 @@ func (c compiled) judgeRequest(t *testing.T, object *unstructured.Unstructured, 
 }
 
 func resourceOf(kind string) string {
-	if before, ok := strings.CutSuffix(kind, "y"); ok {
+	switch before, y := strings.CutSuffix(kind, "y"); {
+	case y && !strings.HasSuffix(before, "a"):
 		return strings.ToLower(before) + "ies"
+	case strings.HasSuffix(kind, "s"):
+		return strings.ToLower(kind) + "es"
 	}
 	return strings.ToLower(kind) + "s"
 }
@@ -138,22 +168,21 @@ func judges(t *testing.T, spec *v1alpha1.Spec, tenant *v1alpha1.Tenant) []compil
 	return out
 }
 
-func judgeAll(t *testing.T, policies []compiled, object *unstructured.Unstructured) string {
+// judgeAll is judge of all policies.
+func judgeAll(t *testing.T, policies []compiled, a asked) string {
 	t.Helper()
 	judged := false
 	for _, p := range policies {
-		for _, r := range p.resources {
-			if r != resourceOf(object.GetKind()) {
-				continue
-			}
-			judged = true
-			if refusal := p.judge(t, object); refusal != "" {
-				return refusal
-			}
+		if !p.matches(a) {
+			continue
+		}
+		judged = true
+		if refusal := p.judge(t, a); refusal != "" {
+			return refusal
 		}
 	}
 	if !judged {
-		t.Fatalf("no policy judges a %s", object.GetKind())
+		t.Fatalf("no policy judges a %s", a.object.GetKind())
 	}
 	return ""
 }
@@ -174,6 +203,8 @@ kind: Tenant
 metadata: {name: shop}
 spec:
   source: {url: https://github.com/acme/shop}
+  namespaces: [shop, shop-jobs]
+  hosts: [shop.example.com, "*.shop.example.org"]
 ---
 apiVersion: fleetwright.dev/v1alpha1
 kind: Tenant
@@ -184,6 +215,7 @@ spec:
   - oci://ghcr.io/acme
   - https://storage.example.com/billing
   - https://charts.example.com/stable
+  access: {profile: admin}
 `
 
 var admissionCases = []struct {
@@ -257,71 +289,74 @@ func TestAdmission(t *testing.T) {
 	for _, c := range admissionCases {
 		t.Run(c.name, func(t *testing.T) {
 			object := fluxObject(t, c.object)
-			refusal := judgeAll(t, policies[c.tenant], object)
+			refusal := judgeAll(t, policies[c.tenant], asked{object: object})
 			if c.refusal == "" && refusal != "" {
 				t.Fatalf("refused: %s", refusal)
 			}
 			if !strings.Contains(refusal, c.refusal) {
 				t.Fatalf("got refusal %q, want one about %q", refusal, c.refusal)
 			}
-			object.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-			if refusal := judgeAll(t, policies[c.tenant], object); refusal != "" {
-				t.Errorf("cannot be deleted: %s", refusal)
-			}
+			testDeletion(t, policies[c.tenant], object, c.refusal)
 		})
 	}
 }
 
-// TestArtifacts holds that a source's status is Flux's own, whatever the object says.
-func TestArtifacts(t *testing.T) {
-	spec := load(t, []byte(admissionSpec))
-	var artifacts []compiled
-	for _, p := range judges(t, spec, spec.Tenants[0]) {
-		if slices.Contains(p.resources, "*/status") {
-			artifacts = append(artifacts, p)
-		}
+// testDeletion holds that an object which is being deleted can go, and can't change into
+// one that is refused.
+func testDeletion(t *testing.T, policies []compiled, object *unstructured.Unstructured, refusal string) {
+	t.Helper()
+	leaving := object.DeepCopy()
+	leaving.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+	held := leaving.DeepCopy()
+	held.SetFinalizers([]string{"example.com/hold"})
+	request := asked{object: leaving, old: held}
+	if !slices.ContainsFunc(policies, func(p compiled) bool { return p.matches(request) }) {
+		return // nothing judges updates
 	}
-	if len(artifacts) != 1 {
-		t.Fatalf("%d policies judge a source's status", len(artifacts))
+	if refusal := judgeAll(t, policies, request); refusal != "" {
+		t.Errorf("cannot be deleted: %s", refusal)
 	}
-	for _, c := range []struct {
-		name    string
-		groups  []string
-		refused bool
-	}{
-		{"source-controller", []string{"system:serviceaccounts", "system:serviceaccounts:flux-system", "system:authenticated"}, false},
-		{"the tenant", []string{"system:serviceaccounts", "system:serviceaccounts:shop", "system:authenticated"}, true},
-		{"a namespace with Flux's beginning", []string{"system:serviceaccounts", "system:serviceaccounts:flux-system-evil"}, true},
-		{"nobody", nil, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			object := fluxObject(t, "GitRepository shop: {url: https://github.com/acme/shop}")
-			refusal := artifacts[0].judgeRequest(t, object, "status", &user.DefaultInfo{Name: c.name, Groups: c.groups})
-			if refused := refusal != ""; refused != c.refused {
-				t.Errorf("refused: %t, want %t: %s", refused, c.refused, refusal)
-			}
-		})
+	other := held.DeepCopy()
+	other.Object["spec"] = map[string]any{"suspend": true}
+	if got := judgeAll(t, policies, asked{object: leaving, old: other}); !strings.Contains(got, refusal) {
+		t.Errorf("while it is being deleted it may become this: got refusal %q, want one about %q", got, refusal)
 	}
 }
 
-// fluxObject reads "KIND NAMESPACE: {spec}".
+// groups are those of the kinds that the cases speak of; the sources' is left out.
+var groups = map[string]string{
+	"HelmRelease": "helm.toolkit.fluxcd.io/v2", "Kustomization": "kustomize.toolkit.fluxcd.io/v1",
+	"Alert": "notification.toolkit.fluxcd.io/v1beta3", "Provider": "notification.toolkit.fluxcd.io/v1beta3", "Receiver": "notification.toolkit.fluxcd.io/v1",
+	"ImageRepository": "image.toolkit.fluxcd.io/v1", "ImagePolicy": "image.toolkit.fluxcd.io/v1", "ImageUpdateAutomation": "image.toolkit.fluxcd.io/v1",
+	"ArtifactGenerator": "source.extensions.fluxcd.io/v1beta1",
+	"FluxInstance":      "fluxcd.controlplane.io/v1", "ResourceSet": "fluxcd.controlplane.io/v1", "ResourceSetInputProvider": "fluxcd.controlplane.io/v1",
+	"Pod": "v1", "Service": "v1", "Secret": "v1",
+	"Deployment": "apps/v1", "DaemonSet": "apps/v1", "StatefulSet": "apps/v1", "CronJob": "batch/v1", "Job": "batch/v1",
+	"Ingress": "networking.k8s.io/v1", "HTTPRoute": "gateway.networking.k8s.io/v1", "GRPCRoute": "gateway.networking.k8s.io/v1",
+	"TLSRoute": "gateway.networking.k8s.io/v1", "Gateway": "gateway.networking.k8s.io/v1", "ListenerSet": "gateway.networking.k8s.io/v1",
+}
+
+// fluxObject reads "KIND NAMESPACE: {spec}", or "KIND NAMESPACE; {other fields}".
 func fluxObject(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-	head, spec, _ := strings.Cut(text, ": ")
-	kind, namespace, _ := strings.Cut(head, " ")
-	group := "source.toolkit.fluxcd.io"
-	switch kind {
-	case "HelmRelease":
-		group = "helm.toolkit.fluxcd.io"
-	case "Kustomization":
-		group = "kustomize.toolkit.fluxcd.io"
-	case "ResourceSet":
-		group = "fluxcd.controlplane.io"
+	end := strings.IndexAny(text, ":;")
+	kind, namespace, _ := strings.Cut(text[:end], " ")
+	document := fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: x, namespace: %s}}", cmp.Or(groups[kind], "source.toolkit.fluxcd.io/v1"), kind, namespace)
+	object, fields := map[string]any{}, map[string]any{}
+	unmarshal := func(text string, to *map[string]any) {
+		if err := yaml.UnmarshalStrict([]byte(text), to); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
 	}
-	object := map[string]any{}
-	document := fmt.Sprintf("{apiVersion: %s/v1, kind: %s, metadata: {name: x, namespace: %s}, spec: %s}", group, kind, namespace, spec)
-	if err := yaml.UnmarshalStrict([]byte(document), &object); err != nil {
-		t.Fatalf("%s: %v", document, err)
+	unmarshal(document, &object)
+	unmarshal(text[end+1:], &fields)
+	if text[end] == ':' {
+		object["spec"] = fields
+		return &unstructured.Unstructured{Object: object}
 	}
+	metadata, _ := fields["metadata"].(map[string]any)
+	maps.Copy(object["metadata"].(map[string]any), metadata)
+	delete(fields, "metadata")
+	maps.Copy(object, fields)
 	return &unstructured.Unstructured{Object: object}
 }

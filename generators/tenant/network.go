@@ -30,28 +30,28 @@ func networkPolicies(t *v1alpha1.Tenant) []any {
 				Spec:       spec,
 			})
 		}
-		add("default-deny", policy(nil, nil, networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress))
-		add("allow-dns", policy(nil, []networkingv1.NetworkPolicyEgressRule{{
+		add("default-deny", networkSpec(nil, nil, networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress))
+		add("allow-dns", networkSpec(nil, []networkingv1.NetworkPolicyEgressRule{{
 			Ports: dnsPorts(),
 			To:    namespacePeers([]string{dnsNamespace}),
 		}}, networkingv1.PolicyTypeEgress))
-		add("allow-same-namespace", policy(
+		add("allow-same-namespace", networkSpec(
 			[]networkingv1.NetworkPolicyIngressRule{{From: everywhere}},
 			[]networkingv1.NetworkPolicyEgressRule{{To: everywhere}},
 			networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress))
 		if len(open.IngressFrom) > 0 {
-			add("allow-ingress", policy([]networkingv1.NetworkPolicyIngressRule{{From: namespacePeers(open.IngressFrom)}}, nil,
+			add("allow-ingress", networkSpec([]networkingv1.NetworkPolicyIngressRule{{From: namespacePeers(open.IngressFrom)}}, nil,
 				networkingv1.PolicyTypeIngress))
 		}
 		if to := egressPeers(open); len(to) > 0 {
-			add("allow-egress", policy(nil, []networkingv1.NetworkPolicyEgressRule{{To: to}}, networkingv1.PolicyTypeEgress))
+			add("allow-egress", networkSpec(nil, []networkingv1.NetworkPolicyEgressRule{{To: to}}, networkingv1.PolicyTypeEgress))
 		}
 	}
 	return objects
 }
 
-// policy is for all pods of a namespace.
-func policy(in []networkingv1.NetworkPolicyIngressRule, out []networkingv1.NetworkPolicyEgressRule, types ...networkingv1.PolicyType) networkingv1.NetworkPolicySpec {
+// networkSpec is for all pods of a namespace.
+func networkSpec(in []networkingv1.NetworkPolicyIngressRule, out []networkingv1.NetworkPolicyEgressRule, types ...networkingv1.PolicyType) networkingv1.NetworkPolicySpec {
 	return networkingv1.NetworkPolicySpec{PolicyTypes: types, Ingress: in, Egress: out}
 }
 

@@ -267,7 +267,7 @@ func checkFences(t *testing.T, tenant *v1alpha1.Tenant, objects []metav1.Object)
 			t.Errorf("binding %s selects %v", b.Name, b.Spec.MatchResources.NamespaceSelector)
 		}
 	}
-	if len(policies) != 3 {
+	if len(policies) != 6 {
 		t.Errorf("%d admission policies", len(policies))
 	}
 }
@@ -293,7 +293,7 @@ func TestGeneratedObjectsAreAdmitted(t *testing.T) {
 				u := toUnstructured(t, object)
 				resource, flux := resourceOf(u.GetKind()), strings.Contains(u.GetAPIVersion(), "toolkit.fluxcd.io")
 				if flux {
-					if refusal := judgeAll(t, policies, u); refusal != "" {
+					if refusal := judgeAll(t, policies, asked{object: u}); refusal != "" {
 						t.Errorf("%s %s/%s is refused: %s", u.GetKind(), u.GetNamespace(), u.GetName(), refusal)
 					}
 				}

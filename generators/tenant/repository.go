@@ -116,6 +116,11 @@ func readme(spec *v1alpha1.Spec, t *v1alpha1.Tenant, shared string) []byte {
 	for _, url := range append([]string{t.Spec.Source.URL, starterChart}, t.Spec.AllowedSources...) {
 		fmt.Fprintf(&b, "  - `%s`\n", url)
 	}
+	if len(t.Spec.Hosts) == 0 {
+		b.WriteString("- There are no Ingresses and routes: the platform lists no hosts.\n")
+	} else {
+		fmt.Fprintf(&b, "- Each Ingress and route names its hosts, among `%s`.\n", strings.Join(t.Spec.Hosts, "`, `"))
+	}
 	b.WriteString("- There are no cluster-wide objects, no bases from elsewhere, no sources of other namespaces.\n" +
 		"- Pods meet the pod-security level `" + string(t.Spec.PodSecurity) + "`, stay within the quota, and reach only DNS, their own\n" +
 		"  namespace and what the platform opens.\n" +

@@ -110,9 +110,28 @@ func (a *admission) add(b boundPolicy) {
 // errUndecided says that a policy needs what only the cluster knows.
 var errUndecided = errors.New("not decided")
 
-// judge returns the first refusal of an object. Undecided says that a policy could not be
+// request is what policies judge: that an object is created, or updated.
+type request struct {
+	object *reconcile.Object
+	// resource is the name of the object's kind in rules, with a subresource.
+	resource string
+	// old is the object before an update; nil where it is created.
+	old map[string]any
+	// by is the account that asks; nil where that is not known.
+	by *account
+}
+
+func (r request) operation() string {
+	if r.old != nil {
+		return "UPDATE"
+	}
+	return "CREATE"
+}
+
+// judge returns the first refusal of a request. Undecided says that a policy could not be
 // evaluated.
-func (a *admission) judge(ctx context.Context, o *reconcile.Object, resource string) (found *refusal, undecided bool) {
+func (a *admission) judge(ctx context.Context, r request) (found *refusal, undecided bool) {
+	o := r.object
 	if a.spent > mostTotal {
 		return nil, len(a.others)+len(a.byLabel) > 0
 	}
@@ -123,10 +142,10 @@ func (a *admission) judge(ctx context.Context, o *reconcile.Object, resource str
 	}
 	for _, b := range candidates {
 		a.spent += matchCost * uint64(1+len(b.policy.List("spec", "matchConstraints", "resourceRules"))+len(b.binding.List("spec", "matchResources", "resourceRules")))
-		if !a.matches(b.policy, o, resource, "matchConstraints") || !a.matches(b.binding, o, resource, "matchResources") {
+		if !a.matches(b.policy, r, "matchConstraints") || !a.matches(b.binding, r, "matchResources") {
 			continue
 		}
-		v := a.verdict(ctx, b.policy, o)
+		v := a.verdict(ctx, b.policy, r)
 		if v.message != "" {
 			return &refusal{b.policy, v.message}, false
 		}
@@ -151,8 +170,14 @@ func (e *evaluator) digestOf(o *reconcile.Object) (digest, bool) {
 	return e.digests[o], true
 }
 
-// verdict is that of a policy about an object: what it said of the same object before.
-func (a *admission) verdict(ctx context.Context, policy, o *reconcile.Object) verdict {
+// verdict is that of a policy about a request: what it said of the creation of the same
+// object before.
+func (a *admission) verdict(ctx context.Context, policy *reconcile.Object, r request) verdict {
+	o := r.object
+	if r.old != nil || r.by != nil {
+		message, err := a.validate(ctx, policy, r)
+		return verdict{message, err != nil}
+	}
 	of, ok := a.digestOf(policy)
 	about, also := a.digestOf(o)
 	var in digest
@@ -165,15 +190,16 @@ func (a *admission) verdict(ctx context.Context, policy, o *reconcile.Object) ve
 	key := [3]digest{of, about, in}
 	v, known := a.verdicts[key]
 	if !known {
-		message, err := a.validate(ctx, policy, o)
+		message, err := a.validate(ctx, policy, r)
 		v = verdict{message, err != nil}
 		a.verdicts[key] = v
 	}
 	return v
 }
 
-// matches says whether a policy, or its binding, is about an object.
-func (a *admission) matches(of, o *reconcile.Object, resource, field string) bool {
+// matches says whether a policy, or its binding, is about a request.
+func (a *admission) matches(of *reconcile.Object, r request, field string) bool {
+	o := r.object
 	if of.Field("spec", field) == nil {
 		return field == "matchResources"
 	}
@@ -181,25 +207,37 @@ func (a *admission) matches(of, o *reconcile.Object, resource, field string) boo
 		!selects(of.Field("spec", field, "objectSelector"), o.Field("metadata", "labels")) {
 		return false
 	}
-	if rules := of.List("spec", field, "resourceRules"); len(rules) > 0 && !anyRule(of, o, resource, len(rules), "spec", field, "resourceRules") {
+	if rules := of.List("spec", field, "resourceRules"); len(rules) > 0 && !anyRule(of, r, len(rules), "spec", field, "resourceRules") {
 		return false
 	} else if len(rules) == 0 && field == "matchConstraints" {
 		return false
 	}
-	return !anyRule(of, o, resource, len(of.List("spec", field, "excludeResourceRules")), "spec", field, "excludeResourceRules")
+	return !anyRule(of, r, len(of.List("spec", field, "excludeResourceRules")), "spec", field, "excludeResourceRules")
 }
 
-func anyRule(of, o *reconcile.Object, resource string, count int, at ...any) bool {
+func anyRule(of *reconcile.Object, r request, count int, at ...any) bool {
+	o := r.object
 	for i := range count {
 		list := func(name string) []string { return texts(of, append(slices.Clone(at), i, name)...) }
 		names := list("resourceNames")
-		operations := list("operations")
-		if has(list("apiGroups"), o.Group) && has(list("resources"), resource) && (has(operations, "CREATE") || has(operations, "UPDATE")) &&
+		if has(list("apiGroups"), o.Group) && r.isAmong(list("resources")) && has(list("operations"), r.operation()) &&
 			(len(names) == 0 || slices.Contains(names, o.Name)) && has(list("apiVersions"), o.APIVersion[strings.LastIndex(o.APIVersion, "/")+1:]) {
 			return true
 		}
 	}
 	return false
+}
+
+// isAmong says whether the resources of a rule name the request's: * is every resource, and
+// no subresource.
+func (r request) isAmong(resources []string) bool {
+	resource, subresource, sub := strings.Cut(r.resource, "/")
+	if !sub {
+		return has(resources, resource)
+	}
+	return slices.ContainsFunc([]string{r.resource, "*/" + subresource, resource + "/*", "*/*"}, func(name string) bool {
+		return slices.Contains(resources, name)
+	})
 }
 
 // namespaceLabels are those that the API server sees, with the one that it adds.
@@ -218,49 +256,31 @@ func (a *admission) namespaceLabels(name string) map[string]any {
 	return labels
 }
 
-// selects evaluates a label selector.
-func selects(selector, of any) bool {
-	s, _ := selector.(map[string]any)
-	labels, _ := of.(map[string]any)
-	want, _ := s["matchLabels"].(map[string]any)
-	for k, v := range want {
-		if given, there := labels[k]; !there || given != v {
-			return false
+// input is what the expressions of policies see of a request.
+func (a *admission) input(r request) map[string]any {
+	o := r.object
+	about := map[string]any{"operation": r.operation(), "namespace": o.Namespace, "name": o.Name}
+	if r.by != nil {
+		about["userInfo"] = map[string]any{
+			"username": "system:serviceaccount:" + r.by.namespace + ":" + r.by.name,
+			"groups":   []any{"system:serviceaccounts", "system:serviceaccounts:" + r.by.namespace, "system:authenticated"},
 		}
 	}
-	expressions, _ := s["matchExpressions"].([]any)
-	for _, e := range expressions {
-		e, _ := e.(map[string]any)
-		key, _ := e["key"].(string)
-		values, _ := e["values"].([]any)
-		given, there := labels[key]
-		ok := false
-		switch e["operator"] {
-		case "In":
-			ok = there && slices.Contains(values, given)
-		case "NotIn":
-			ok = !there || !slices.Contains(values, given)
-		case "Exists":
-			ok = there
-		case "DoesNotExist":
-			ok = !there
-		}
-		if !ok {
-			return false
-		}
+	var old any
+	if r.old != nil {
+		old = r.old
 	}
-	return true
+	return map[string]any{
+		"object": o.Value, "oldObject": old, "params": nil, "variables": map[string]any{}, "request": about,
+		"namespaceObject": map[string]any{"metadata": map[string]any{"name": o.Namespace, "labels": a.namespaceLabels(o.Namespace)}},
+	}
 }
 
-// validate evaluates a policy on an object, and gives the message of what it refuses, or
+// validate evaluates a policy on a request, and gives the message of what it refuses, or
 // "".
-func (a *admission) validate(ctx context.Context, policy, o *reconcile.Object) (string, error) {
-	vars := map[string]any{}
-	input := map[string]any{
-		"object": o.Value, "oldObject": nil, "params": nil, "variables": vars,
-		"namespaceObject": map[string]any{"metadata": map[string]any{"name": o.Namespace, "labels": a.namespaceLabels(o.Namespace)}},
-		"request":         map[string]any{"operation": "CREATE", "namespace": o.Namespace, "name": o.Name},
-	}
+func (a *admission) validate(ctx context.Context, policy *reconcile.Object, r request) (string, error) {
+	input := a.input(r)
+	vars, _ := input["variables"].(map[string]any)
 	for i := range policy.List("spec", "matchConditions") {
 		ok, err := a.evaluate(ctx, policy.Text("spec", "matchConditions", i, "expression"), input)
 		if err != nil || ok != types.True.Value() {
@@ -294,10 +314,12 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	if e.spent > mostTotal || len(expression) > mostExpression || ctx.Err() != nil {
 		return nil, errUndecided
 	}
-	for _, word := range []string{"userInfo", "authorizer", "oldObject", "params"} {
-		if strings.Contains(expression, word) {
-			return nil, errUndecided
-		}
+	unknown := []string{"authorizer", "params"}
+	if about, _ := input["request"].(map[string]any); about["userInfo"] == nil {
+		unknown = append(unknown, "userInfo")
+	}
+	if slices.ContainsFunc(unknown, func(word string) bool { return strings.Contains(expression, word) }) {
+		return nil, errUndecided
 	}
 	text, literals := hoist(expression)
 	program, compiled := e.programs[text]

@@ -94,7 +94,7 @@ func (c *cluster) judgeSource(p *rule.Pass, a *admission, o *reconcile.Object, t
 		path = []any{"spec", "endpoint"}
 	}
 	file, line, _ := o.Position(path...)
-	found, undecided := a.judge(p.Context, o, resource)
+	found, undecided := a.judge(p.Context, request{object: o, resource: resource})
 	switch {
 	case undecided || found != nil && strings.Contains(url, "${"):
 		p.Unresolved(file, line, fmt.Sprintf("tenant %s: whether the cluster's admission policies let %s through cannot be told here", t.name, o))

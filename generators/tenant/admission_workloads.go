@@ -1,0 +1,134 @@
+package tenant
+
+import (
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// podPolicy keeps pods from taking the place of the cluster's own and, unless the profile
+// is admin, from working with the rights of Flux's account: what it may do is for what is
+// in Git. Every workload's pods are created in the namespace, so that the rule for Pods
+// holds for all; that for the templates says so earlier.
+func podPolicy(t *v1alpha1.Tenant) policy {
+	p := policy{
+		suffix: "pods",
+		resources: []admissionv1.NamedRuleWithOperations{
+			createRule("", "pods"),
+			resourceRule("apps", "daemonsets", "deployments", "statefulsets"),
+			resourceRule("batch", "cronjobs", "jobs"),
+		},
+		exempt: sameSpec,
+		variables: []admissionv1.Variable{{Name: "pod", Expression: `dyn(object).?spec.?jobTemplate.?spec.?template.?spec.or(
+  dyn(object).?spec.?template.?spec).or(dyn(object).?spec).orValue({})`}},
+		validations: []admissionv1.Validation{
+			validation(`!variables.pod.?priorityClassName.orValue("").startsWith("system-")`,
+				"a priority class of the system's is not allowed: its pods evict those of others"),
+		},
+	}
+	if t.Spec.Access.Profile == profileAdmin {
+		return p
+	}
+	p.resources[0].Resources = append(p.resources[0].Resources, "secrets")
+	p.validations = append(p.validations,
+		validation(celString(helmAccount(t))+` != variables.pod.?serviceAccountName.orValue("") &&
+`+celString(helmAccount(t))+` != variables.pod.?serviceAccount.orValue("")`,
+			"pods may not run as "+helmAccount(t)+": it is Flux's account"),
+		validation(`object.kind != "Secret" || dyn(object).?type.orValue("") != "kubernetes.io/service-account-token"`,
+			"a Secret with the token of an account is not allowed"))
+	return p
+}
+
+// Annotations of Services, Ingresses and routes that say more than their fields do: names
+// to serve or to put into DNS, addresses to take, and Secrets of other namespaces.
+var (
+	hostAnnotations = []string{
+		"cert-manager.io/alt-names",
+		"cert-manager.io/common-name",
+		"external-dns.alpha.kubernetes.io/hostname",
+		"external-dns.alpha.kubernetes.io/internal-hostname",
+		"nginx.ingress.kubernetes.io/server-alias",
+	}
+	addressAnnotations = []string{
+		"io.cilium/lb-ipam-ips",
+		"kube-vip.io/loadbalancerIPs",
+		"lbipam.cilium.io/ips",
+		"metallb.io/loadBalancerIPs",
+		"metallb.universe.tf/loadBalancerIPs",
+	}
+	secretAnnotations = []string{
+		"nginx.ingress.kubernetes.io/auth-secret",
+		"nginx.ingress.kubernetes.io/auth-tls-secret",
+		"nginx.ingress.kubernetes.io/proxy-ssl-secret",
+	}
+)
+
+// snippets matches the annotations that configure an ingress controller itself.
+const snippets = `/.*-snippets?$`
+
+// servedHosts are lists of all names that an object asks traffic for. A rule, listener or
+// route without a name asks for every host, which "" stands for; but a route of a mesh,
+// whose parents are Services, has no names.
+var servedHosts = `(object.kind == "Service" ? dyn([]) :
+  object.kind == "Ingress" ?
+  dyn([variables.spec.?rules.orValue([]).map(r, r.?host.orValue(""))] + variables.spec.?tls.orValue([]).map(t, t.?hosts.orValue([]))) :
+  has(variables.spec.listeners) ? dyn([variables.spec.listeners.map(l, l.?hostname.orValue(""))]) :
+  variables.spec.?hostnames.orValue([]).size() > 0 ? dyn([variables.spec.hostnames]) :
+  variables.spec.?parentRefs.orValue([]).exists(p, p.?kind.orValue("Gateway") != "Service") ? dyn([[""]]) : dyn([])) +
+  ` + celList(hostAnnotations) + `.map(key, variables.annotations[?key].orValue("").split(",").map(h, h.trim()).filter(h, h != ""))`
+
+// exposurePolicy keeps a tenant's names and addresses its own. Other tenants' are not
+// known to admission, so that a tenant has the hosts that the specification lists.
+func exposurePolicy(t *v1alpha1.Tenant) policy {
+	return policy{
+		suffix: "exposure",
+		resources: []admissionv1.NamedRuleWithOperations{
+			resourceRule("", "services"),
+			resourceRule("networking.k8s.io", "ingresses"),
+			resourceRule("gateway.networking.k8s.io", "gateways", "grpcroutes", "httproutes", "listenersets", "tlsroutes"),
+			resourceRule("gateway.networking.x-k8s.io", "xlistenersets"),
+		},
+		exempt:    sameSpecAndAnnotations,
+		variables: []admissionv1.Variable{specVariable, annotationsVariable},
+		validations: []admissionv1.Validation{
+			hostRule(t),
+			validation("!has(variables.spec.defaultBackend)",
+				"spec.defaultBackend is not allowed: it serves every host"),
+			validation(`variables.spec.?externalIPs.orValue([]).size() == 0 && variables.spec.?addresses.orValue([]).size() == 0 &&
+variables.spec.?loadBalancerIP.orValue("") == "" &&
+!`+celList(addressAnnotations)+`.exists(key, key in variables.annotations)`,
+				"addresses are not a tenant's to choose: spec.externalIPs, spec.loadBalancerIP, spec.addresses, and annotations for them"),
+			validation(`variables.spec.?type.orValue("") != "ExternalName"`,
+				"a Service of type ExternalName is not allowed: its name may lead to another namespace"),
+			validation("variables.annotations.all(key, !key.matches("+celString(snippets)+"))",
+				"annotations that configure the ingress controller are not allowed"),
+			validation(celList(secretAnnotations)+`.all(key, !variables.annotations[?key].orValue("").contains("/") ||
+  variables.annotations[?key].orValue("").startsWith(string(object.metadata.namespace) + "/"))`,
+				"an annotation may not name a Secret of another namespace"),
+		},
+	}
+}
+
+// hostRule lets the tenant's hosts through. *.NAME stands for every name below NAME, and
+// for itself.
+func hostRule(t *v1alpha1.Tenant) admissionv1.Validation {
+	var exact, suffixes []string
+	for _, host := range t.Spec.Hosts {
+		if below, wildcard := strings.CutPrefix(host, "*"); wildcard {
+			suffixes = append(suffixes, below)
+		} else {
+			exact = append(exact, host)
+		}
+	}
+	slices.Sort(exact)
+	slices.Sort(suffixes)
+	allowed := "host in " + celList(exact)
+	if len(suffixes) > 0 {
+		allowed += " || " + celList(suffixes) + ".exists(suffix, host.endsWith(suffix))"
+	}
+	return validation("("+servedHosts+").all(hosts, hosts.all(host, "+allowed+"))",
+		"the host is not allowed: the platform lists a tenant's in spec.hosts of Tenant "+t.Metadata.Name)
+}

@@ -1,0 +1,37 @@
+package tenant
+
+import "slices"
+
+// selects evaluates a label selector.
+func selects(selector, of any) bool {
+	s, _ := selector.(map[string]any)
+	labels, _ := of.(map[string]any)
+	want, _ := s["matchLabels"].(map[string]any)
+	for k, v := range want {
+		if given, there := labels[k]; !there || given != v {
+			return false
+		}
+	}
+	expressions, _ := s["matchExpressions"].([]any)
+	for _, e := range expressions {
+		e, _ := e.(map[string]any)
+		key, _ := e["key"].(string)
+		values, _ := e["values"].([]any)
+		given, there := labels[key]
+		ok := false
+		switch e["operator"] {
+		case "In":
+			ok = there && slices.Contains(values, given)
+		case "NotIn":
+			ok = !there || !slices.Contains(values, given)
+		case "Exists":
+			ok = there
+		case "DoesNotExist":
+			ok = !there
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
