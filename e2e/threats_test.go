@@ -205,9 +205,14 @@ func (s *site) names(tenant *tenant, all []*tenant) names {
 	if tenant.source.GetKind() == "OCIRepository" {
 		chart = tenant.field("url")
 	}
-	host, bucket := "NONE", "NONE"
-	if len(spec.Hosts) > 0 {
-		host = strings.Replace(spec.Hosts[0], "*", "shop", 1)
+	host, wild, bucket := "NONE", "NONE", "NONE"
+	for i, h := range spec.Hosts {
+		if i == 0 {
+			host = strings.Replace(h, "*", "shop", 1)
+		}
+		if suffix, ok := strings.CutPrefix(h, "*"); ok {
+			wild = suffix
+		}
 	}
 	endpoint := "NONE"
 	for _, allowed := range spec.AllowedSources {
@@ -222,6 +227,6 @@ func (s *site) names(tenant *tenant, all []*tenant) names {
 		"OWNKIND", tenant.source.GetKind(), "OWNURL", tenant.field("url"), "OWNREF", string(refText),
 		"CHARTURL", chart, "CHARTIMAGE", strings.TrimPrefix(chart, "oci://"), "PLATFORMURL", s.fleet.PlatformURL(),
 		"SECONDNS", second, "BRANCH", branch, "ENDPOINT", endpoint, "BUCKETNAME", bucket,
-		"OTHERHOST", otherHost, "HOST", host,
+		"OTHERHOST", otherHost, "WILDHOST", wild, "HOST", host,
 	)}
 }

@@ -139,6 +139,9 @@ var clusterScoped = map[string]bool{
 
 func definition(kind schema.GroupVersionKind, clusterScoped bool) *unstructured.Unstructured {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
+	if kind.Kind == "Gateway" {
+		plural.Resource = "gateways" // and not gatewaies
+	}
 	scope := "Namespaced"
 	if clusterScoped {
 		scope = "Cluster"

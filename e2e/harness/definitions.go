@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // FluxKinds are the definitions of every kind of Flux and of the Flux Operator, and the roles
@@ -50,3 +51,14 @@ rules:
     resources: [resourcesets, resourcesetinputproviders]
     verbs: [get, list, watch, create, delete, deletecollection, patch, update]
 `
+
+// GatewayKinds are definitions of the Gateway API's kinds that take any field.
+func GatewayKinds() []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for kind, version := range map[string]string{
+		"Gateway": "v1", "HTTPRoute": "v1", "GRPCRoute": "v1", "TLSRoute": "v1", "ListenerSet": "v1", "ReferenceGrant": "v1beta1",
+	} {
+		objects = append(objects, definition(schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: version, Kind: kind}, false))
+	}
+	return objects
+}
