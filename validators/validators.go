@@ -131,6 +131,8 @@ var rules = []rule.Rule{
 	source.Insecure,
 	source.MutableRef,
 	source.Unverified,
+	tenant.AdmissionBypass,
+	tenant.AdmissionMissing,
 	tenant.ClusterAdmin,
 	tenant.ClusterScoped,
 	tenant.CrossNamespaceRef,

@@ -205,4 +205,34 @@ var tenantMutants = []mutant{
 			replace("tenants/base/team-b/sync.yaml", "  ref:\n", "  recurseSubmodules: «»true\n  ref:\n"),
 		},
 	},
+
+	// Admission.
+	{
+		name: "dependencies-in-other-namespaces", example: "homelab", rule: "tenant-admission-missing",
+		edits: []edit{
+			replace("kubernetes/tenants/base/friend/admission-policy.yaml", "d.?namespace.orValue(\"\") in [string(object.metadata.namespace)] + [\"friend\"] ||", "true ||"),
+			mark("kubernetes/tenants/base/friend/rbac.yaml", "  kind: Role\n  name: «»friend-helm"),
+		},
+	},
+	{
+		name: "addresses-of-Services", example: "classic", rule: "tenant-admission-missing",
+		edits: []edit{
+			replace("tenants/base/shop/admission-policy.yaml", "variables.spec.?externalIPs.orValue([]).size() == 0", "true"),
+			mark("tenants/base/shop/rbac.yaml", "  kind: Role\n  name: «»shop-helm"),
+		},
+	},
+	{
+		name: "proxies-of-sources", example: "classic", rule: "tenant-admission-bypass",
+		edits: []edit{
+			replace("tenants/base/shop/admission-policy.yaml", "'!has(variables.spec.proxySecretRef)'", "'true'"),
+			mark("tenants/base/shop/admission-policy.yaml", "  «»validations:\n  - expression: |-\n      variables.url in"),
+		},
+	},
+	{
+		name: "dependency-that-reads", example: "classic", rule: "tenant-cross-namespace-ref",
+		tenants: true,
+		edits: []edit{
+			replace("tenant-shop:base/helmrelease.yaml", "  interval:", "  dependsOn:\n  - name: cert-manager\n    namespace: flux-system\n    readyExpr: «»dep.status.observedGeneration > 0\n  interval:"),
+		},
+	},
 }

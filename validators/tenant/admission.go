@@ -135,12 +135,7 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 	if a.spent > mostTotal {
 		return nil, len(a.others)+len(a.byLabel) > 0
 	}
-	candidates := slices.Clone(a.others)
-	labels := a.namespaceLabels(o.Namespace)
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		candidates = append(candidates, a.byLabel[fmt.Sprintf("%s=%v", key, labels[key])]...)
-	}
-	for _, b := range candidates {
+	for _, b := range a.candidates(o.Namespace) {
 		a.spent += matchCost * uint64(1+len(b.policy.List("spec", "matchConstraints", "resourceRules"))+len(b.binding.List("spec", "matchResources", "resourceRules")))
 		if !a.matches(b.policy, r, "matchConstraints") || !a.matches(b.binding, r, "matchResources") {
 			continue
@@ -152,6 +147,16 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 		undecided = undecided || v.undecided
 	}
 	return nil, undecided
+}
+
+// candidates are the policies that may be about a namespace.
+func (a *admission) candidates(namespace string) []boundPolicy {
+	candidates := slices.Clone(a.others)
+	labels := a.namespaceLabels(namespace)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		candidates = append(candidates, a.byLabel[fmt.Sprintf("%s=%v", key, labels[key])]...)
+	}
+	return candidates
 }
 
 // digest tells values apart.
@@ -307,57 +312,4 @@ func (a *admission) validate(ctx context.Context, policy *reconcile.Object, r re
 		}
 	}
 	return "", undecided
-}
-
-func (e *evaluator) evaluate(ctx context.Context, expression string, input map[string]any) (any, error) {
-	e.spent += stepCost
-	if e.spent > mostTotal || len(expression) > mostExpression || ctx.Err() != nil {
-		return nil, errUndecided
-	}
-	unknown := []string{"authorizer", "params"}
-	if about, _ := input["request"].(map[string]any); about["userInfo"] == nil {
-		unknown = append(unknown, "userInfo")
-	}
-	if slices.ContainsFunc(unknown, func(word string) bool { return strings.Contains(expression, word) }) {
-		return nil, errUndecided
-	}
-	text, literals := hoist(expression)
-	program, compiled := e.programs[text]
-	if !compiled {
-		program = e.compile(text)
-		e.programs[text] = program
-	}
-	if program == nil {
-		return nil, errUndecided
-	}
-	given := make(map[string]any, len(input)+len(literals))
-	maps.Copy(given, input)
-	for name, value := range literals {
-		given[name] = value
-	}
-	value, details, err := program.ContextEval(ctx, given)
-	if details != nil && details.ActualCost() != nil {
-		e.spent += *details.ActualCost()
-	} else {
-		e.spent += mostCost
-	}
-	if err != nil {
-		return nil, err
-	}
-	return value.Value(), nil
-}
-
-// compile makes a program of an expression; nil where it is none. Types are not checked:
-// everything in it is dynamic.
-func (e *evaluator) compile(text string) cel.Program {
-	e.spent += uint64(len(text)) * byteCost
-	ast, issues := e.env.Parse(text)
-	if issues.Err() != nil {
-		return nil
-	}
-	program, err := e.env.Program(ast, cel.CostLimit(mostCost), cel.InterruptCheckFrequency(100), cel.EvalOptions(cel.OptTrackCost))
-	if err != nil {
-		return nil
-	}
-	return program
 }

@@ -11,17 +11,22 @@ import (
 // CrossNamespaceRef is the rule tenant-cross-namespace-ref.
 var CrossNamespaceRef = rule.Rule{
 	ID:       "tenant-cross-namespace-ref",
-	Title:    "a reference to another namespace's source",
+	Title:    "a reference to another namespace's source or object",
 	Severity: finding.Error,
 	Why: `A Flux controller reads a source with its own rights, whoever asks: a tenant's reference to another
 namespace's source opens what that namespace's credentials open, such as the platform's repository with all that
 is in it. Where Flux is locked down (--no-cross-namespace-refs) every such reference ends in AccessDenied, the
 platform's own included.
 
-dependsOn may name another namespace also under lockdown.`,
+dependsOn may name another namespace also under lockdown: whether an object there is ready tells little. With
+readyExpr it reads all of that object, as the controller: its spec, and the variables and paths in it.`,
 	Fix: `Give the namespace a source of its own, and leave the reference's namespace out.`,
-	Bad: []rule.Example{example(platform + namespace + access + replace(sync,
-		"    kind: GitRepository\n    name: shop\n", "    kind: GitRepository\n    name: flux-system\n    namespace: flux-system # <-- here\n"))},
+	Bad: []rule.Example{
+		example(platform + namespace + access + replace(sync,
+			"    kind: GitRepository\n    name: shop\n", "    kind: GitRepository\n    name: flux-system\n    namespace: flux-system # <-- here\n")),
+		example(platform + namespace + access + replace(sync, "  serviceAccountName: shop\n",
+			"  serviceAccountName: shop\n  dependsOn:\n    - name: billing\n      namespace: billing\n      readyExpr: dep.spec.path == './production' # <-- here\n")),
+	},
 	Good: []rule.Example{example(replace(whole(), "  serviceAccountName: shop\n",
 		"  serviceAccountName: shop\n  dependsOn:\n    - name: tenants\n      namespace: flux-system\n"))},
 	Run: func(p *rule.Pass) {
@@ -30,6 +35,7 @@ dependsOn may name another namespace also under lockdown.`,
 				for _, ref := range referencesOf(o) {
 					c.judgeReference(p, o, ref)
 				}
+				c.judgeDependencies(p, o)
 			}
 		}
 	},
@@ -39,12 +45,14 @@ dependsOn may name another namespace also under lockdown.`,
 // Source: the API reference of each controller; those of a Provider and of Secrets have no
 // namespace.
 var referenceFields = map[string][][]any{
-	kustomizeGroup + "/Kustomization":     {{"spec", "sourceRef"}},
-	helmGroup + "/HelmRelease":            {{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}},
-	imageGroup + "/ImageUpdateAutomation": {{"spec", "sourceRef"}},
-	imageGroup + "/ImagePolicy":           {{"spec", "imageRepositoryRef"}},
-	notificationGroup + "/Alert":          {{"spec", "eventSources"}},
-	notificationGroup + "/Receiver":       {{"spec", "resources"}},
+	kustomizeGroup + "/Kustomization":           {{"spec", "sourceRef"}},
+	helmGroup + "/HelmRelease":                  {{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}},
+	imageGroup + "/ImageUpdateAutomation":       {{"spec", "sourceRef"}},
+	imageGroup + "/ImagePolicy":                 {{"spec", "imageRepositoryRef"}},
+	notificationGroup + "/Alert":                {{"spec", "eventSources"}},
+	notificationGroup + "/Receiver":             {{"spec", "resources"}},
+	artifactGroup + "/ArtifactGenerator":        {{"spec", "sources"}},
+	operatorGroup + "/ResourceSetInputProvider": {{"spec", "selectors"}},
 }
 
 // referencesOf are the paths of an object's references to another namespace.
@@ -84,4 +92,29 @@ func (c *cluster) judgeReference(p *rule.Pass, o *reconcile.Object, path []any) 
 		f.Message = fmt.Sprintf("tenant %s: %s reads a source of namespace %q with that namespace's credentials", from.name, o, to)
 	}
 	p.ReportBuilt(o, f, path...)
+}
+
+// judgeDependencies finds what reads an object of another namespace, which Flux does not
+// refuse: neither locked down nor otherwise. What a ResourceSet names without a namespace
+// belongs to the whole cluster.
+func (c *cluster) judgeDependencies(p *rule.Pass, o *reconcile.Object) {
+	t := c.byNamespace[o.Namespace]
+	if t == nil || !isReconciler(o) {
+		return
+	}
+	for i := range o.List("spec", "dependsOn") {
+		at := []any{"spec", "dependsOn", i, "readyExpr"}
+		to := o.Text("spec", "dependsOn", i, "namespace")
+		if o.Field(at...) == nil || to == "" && o.Kind != "ResourceSet" || to == o.Namespace || to != "" && c.byNamespace[to] == t {
+			continue
+		}
+		where := fmt.Sprintf("an object of namespace %q", to)
+		if to == "" {
+			where = "an object of the whole cluster"
+		}
+		p.ReportBuilt(o, finding.Finding{
+			Message: fmt.Sprintf("tenant %s: %s reads %s with the controller's account (readyExpr)", t.name, o, where),
+			Hint:    "leave readyExpr out: without it the object needs to be ready only",
+		}, at...)
+	}
 }

@@ -128,9 +128,13 @@ spec:
 // platform is a locked-down cluster that applies what follows.
 const platform = instance + tenants
 
-// whole is a tenant as it should be.
+// whole is a tenant as it should be: what it may write reaches nothing outside of its
+// namespace.
 func whole() string {
-	return platform + namespace + access + sync + quota + network
+	return platform + namespace + roleOf(`  - apiGroups: [""]
+    resources: [configmaps, persistentvolumeclaims]
+    verbs: [get, list, watch, create, patch, delete]
+`) + sync + quota + network
 }
 
 // example is an example of files.

@@ -10,6 +10,8 @@ import (
 // and again: there may be thousands of tenants.
 type index struct {
 	namespaces []*reconcile.Object
+	// sources that have a URL.
+	sources []*reconcile.Object
 	// reconcilers and accounts (of the kind ServiceAccount) by namespace.
 	reconcilers, accounts map[string][]*reconcile.Object
 	// labelled are the accounts by the tenant that their label names.
@@ -57,6 +59,8 @@ func (x *index) add(o *reconcile.Object) {
 		if label := o.Label(labelTenant); label != "" {
 			x.labelled[label] = append(x.labelled[label], o)
 		}
+	case o.Group == sourceGroup && sourceResources[o.Kind] != "":
+		x.sources = append(x.sources, o)
 	case isReconciler(o):
 		x.reconcilers[o.Namespace] = append(x.reconcilers[o.Namespace], o)
 		x.used[account{o.Namespace, o.Text("spec", "serviceAccountName")}] = true

@@ -27,6 +27,7 @@ const (
 	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
 	helmGroup         = "helm.toolkit.fluxcd.io"
 	sourceGroup       = "source.toolkit.fluxcd.io"
+	artifactGroup     = "source.extensions.fluxcd.io"
 	imageGroup        = "image.toolkit.fluxcd.io"
 	notificationGroup = "notification.toolkit.fluxcd.io"
 	operatorGroup     = "fluxcd.controlplane.io"
