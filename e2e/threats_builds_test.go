@@ -64,9 +64,9 @@ sops:
   version: 3.9.0
 `
 
-// built lets each tenant commit the folders, and holds what Flux says and applies against what
+// folders lets each tenant commit the folders, and holds what Flux says and applies against what
 // it should.
-func (s *site) built(t *testing.T, tenants []*tenant) {
+func (s *site) folders(t *testing.T, tenants []*tenant) {
 	remote := harness.StartRemote(t, map[string]string{
 		"file.yaml":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: remote-file, namespace: default}}",
 		"base.yaml":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: remote-base}}",

@@ -22,7 +22,7 @@ type change struct {
 	deleted    bool   // the object is being deleted
 	status     bool   // the patch is one of the status
 	patch      string
-	by         refusal
+	by         refusedBy
 }
 
 const hold = "example.com/hold"

@@ -14,17 +14,17 @@ import (
 	"github.com/fleetwright/fleetwright/e2e/harness"
 )
 
-// A refusal is what refuses an object, by the words of the API server's message.
-type refusal string
+// A refusedBy names what refuses an object, by the words of the API server's message.
+type refusedBy string
 
 const (
-	admitted   refusal = ""
-	byPolicy   refusal = "ValidatingAdmissionPolicy 'tenant-"
-	byRole     refusal = " cannot "
-	bySecurity refusal = "violates PodSecurity"
-	byQuota    refusal = "exceeded quota"
-	byLimit    refusal = "usage per "
-	bySchema   refusal = "field not declared in schema"
+	admitted   refusedBy = ""
+	byPolicy   refusedBy = "ValidatingAdmissionPolicy 'tenant-"
+	byRole     refusedBy = " cannot "
+	bySecurity refusedBy = "violates PodSecurity"
+	byQuota    refusedBy = "exceeded quota"
+	byLimit    refusedBy = "usage per "
+	bySchema   refusedBy = "field not declared in schema"
 )
 
 // A trial is an object that a tenant writes into its repository, with the line of the threat
@@ -34,7 +34,7 @@ type trial struct {
 	line, what string
 	who        grant // whom the authorizer lets write the kind
 	object     string
-	by         refusal // what refuses the object then
+	by         refusedBy // what refuses the object then
 }
 
 // confined are the lines of what a tenant with profile admin may do in its own namespaces.
@@ -52,7 +52,7 @@ func (s *site) threats(t *testing.T) {
 			t.Run("changes", func(t *testing.T) { s.changed(t, tenant, tenants) })
 		})
 	}
-	t.Run("builds", func(t *testing.T) { s.built(t, tenants) })
+	t.Run("builds", func(t *testing.T) { s.folders(t, tenants) })
 	t.Run("networks", s.networks)
 	if s.fleet.Name == "acme" { // once will do
 		t.Run("controls", s.controls)
@@ -121,7 +121,7 @@ func (s *site) impersonators(t *testing.T, tenant *tenant) map[harness.Account]h
 }
 
 // judge says what is wrong about the API server's answer, if anything is.
-func (by refusal) judge(err error) string {
+func (by refusedBy) judge(err error) string {
 	switch {
 	case by == admitted && err != nil:
 		return "it should be admitted: " + err.Error()

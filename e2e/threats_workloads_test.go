@@ -9,7 +9,7 @@ import (
 type podTrial struct {
 	line, what      string
 	spec, container string // what is added to a careful pod and to its container
-	by              refusal
+	by              refusedBy
 }
 
 // podTrials are those of sections A and W: who pods run as, and what they may do.
