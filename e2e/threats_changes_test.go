@@ -53,7 +53,7 @@ const (
 
 // changes are tried on every subject that they name.
 var changes = []change{
-	{"S1", "the address of a source", accounts, "source", false, false, `{"spec":{"url":"https://git.example.com/anybody/anything"}}`, byPolicy},
+	{"S1", "the address of a source", accounts, "source", false, false, `{"spec":{"url":"EVILURL"}}`, byPolicy},
 	{"S1", "how often a source is pulled", accounts, "source", false, false, `{"spec":{"interval":"2h"}}`, admitted},
 	{"S5", "a proxy for a source", accounts, "source", false, false, `{"spec":{"proxySecretRef":{"name":"proxy"}}}`, byPolicy},
 	{"S10", "the artifact of a source", admins, "source", false, true, attackersArtifact, byPolicy},
@@ -64,8 +64,8 @@ var changes = []change{
 	{"S12", "the artifact of a source that is deleted", admins, "source", true, true, attackersArtifact, byPolicy},
 	{"S12", "the artifact of a chart that is deleted", admins, "artifact", true, true, attackersArtifact, byPolicy},
 	{"S12", "an artifact from elsewhere that is deleted", admins, "external", true, true, attackersArtifact, byPolicy},
-	{"S13", "the address of a source that is deleted", accounts, "source", true, false, `{"spec":{"url":"https://git.example.com/anybody/anything"}}`, byPolicy},
-	{"S13", "the branch of a source that is deleted", accounts, "source", true, false, `{"spec":{"ref":{"name":"refs/heads/main"}}}`, byPolicy},
+	{"S13", "the address of a source that is deleted", accounts, "source", true, false, `{"spec":{"url":"EVILURL"}}`, byPolicy},
+	{"S13", "the branch of a source that is deleted", accounts, "source", true, false, `{"spec":{"ref":{"branch":"BRANCH","name":"refs/heads/main"}}}`, byPolicy},
 	{"S13", "a proxy for a source that is deleted", accounts, "source", true, false, `{"spec":{"proxySecretRef":{"name":"proxy"}}}`, byPolicy},
 	{"S13", "a proxy for a chart that is deleted", accounts, "artifact", true, false, `{"spec":{"proxySecretRef":{"name":"proxy"}}}`, byPolicy},
 	{"S13", "the identity of a Helm repository that is deleted", accounts, "repository", true, false, `{"spec":{"provider":"aws"}}`, byPolicy},
@@ -125,7 +125,10 @@ func (s *site) changed(t *testing.T, tenant *tenant, all []*tenant) {
 			continue
 		}
 		text, _ := names.replace(subjects[c.object])
-		patch, _ := names.replace(c.patch)
+		patch, ok := names.replace(c.patch)
+		if !ok {
+			continue
+		}
 		name, subresources := "kept-"+c.object, []string(nil)
 		if c.deleted {
 			name = "deleted-" + c.object

@@ -138,7 +138,7 @@ var imageTrials = []trial{
 	{"S15", "an image without TLS", admins, imageRepository(`image: "CHARTIMAGE", insecure: true`), byPolicy},
 	{"S15", "an image with a certificate authority of its own", admins, imageRepository(`image: "CHARTIMAGE", certSecretRef: {name: ca}`), byPolicy},
 	{"S18", "commits to its own branch", admins, automation(ownSource, `push: {branch: BRANCH}, `), admitted},
-	{"S18", "commits to the platform's branch", admins, automation(ownSource, `push: {branch: main}, `), byPolicy},
+	{"S18", "commits to the platform's branch", admins, automation(ownSource, `push: {branch: main, options: {from: BRANCH}}, `), byPolicy},
 	{"S18", "commits to the platform's branch by a refspec", admins, automation(ownSource, `push: {refspec: "refs/heads/BRANCH:refs/heads/main"}, `), byPolicy},
 	{"S18", "a checkout of the platform's branch", admins, automation(ownSource, `checkout: {ref: {branch: main}}, push: {branch: BRANCH}, `), byPolicy},
 	{"R10", "a policy for its own images", admins, imagePolicy(""), admitted},

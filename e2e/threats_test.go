@@ -222,15 +222,15 @@ func (s *site) names(tenant *tenant, all []*tenant) names {
 			endpoint, bucket, _ = strings.Cut(strings.TrimRight(rest, "/"), "/")
 		}
 	}
-	repository := tenant.field("url")
+	repository, evil := tenant.field("url"), "https://git.example.com/anybody/anything"
 	if tenant.source.GetKind() != "GitRepository" {
-		repository = "NONE"
+		repository, evil = "NONE", "oci://registry.example.com/anybody/anything"
 	}
 	ref, _, _ := unstructured.NestedMap(tenant.source.Object, "spec", "ref")
 	refText, _ := json.Marshal(ref)
 	return names{strings.NewReplacer(
 		"TENANT", tenant.name, "HERE", tenant.namespaces[0], "SYNC", tenant.sync, "OTHERNS", other,
-		"OWNKIND", tenant.source.GetKind(), "OWNURL", tenant.field("url"), "GITURL", repository, "OWNREF", string(refText),
+		"OWNKIND", tenant.source.GetKind(), "OWNURL", tenant.field("url"), "GITURL", repository, "EVILURL", evil, "OWNREF", string(refText),
 		"CHARTURL", chart, "CHARTIMAGE", strings.TrimPrefix(chart, "oci://"), "PLATFORMURL", s.fleet.PlatformURL(),
 		"SECONDNS", second, "BRANCH", branch, "ENDPOINT", endpoint, "BUCKETNAME", bucket,
 		"OTHERHOST", otherHost, "WILDHOST", wild, "HOST", host,
