@@ -67,7 +67,9 @@ type admission struct {
 	// others are the rest.
 	byLabel map[string][]boundPolicy
 	others  []boundPolicy
-	labels  map[string]map[string]any
+	// parameterised are those with parameters, which only the cluster knows.
+	parameterised []boundPolicy
+	labels        map[string]map[string]any
 }
 
 // boundPolicy is a policy with a binding that denies.
@@ -79,8 +81,7 @@ type refusal struct {
 	message string
 }
 
-// admission gathers the policies of a cluster that deny. Those with parameters are left
-// out.
+// admission gathers the policies of a cluster that deny.
 func (e *evaluator) admission(c *cluster) *admission {
 	a := &admission{evaluator: e, cluster: c, byLabel: map[string][]boundPolicy{}, labels: map[string]map[string]any{}}
 	for _, binding := range c.Objects() {
@@ -91,6 +92,8 @@ func (e *evaluator) admission(c *cluster) *admission {
 		for _, policy := range c.Find(id) {
 			if policy.Field("spec", "paramKind") == nil {
 				a.add(boundPolicy{policy, binding})
+			} else {
+				a.parameterised = append(a.parameterised, boundPolicy{policy, binding})
 			}
 		}
 	}
@@ -128,7 +131,7 @@ func (r request) operation() string {
 	return "CREATE"
 }
 
-// judge returns the first refusal of a request. Undecided says that a policy could not be
+// judge returns the first refusal of a request, of a policy without parameters. Undecided says that a policy could not be
 // evaluated.
 func (a *admission) judge(ctx context.Context, r request) (found *refusal, undecided bool) {
 	o := r.object
@@ -149,7 +152,15 @@ func (a *admission) judge(ctx context.Context, r request) (found *refusal, undec
 	return nil, undecided
 }
 
-// candidates are the policies that may be about a namespace.
+// decide is judge where to admit is a finding: a policy with parameters may refuse it.
+func (a *admission) decide(ctx context.Context, r request) (found *refusal, undecided bool) {
+	found, undecided = a.judge(ctx, r)
+	return found, undecided || found == nil && slices.ContainsFunc(a.parameterised, func(b boundPolicy) bool {
+		return a.matches(b.policy, r, "matchConstraints") && a.matches(b.binding, r, "matchResources")
+	})
+}
+
+// candidates are the policies without parameters that may be about a namespace.
 func (a *admission) candidates(namespace string) []boundPolicy {
 	candidates := slices.Clone(a.others)
 	labels := a.namespaceLabels(namespace)

@@ -144,7 +144,7 @@ func (c *cluster) admitted(p *rule.Pass, a *admission, t *tenant, kind string, a
 			continue
 		}
 		base := sourceOf(kind, url, at.namespace, o)
-		if found, undecided := a.judge(p.Context, request{object: base, resource: sourceResources[kind], by: &at.by}); found == nil && !undecided {
+		if found, undecided := a.decide(p.Context, request{object: base, resource: sourceResources[kind], by: &at.by}); found == nil && !undecided {
 			return base
 		}
 	}
@@ -206,7 +206,7 @@ func (c *cluster) judgeDetours(p *rule.Pass, a *admission, base request, at func
 		}
 		r := base
 		r.object = with(base.object, d.field, d.value)
-		if found, undecided := a.judge(p.Context, r); found == nil && !undecided {
+		if found, undecided := a.decide(p.Context, r); found == nil && !undecided {
 			b := at(policy)
 			b.fields = append(b.fields, fmt.Sprintf("spec.%s of a %s", d.field, base.object.Kind))
 		}
@@ -218,12 +218,12 @@ func (c *cluster) judgeDetours(p *rule.Pass, a *admission, base request, at func
 func (c *cluster) judgeDeleted(p *rule.Pass, a *admission, base request, evil *reconcile.Object, at func(*reconcile.Object) *bypasses) *reconcile.Object {
 	r := base
 	r.object = evil
-	found, undecided := a.judge(p.Context, r)
+	found, undecided := a.decide(p.Context, r)
 	if found == nil || undecided {
 		return nil
 	}
 	r.object, r.old = leaving(evil), leaving(base.object).Value
-	if passes, undecided := a.judge(p.Context, r); passes == nil && !undecided {
+	if passes, undecided := a.decide(p.Context, r); passes == nil && !undecided {
 		at(found.policy).deleted = true
 	}
 	return found.policy
@@ -241,7 +241,7 @@ func (c *cluster) judgeAccounts(p *rule.Pass, a *admission, t *tenant, at func(*
 			continue
 		}
 		base := request{object: probe(k[2], where.namespace, where.by.name), resource: k[1], by: &where.by}
-		if found, undecided := a.judge(p.Context, base); found != nil || undecided {
+		if found, undecided := a.decide(p.Context, base); found != nil || undecided {
 			continue
 		}
 		for field, value := range map[string]any{"serviceAccountName": "probe-invalid", "kubeConfig": map[string]any{"secretRef": secretRef}} {

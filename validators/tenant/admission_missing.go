@@ -1,9 +1,6 @@
 package tenant
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +8,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -144,11 +140,12 @@ type openDoor struct {
 // judgeDoors tries all doors for all tenants that differ.
 func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 	other := c.otherPolicies()
+	served := c.servedGroups()
 	open := map[string]openDoor{}
 	undecided := 0
 	for _, t := range c.distinct(a) {
 		for _, d := range doors {
-			if _, known := open[d.line]; known || d.group == "" && t.capsule || d.group == networkingGroup && t.capsule || open[d.behind].tenant != nil ||
+			if _, known := open[d.line]; known || d.group == "" && t.capsule || d.group == networkingGroup && t.capsule || open[d.behind].tenant != nil || slices.Contains(optional, d.group) && !served[d.group] ||
 				slices.ContainsFunc(d.words, func(word string) bool { return strings.Contains(other, word) }) {
 				continue
 			}
@@ -156,7 +153,7 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 			if !may {
 				continue
 			}
-			found, unknown := a.judge(p.Context, d.request(at))
+			found, unknown := a.decide(p.Context, d.request(at))
 			switch {
 			case unknown && found == nil:
 				undecided++
@@ -169,6 +166,21 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("cluster %s: whether admission policies refuse %d of %d ways out of tenants' namespaces cannot be told here", c.Name, undecided, len(doors)))
 	}
 	c.reportDoors(p, open)
+}
+
+// optional are groups that not every cluster with Flux serves.
+var optional = []string{operatorGroup, "gateway.networking.k8s.io"}
+
+// servedGroups are those of the cluster's objects and definitions.
+func (c *cluster) servedGroups() map[string]bool {
+	served := map[string]bool{operatorGroup: c.lockdown.operator}
+	for _, o := range c.Objects() {
+		served[o.Group] = true
+	}
+	for scope := range c.index.scopes {
+		served[scope[0]] = true
+	}
+	return served
 }
 
 // request is that of a tenant, in a place where it may write.
@@ -220,78 +232,4 @@ func (c *cluster) otherPolicies() string {
 		}
 	}
 	return b.String()
-}
-
-// deploysOwn says whether a tenant deploys from a source of its own, that others than the
-// platform's people write to.
-func (c *cluster) deploysOwn(t *tenant) bool {
-	for namespace := range t.namespaces {
-		if slices.ContainsFunc(c.index.reconcilers[namespace], func(o *reconcile.Object) bool { return o.Kind == "Kustomization" && isOwnSource(o) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// distinct are the tenants with sources of their own that differ in more than their names
-// and what their policies list: of thousands that are made alike, one tells as much as all.
-func (c *cluster) distinct(a *admission) []*tenant {
-	known := map[digest]bool{}
-	shapes := map[*reconcile.Object]string{}
-	var distinct []*tenant
-	for _, t := range c.tenants {
-		if !c.deploysOwn(t) {
-			continue
-		}
-		h := sha256.New()
-		for _, namespace := range t.sorted() {
-			for _, g := range c.index.bound[namespace] {
-				if c.ownerOf(g.account) == t {
-					h.Write([]byte(g.roleKind + " " + c.roleShape(g, shapes) + "\n"))
-				}
-			}
-			for _, b := range a.candidates(namespace) {
-				h.Write([]byte(policyShape(b.policy, shapes) + "\n"))
-			}
-		}
-		if id := digest(h.Sum(nil)); !known[id] {
-			known[id] = true
-			distinct = append(distinct, t)
-		}
-	}
-	return distinct
-}
-
-// roleShape is what a grant's role holds, or its name where that is not in Git.
-func (c *cluster) roleShape(g grant, shapes map[*reconcile.Object]string) string {
-	id := reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName}
-	if g.roleKind == "Role" {
-		id.Namespace = g.namespace
-	}
-	roles := c.Find(id)
-	if len(roles) == 0 {
-		return g.roleName
-	}
-	if shapes[roles[0]] == "" {
-		data, err := json.Marshal(roles[0].Value["rules"])
-		shapes[roles[0]] = cmp.Or(string(data), fmt.Sprint(err))
-	}
-	return shapes[roles[0]]
-}
-
-// policyShape is a policy without the literals of its expressions.
-func policyShape(o *reconcile.Object, shapes map[*reconcile.Object]string) string {
-	if shapes[o] != "" {
-		return shapes[o]
-	}
-	var b strings.Builder
-	for _, list := range []string{"matchConditions", "variables", "validations"} {
-		for i := range o.List("spec", list) {
-			text, _ := hoist(o.Text("spec", list, i, "expression"))
-			b.WriteString(list + text + "\n")
-		}
-	}
-	data, err := json.Marshal(o.Field("spec", "matchConstraints"))
-	shapes[o] = b.String() + cmp.Or(string(data), fmt.Sprint(err))
-	return shapes[o]
 }
