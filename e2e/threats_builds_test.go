@@ -45,7 +45,7 @@ var builds = []build{
 		"", `cannot patch resource "clusterroles"`},
 	{"R19", "the health of the platform's objects", "", nil,
 		`wait: false, timeout: 3s, healthChecks: [{apiVersion: apps/v1, kind: Deployment, name: source-controller, namespace: flux-system}]`, "forbidden"},
-	{"N5", "a key server that the repository names", `resources: [more.yaml]`, map[string]string{"more.yaml": vaulted}, "", "metadata of"},
+	{"N5", "a key server that the repository names", `resources: [more.yaml]`, map[string]string{"more.yaml": vaulted}, "", "Failed to get the data key"},
 	{"Z13", "a remote file", `resources: ["REMOTE/file.yaml"]`, nil, "", ""},
 	{"Z13", "a remote file in a ConfigMap", `configMapGenerator: [{name: fetched, files: ["any=REMOTE/file.yaml"]}]`, nil, "", ""},
 	{"Z13", "the list of all artifacts", `configMapGenerator: [{name: listed, files: ["any=STORAGE/gitrepository/flux-system/flux-system/"]}]`, nil, "", ""},
