@@ -45,7 +45,7 @@ var builds = []build{
 		"", `cannot patch resource "clusterroles"`},
 	{"R19", "the health of the platform's objects", "", nil,
 		`wait: false, timeout: 3s, healthChecks: [{apiVersion: apps/v1, kind: Deployment, name: source-controller, namespace: flux-system}]`, "forbidden"},
-	{"N5", "a key server that the repository names", `resources: [more.yaml]`, map[string]string{"more.yaml": vaulted}, "", "Failed to get the data key"},
+	{"Z16", "a key server that the repository names", `resources: [more.yaml]`, map[string]string{"more.yaml": vaulted}, "", "Failed to get the data key"},
 	{"Z13", "a remote file", `resources: ["REMOTE/file.yaml"]`, nil, "", ""},
 	{"Z13", "a remote file in a ConfigMap", `configMapGenerator: [{name: fetched, files: ["any=REMOTE/file.yaml"]}]`, nil, "", ""},
 	{"Z13", "the list of all artifacts", `configMapGenerator: [{name: listed, files: ["any=STORAGE/gitrepository/flux-system/flux-system/"]}]`, nil, "", ""},
@@ -85,7 +85,7 @@ func (s *site) folders(t *testing.T, tenants []*tenant) {
 	}
 	s.flux.Ready(patience)
 	// What --no-remote-bases keeps from being applied was fetched nevertheless.
-	want := []string{"GET /base.git", "GET /base.git/info/refs", "GET /file.yaml", "POST /base.git/git-upload-pack"}
+	want := []string{"GET /base.git", "GET /base.git/info/refs", "GET /file.yaml", "POST /base.git/git-upload-pack", "PUT /v1/sops/decrypt/a"}
 	if asked := remote.Asked(); !slices.Equal(asked, want) {
 		t.Errorf("kustomize-controller asks a remote host for %q, want %q as docs/cluster.md says", asked, want)
 	}
