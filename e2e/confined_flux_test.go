@@ -19,7 +19,7 @@ import (
 // says then. Beside what the folder is about it holds an innocent ConfigMap.
 type trespass struct {
 	folder  string
-	object  string   // or the address of something remote
+	object  string
 	refused string   // what the Kustomization says; empty when it gets ready
 	applied []string // the IDs of what is applied then, beside the innocent one
 }
@@ -28,20 +28,15 @@ type trespass struct {
 // says of it is shown by one change; for all others there are Kustomizations like it, which
 // have another path only.
 func (s *site) repositories(t *testing.T, tenants []*tenant) {
-	remote := harness.StartRemote(t, map[string]string{
-		"file.yaml":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: remote-file}}",
-		"base.yaml":          "{apiVersion: v1, kind: ConfigMap, metadata: {name: remote-base}}",
-		"kustomization.yaml": "resources: [base.yaml]",
-	})
 	before := map[string]map[string]types.UID{}
 	for _, tenant := range tenants {
 		before[tenant.name] = s.applied(t, tenant)
-		s.trespass(t, tenant, remote)
+		s.trespass(t, tenant)
 	}
 	wantLockdown := s.lockdown(t, tenants[0])
 	for _, tenant := range tenants {
-		s.wantTrespasses(t, tenant, remote, before[tenant.name])
-		s.putRight(t, tenant, remote)
+		s.wantTrespasses(t, tenant, before[tenant.name])
+		s.putRight(t, tenant)
 	}
 	wantLockdown()
 	s.flux.Ready(patience)
@@ -50,17 +45,11 @@ func (s *site) repositories(t *testing.T, tenants []*tenant) {
 			t.Errorf("tenant %s has put its repository right and has %v, want %v", tenant.name, after, before[tenant.name])
 		}
 	}
-	// What --no-remote-bases keeps from being applied was fetched nevertheless.
-	want := []string{"GET /base.git", "GET /base.git/info/refs", "GET /file.yaml", "POST /base.git/git-upload-pack"}
-	if asked := remote.Asked(); !slices.Equal(asked, want) {
-		t.Errorf("kustomize-controller asks a remote host for %q, want %q as docs/cluster.md says", asked, want)
-	}
-	s.proved(t, "kustomize-controller fetches remote files and applies them as the tenant's account; it fetches remote bases, and refuses them then")
 }
 
 // trespassesOf are what the tenant commits. With one workload namespace Flux puts every
 // object there, whatever it says; with several it leaves the object where it says.
-func (s *site) trespassesOf(tenant *tenant, remote *harness.Remote) []trespass {
+func (s *site) trespassesOf(tenant *tenant) []trespass {
 	here, helm := tenant.namespaces[0], tenant.name+"-helm"
 	moved := []string{"ConfigMap " + here + "/trespass"}
 	elsewhere, role, inSync := "", "attempting to grant RBAC permissions not currently held", badAccount // helm's it must be here
@@ -86,25 +75,18 @@ func (s *site) trespassesOf(tenant *tenant, remote *harness.Remote) []trespass {
 		{"source-of-anybody", object("source.toolkit.fluxcd.io/v1", "GitRepository", here, `spec: {interval: 1h, url: "https://git.example.com/anybody/anything"}`), badURL, nil},
 		{"no-account", kustomization(here, "sourceRef: {kind: GitRepository, name: web}"), badAccount, nil},
 		{"in-sync-namespace", kustomization(tenant.sync, "serviceAccountName: "+tenant.name+", sourceRef: {kind: GitRepository, name: web}"), inSync, nil},
-		{"remote-base", remote.URL + "/base.git?ref=main", "fs-security-constraint", nil},
-		{"remote-file", remote.URL + "/file.yaml", "", []string{"ConfigMap " + here + "/remote-file"}},
 	}
 }
 
 // trespass commits the tenant's folders, and asks Flux to apply each.
-func (s *site) trespass(t *testing.T, tenant *tenant, remote *harness.Remote) {
+func (s *site) trespass(t *testing.T, tenant *tenant) {
 	t.Helper()
 	files := map[string]string{}
-	for _, trespass := range s.trespassesOf(tenant, remote) {
+	for _, trespass := range s.trespassesOf(tenant) {
 		folder := "trespasses/" + trespass.folder + "/"
-		resource, namespace := "trespass.yaml", ""
-		if strings.HasPrefix(trespass.object, remote.URL) {
-			resource, namespace = trespass.object, "\nnamespace: "+tenant.namespaces[0]
-		} else {
-			files[folder+resource] = trespass.object
-		}
+		files[folder+"trespass.yaml"] = trespass.object
 		files[folder+"innocent.yaml"] = innocent(tenant, trespass.folder)
-		files[folder+"kustomization.yaml"] = "resources: [innocent.yaml, \"" + resource + "\"]" + namespace
+		files[folder+"kustomization.yaml"] = "resources: [innocent.yaml, trespass.yaml]"
 	}
 	s.publish(t, tenant, map[string]string{
 		"trespass.yaml": `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: trespass}, ` +
@@ -113,7 +95,7 @@ func (s *site) trespass(t *testing.T, tenant *tenant, remote *harness.Remote) {
 		"innocent.yaml": innocent(tenant, "own"),
 	}, files)
 	s.fetch(tenant)
-	for _, trespass := range s.trespassesOf(tenant, remote) {
+	for _, trespass := range s.trespassesOf(tenant) {
 		s.kustomization(t, tenant, tenant.sync, trespass.folder, func(spec map[string]any) {
 			spec["path"], spec["deletionPolicy"] = "./trespasses/"+trespass.folder, "Delete" // which waits for nothing
 		})
@@ -136,12 +118,12 @@ func (s *site) kustomization(t *testing.T, tenant *tenant, namespace, name strin
 }
 
 // wantTrespasses holds what Flux says, and what it applied, against what it should.
-func (s *site) wantTrespasses(t *testing.T, tenant *tenant, remote *harness.Remote, before map[string]types.UID) {
+func (s *site) wantTrespasses(t *testing.T, tenant *tenant, before map[string]types.UID) {
 	t.Helper()
 	s.flux.Says(tenant.sync, tenant.name, false, `cannot patch resource "clusterrolebindings"`)
 	want := slices.Collect(maps.Keys(before))
 	refused := 1
-	for _, trespass := range s.trespassesOf(tenant, remote) {
+	for _, trespass := range s.trespassesOf(tenant) {
 		s.flux.Says(tenant.sync, trespass.folder, trespass.refused == "", trespass.refused)
 		if trespass.refused != "" {
 			refused++
@@ -157,9 +139,9 @@ func (s *site) wantTrespasses(t *testing.T, tenant *tenant, remote *harness.Remo
 }
 
 // putRight takes it all back.
-func (s *site) putRight(t *testing.T, tenant *tenant, remote *harness.Remote) {
+func (s *site) putRight(t *testing.T, tenant *tenant) {
 	t.Helper()
-	for _, trespass := range s.trespassesOf(tenant, remote) {
+	for _, trespass := range s.trespassesOf(tenant) {
 		must(t, s.flux.Any.Resource(harness.Kustomizations).Namespace(tenant.sync).Delete(t.Context(), trespass.folder, metav1.DeleteOptions{}))
 	}
 	s.publish(t, tenant, nil, nil)
@@ -187,7 +169,7 @@ func (s *site) lockdown(t *testing.T, tenant *tenant) (want func()) {
 	anonymous := func(spec map[string]any) {
 		delete(spec, "serviceAccountName")
 		delete(spec, "decryption")
-		spec["path"], spec["targetNamespace"] = "./trespasses/remote-file", namespace
+		spec["path"], spec["targetNamespace"] = "./trespasses/elsewhere", namespace
 	}
 	s.kustomization(t, tenant, namespace, "anonymous", anonymous)
 	s.kustomization(t, tenant, namespace, "foreign", func(spec map[string]any) {

@@ -21,12 +21,16 @@ func (s *site) helm(t *testing.T) {
 	controller := s.flux.As("flux-system", "helm-controller")
 	for _, tenant := range s.tenants(t) {
 		profile := s.fleet.Profile(tenant.name)
+		var hosts []any
+		for _, host := range s.fleet.TenantSpec(tenant.name).Hosts[:min(1, len(s.fleet.TenantSpec(tenant.name).Hosts))] {
+			hosts = append(hosts, strings.Replace(host, "*", "shop", 1))
+		}
 		for _, namespace := range tenant.namespaces {
 			t.Run(namespace, func(t *testing.T) {
 				t.Parallel()
 				r := &releases{
 					Helm: controller.Helm(t, namespace, tenant.name+"-helm"),
-					flux: s.flux, namespace: namespace, profile: profile,
+					flux: s.flux, namespace: namespace, profile: profile, hosts: hosts,
 				}
 				r.life(t)
 				r.refused(t)
@@ -42,13 +46,14 @@ type releases struct {
 	*harness.Helm
 	flux               *harness.Flux
 	namespace, profile string
+	hosts              []any // at most one, which the tenant may serve
 }
 
 // identities reports whether charts may bring their own accounts and roles.
 func (r *releases) identities() bool { return r.profile != "restricted" }
 
 func (r *releases) values(message string, extra bool) map[string]any {
-	return map[string]any{"message": message, "extra": extra, "identities": r.identities()}
+	return map[string]any{"message": message, "extra": extra, "identities": r.identities(), "hosts": r.hosts}
 }
 
 // life installs, upgrades, rolls back and uninstalls a release. The upgrade changes a
@@ -105,6 +110,7 @@ type refusal struct {
 func (r *releases) refusals() []refusal {
 	refusals := []refusal{
 		{"a ClusterRole", clusterRole, `cannot get resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`, false},
+		{"a look at another namespace", lookup, `cannot get resource "secrets" in API group "" in the namespace "flux-system"`, false},
 		{"an object of another namespace", elsewhere, `cannot get resource "configmaps" in API group "" in the namespace "flux-system"`, false},
 		// The ClusterRole admin may read quotas. Helm, which looks before it leaps, gets as far
 		// as a record then, and to delete the quota is refused as well.
@@ -230,12 +236,16 @@ metadata: {name: {{ .Release.Name }}}
 spec:
   selector: {app: {{ .Release.Name }}}
   ports: [{name: http, port: 80}]
+{{ range .Values.hosts }}
 ---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
-metadata: {name: {{ .Release.Name }}}
+metadata: {name: {{ $.Release.Name }}}
 spec:
-  defaultBackend: {service: {name: {{ .Release.Name }}, port: {name: http}}}
+  rules:
+  - host: {{ . | quote }}
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: {{ $.Release.Name }}, port: {name: http}}}}]}
+{{ end }}
 {{ if .Values.extra }}
 ---
 apiVersion: v1
@@ -287,6 +297,12 @@ rules: [{apiGroups: [""], resources: [nodes], verbs: [get]}]`
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: {{ .Release.Name }}, namespace: flux-system}`
+
+	lookup = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}-seen}
+data: {seen: {{ lookup "v1" "Secret" "flux-system" "sops-age" | toJson | quote }}}`
 
 	quota = `
 apiVersion: v1

@@ -24,7 +24,8 @@ const limit = 5 * time.Minute
 // HelmReleases ready, as soon as they appear or change. Everything else that is ready is so
 // by itself.
 func (c *Cluster) DeclareAbsent(n *Internet) {
-	sources := c.As("flux-system", "source-controller") // nobody else may say what a tenant's source is
+	// Nobody else may say what a tenant's source or release is.
+	sources, releases := c.As("flux-system", "source-controller"), c.As("flux-system", "helm-controller")
 	ctx, cancel := context.WithCancel(context.Background())
 	watched := dynamicinformer.NewDynamicSharedInformerFactory(c.Any, time.Second) // what couldn't be said is said again then
 	c.t.Cleanup(func() { cancel(); watched.Shutdown() })
@@ -36,7 +37,7 @@ func (c *Cluster) DeclareAbsent(n *Internet) {
 		{pods, c.Client, podStatus},
 		{OCIRepositories, sources, func(source *unstructured.Unstructured) map[string]any { return chartSource(source, n) }},
 		{HelmRepositories, sources, func(source *unstructured.Unstructured) map[string]any { return chartSource(source, n) }},
-		{HelmReleases, c.Client, readyStatus},
+		{HelmReleases, releases, readyStatus},
 	} {
 		declare := func(seen any) {
 			object := seen.(*unstructured.Unstructured)
@@ -138,6 +139,9 @@ var clusterScoped = map[string]bool{
 
 func definition(kind schema.GroupVersionKind, clusterScoped bool) *unstructured.Unstructured {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
+	if kind.Kind == "Gateway" {
+		plural.Resource = "gateways" // and not gatewaies
+	}
 	scope := "Namespaced"
 	if clusterScoped {
 		scope = "Cluster"

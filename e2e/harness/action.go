@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 )
 
 // An Account is a service account.
@@ -150,4 +151,15 @@ func (a Action) path() string {
 		parts = append(parts, a.Subresource)
 	}
 	return strings.Join(parts, "/")
+}
+
+// Impersonating is a client that asks the API server to take its requests for the account's, as
+// kustomize-controller and helm-controller do for an object with spec.serviceAccountName.
+func (c Client) Impersonating(t testing.TB, account Account) Client {
+	t.Helper()
+	cfg := rest.CopyConfig(c.Config)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: account.User()}
+	client := newClient(t, cfg)
+	client.Kinds, client.Mapper = c.Kinds, c.Mapper
+	return client
 }

@@ -58,7 +58,7 @@ func PushArtifact(t testing.TB, n *Internet, address, tag string, files map[stri
 		remote.WithAuth(&authn.Basic{Username: "ci", Password: n.Grant(address)}),
 	}
 	image := image(t, "application/vnd.cncf.flux.config.v1+json", mutate.Addendum{
-		Layer: static.NewLayer(archive(t, files), "application/vnd.cncf.flux.content.v1.tar+gzip"),
+		Layer: static.NewLayer(Archive(t, files), "application/vnd.cncf.flux.content.v1.tar+gzip"),
 	})
 	must(t, remote.Write(reference, image, options...))
 	digest, err := image.Digest()
@@ -97,13 +97,17 @@ func image(t testing.TB, config types.MediaType, layer mutate.Addendum) ocispec.
 	return image
 }
 
-// archive packs the files, in the order of their names.
-func archive(t testing.TB, files map[string]string) []byte {
+// Archive packs the files, in the order of their names.
+func Archive(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	tape := tar.NewWriter(zip)
 	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if target, ok := strings.CutPrefix(files[file], LinkTo); ok {
+			must(t, tape.WriteHeader(&tar.Header{Name: file, Linkname: target, Typeflag: tar.TypeSymlink}))
+			continue
+		}
 		must(t, tape.WriteHeader(&tar.Header{Name: file, Mode: 0o644, Size: int64(len(files[file])), Typeflag: tar.TypeReg}))
 		_, err := tape.Write([]byte(files[file]))
 		must(t, err)

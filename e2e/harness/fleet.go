@@ -247,6 +247,9 @@ func (f *Fleet) Head(url, branch string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// LinkTo begins the content of what is no file but a symbolic link, with where it leads.
+const LinkTo = "link to "
+
 // Put writes a file into a branch of a repository by hand, as its owners do: secrets are
 // encrypted by the platform's engineers with Fleetwright, and by the tenants with sops. An
 // empty content takes a file away.
@@ -261,6 +264,10 @@ func (f *Fleet) Put(url, branch string, files map[string]string) {
 			continue
 		}
 		must(f.t, os.MkdirAll(filepath.Dir(file), 0o755))
+		if target, ok := strings.CutPrefix(content, LinkTo); ok {
+			must(f.t, os.Symlink(target, file))
+			continue
+		}
 		must(f.t, os.WriteFile(file, []byte(content), 0o600))
 		switch {
 		case !strings.HasSuffix(name, ".sops.yaml"):

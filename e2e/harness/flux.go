@@ -40,6 +40,8 @@ var lockdown = []string{"--no-cross-namespace-refs=true", "--no-remote-bases=tru
 // Flux is source- and kustomize-controller, as processes that act as their own accounts.
 type Flux struct {
 	*Cluster
+	Storage string // where source-controller serves artifacts
+
 	logs map[string]*logBuffer
 }
 
@@ -81,8 +83,8 @@ func Objects(t testing.TB, text []byte) []*unstructured.Unstructured {
 // otherwise.
 func StartFlux(t testing.TB, c *Cluster, components []*unstructured.Unstructured, n *Internet) *Flux {
 	t.Helper()
-	f := &Flux{Cluster: c, logs: map[string]*logBuffer{}}
 	storage := freePort(t)
+	f := &Flux{Cluster: c, Storage: storage, logs: map[string]*logBuffer{}}
 	f.start(t, "source-controller", append(n.Env(), "TUF_ROOT="+t.TempDir()), nil,
 		"--storage-addr="+storage, "--storage-adv-addr="+storage, "--storage-path="+t.TempDir())
 	f.start(t, "kustomize-controller", append(os.Environ(), "TMPDIR="+t.TempDir()), lockdownOf(components),
@@ -201,6 +203,15 @@ func (f *Flux) Says(namespace, name string, ready bool, why string) {
 	})
 }
 
+// Message is what the Kustomization says of being ready or not.
+func (f *Flux) Message(namespace, name string) string {
+	f.t.Helper()
+	k, err := f.Any.Resource(Kustomizations).Namespace(namespace).Get(f.t.Context(), name, get)
+	must(f.t, err)
+	_, message := condition(k, "Ready")
+	return message
+}
+
 // outdated are the Kustomizations that are not at their source's revision.
 func (f *Flux) outdated(ctx context.Context, kustomizations []unstructured.Unstructured) []string {
 	revisions := map[string]string{} // of the sources, by KIND NAMESPACE/NAME
@@ -239,14 +250,20 @@ func (f *Flux) Reconcile(resource schema.GroupVersionResource, namespace, name s
 // Handled waits until a source or Kustomization has looked again, as it was asked to.
 func (f *Flux) Handled(resource schema.GroupVersionResource, namespace, name, asked string) {
 	f.t.Helper()
-	Eventually(f.t, limit, "reconcile "+namespace+"/"+name, func(ctx context.Context) (bool, string) {
-		got, err := f.Any.Resource(resource).Namespace(namespace).Get(ctx, name, get)
-		if err != nil {
-			return false, err.Error()
-		}
-		handled, _, _ := unstructured.NestedString(got.Object, "status", "lastHandledReconcileAt")
-		return handled == asked, "not handled"
+	Eventually(f.t, limit, "reconcile "+namespace+"/"+name, func(context.Context) (bool, string) {
+		return f.HasHandled(resource, namespace, name, asked), "not handled"
 	})
+}
+
+// HasHandled reports whether a source or Kustomization has looked again, as it was asked to.
+func (f *Flux) HasHandled(resource schema.GroupVersionResource, namespace, name, asked string) bool {
+	f.t.Helper()
+	got, err := f.Any.Resource(resource).Namespace(namespace).Get(f.t.Context(), name, get)
+	if err != nil {
+		return false
+	}
+	handled, _, _ := unstructured.NestedString(got.Object, "status", "lastHandledReconcileAt")
+	return handled == asked
 }
 
 // Nudge asks a source or Kustomization to look again and does not wait; one that has

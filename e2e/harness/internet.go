@@ -79,12 +79,21 @@ func (n *Internet) Env() []string {
 	)
 }
 
-// Transport reaches this Internet from the test itself.
-func (n *Internet) Transport() http.RoundTripper {
+// Proxy is the address of the proxy that leads to this Internet.
+func (n *Internet) Proxy() string { return n.proxy.URL }
+
+// Authority is the certificate, in PEM, by which one trusts this Internet's hosts.
+func (n *Internet) Authority() []byte {
+	n.t.Helper()
 	ca, err := os.ReadFile(n.caFile)
 	must(n.t, err)
+	return ca
+}
+
+// Transport reaches this Internet from the test itself.
+func (n *Internet) Transport() http.RoundTripper {
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(ca)
+	pool.AppendCertsFromPEM(n.Authority())
 	proxy, err := url.Parse(n.proxy.URL)
 	must(n.t, err)
 	return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, Proxy: http.ProxyURL(proxy)}

@@ -17,6 +17,7 @@ type TenantSpec struct {
 	PodSecurity    string
 	Limits         struct{ Default, DefaultRequest map[string]string }
 	AllowedSources []string
+	Hosts          []string
 	Source         struct{ URL string }
 }
 

@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetwright/fleetwright/e2e/harness"
+)
+
+// unprotected is a namespace of no tenant's, without policies.
+const unprotected = "unprotected"
+
+// controls shows that what admission refuses a tenant works where no policy refuses it: in a
+// namespace of no tenant's, the administrator does with the real controllers what the tenant would.
+func (s *site) controls(t *testing.T) {
+	namespaces := s.flux.Kube.CoreV1().Namespaces()
+	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unprotected}}, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() { must(t, namespaces.Delete(context.Background(), unprotected, metav1.DeleteOptions{})) })
+	t.Run("readyExpr", s.readyExpr)
+	t.Run("proxy", s.proxied)
+	t.Run("deleted", s.deletedSource)
+	t.Run("privileged", s.privileged)
+}
+
+// put applies an object of the unprotected namespace, which the administrator brings.
+func (s *site) put(t *testing.T, name, text string) {
+	t.Helper()
+	object := harness.Objects(t, []byte(text))[0]
+	object.SetName(name)
+	object.SetNamespace(unprotected)
+	must(t, s.flux.Client.Apply(t.Context(), object))
+}
+
+// readyExpr reads another namespace's object bit by bit.
+func (s *site) readyExpr(t *testing.T) {
+	s.gitOf(t, "web", s.fleet.PlatformURL(), "")
+	for _, guess := range []struct {
+		name, expr, says string
+	}{
+		{"right", "dep.spec.prune", `cannot patch`}, // the dependency is ready, and the build is applied
+		{"wrong", "!dep.spec.prune", "is not ready according to readyExpr eval"},
+	} {
+		s.put(t, guess.name, kustomizationOf(`dependsOn: [{name: flux-system, namespace: flux-system, readyExpr: "`+guess.expr+`"}]`))
+		s.flux.Says(unprotected, guess.name, false, guess.says)
+	}
+	s.proved(t, "where there is no policy, readyExpr reads a Kustomization of another namespace")
+}
+
+func kustomizationOf(more string) string {
+	return fluxObject("kustomize.toolkit.fluxcd.io/v1", "Kustomization",
+		hourly+`prune: true, deletionPolicy: Orphan, targetNamespace: unprotected, sourceRef: {kind: GitRepository, name: web}, path: ./planted, `+more)
+}
+
+// gitOf makes a GitRepository of the address, with a token for it.
+func (s *site) gitOf(t *testing.T, name, url, more string) {
+	t.Helper()
+	s.fleet.Put(s.fleet.PlatformURL(), "main", map[string]string{
+		"planted/planted.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: planted}}",
+	})
+	s.gitSecret(t, unprotected, name, url)
+	s.put(t, name, fluxObject("source.toolkit.fluxcd.io/v1", "GitRepository",
+		hourly+fmt.Sprintf("url: %q, ref: {branch: main}, secretRef: {name: %s}, %s", url, name, more)))
+}
+
+// proxied lets source-controller fetch an allowed address from the attacker's server: through a
+// proxy, trusting an authority of the attacker's.
+func (s *site) proxied(t *testing.T) {
+	url := s.fleet.PlatformURL()
+	evil := harness.StartInternet(t, strings.Split(url, "/")[2])
+	dir := evil.NewRepository(url)
+	evil.Publish(url)
+	harness.Seed(t, dir, map[string]string{"planted/planted.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: evil}}"})
+	s.secret(t, unprotected, "proxy", map[string][]byte{"address": []byte(evil.Proxy())})
+	s.secret(t, unprotected, "authority", map[string][]byte{"ca.crt": evil.Authority(), "username": []byte("git"), "password": []byte("any")})
+	s.put(t, "evil", fluxObject("source.toolkit.fluxcd.io/v1", "GitRepository",
+		hourly+fmt.Sprintf("url: %q, ref: {branch: main}, secretRef: {name: authority}, proxySecretRef: {name: proxy}", url)))
+	s.put(t, "proxied", strings.Replace(kustomizationOf(""), "name: web", "name: evil", 1))
+	s.flux.Says(unprotected, "proxied", false, `configmaps "evil" is forbidden`)
+	s.proved(t, "where there is no policy, a proxy and an authority of the attacker's make Flux apply what an allowed address doesn't hold")
+}
+
+// deletedSource writes the status of a source that a finalizer holds.
+func (s *site) deletedSource(t *testing.T) {
+	files := harness.Archive(t, map[string]string{"planted/planted.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: held}}"})
+	remote := harness.StartRemote(t, map[string]string{"a.tar.gz": string(files)})
+	s.put(t, "held", strings.Replace(git("https://git.example.com/anybody/anything"), "spec: {", "metadata: {finalizers: ["+hold+"]}, spec: {", 1))
+	sources := s.flux.Any.Resource(harness.GitRepositories).Namespace(unprotected)
+	must(t, sources.Delete(t.Context(), "held", metav1.DeleteOptions{}))
+	status := fmt.Sprintf(`{"status":{"artifact":{"url":%q,"path":"a.tar.gz","revision":"main@sha1:1","digest":"sha256:%x","lastUpdateTime":"2026-01-01T00:00:00Z"}}}`,
+		remote.URL+"/a.tar.gz", sha256.Sum256(files))
+	s.put(t, "deleted", strings.Replace(kustomizationOf(""), "name: web", "name: held", 1))
+	harness.Eventually(t, patience, "Flux applies the attacker's artifact", func(ctx context.Context) (bool, string) {
+		_, err := sources.Patch(ctx, "held", types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status")
+		must(t, err)
+		s.flux.Nudge(harness.Kustomizations, unprotected, "deleted")
+		message := s.flux.Message(unprotected, "deleted")
+		return strings.Contains(message, `configmaps "held" is forbidden`), message
+	})
+	_, err := sources.Patch(t.Context(), "held", types.MergePatchType, []byte(letGo), metav1.PatchOptions{})
+	must(t, err)
+	s.proved(t, "where there is no policy, the status of a source that is deleted makes Flux apply what the attacker serves")
+}
+
+// privileged shows what a namespace lets pass that has no pod security level.
+func (s *site) privileged(t *testing.T) {
+	err := s.bring(t, s.flux.Client, unprotected, `{apiVersion: v1, kind: Pod, spec: {hostPID: true, containers: [{name: web, image: web, securityContext: {privileged: true}}]}}`)
+	if err != nil {
+		t.Errorf("a privileged pod, where pod security lets it pass: %v", err)
+	}
+}
+
+// waits shows what remains of line Z13: while the build of one tenant waits for a host that never
+// answers, no other Kustomization is built, since there is one lock for all builds.
+// https://github.com/fluxcd/pkg/blob/kustomize/v1.35.6/kustomize/kustomize_generator.go
+func (s *site) waits(t *testing.T, tenant *tenant) {
+	remote := harness.StartRemote(t, map[string]string{"file.yaml": ""})
+	s.publish(t, tenant, nil, map[string]string{"waits/kustomization.yaml": `resources: ["` + remote.URL + `/never"]`})
+	s.fetch(tenant)
+	s.kustomization(t, tenant, tenant.sync, "waits", func(spec map[string]any) { spec["path"], spec["deletionPolicy"] = "./waits", "Orphan" })
+	harness.Eventually(t, patience, "kustomize-controller asks for the file", func(context.Context) (bool, string) {
+		return slices.Contains(remote.Asked(), "GET /never"), "it has not asked"
+	})
+	asked := s.flux.Nudge(harness.Kustomizations, "flux-system", "flux-system")
+	time.Sleep(3 * time.Second) // a build takes less
+	if s.flux.HasHandled(harness.Kustomizations, "flux-system", "flux-system", asked) {
+		t.Error("other Kustomizations are built meanwhile: docs/tenants.md says less than it may")
+	}
+	remote.Answer()
+	s.flux.Handled(harness.Kustomizations, "flux-system", "flux-system", asked)
+	must(t, s.flux.Any.Resource(harness.Kustomizations).Namespace(tenant.sync).Delete(t.Context(), "waits", metav1.DeleteOptions{}))
+	s.publish(t, tenant, nil, nil)
+	s.fetch(tenant)
+	s.proved(t, "a host that never answers a tenant's build holds up every other build")
+}
+
+// networks holds the network policies of each workload namespace against what docs/tenants.md
+// says: all pods are closed, and what opens them names no other namespace but the DNS and those
+// of the specification.
+func (s *site) networks(t *testing.T) {
+	for _, tenant := range s.tenants(t) {
+		for _, namespace := range tenant.namespaces {
+			closed, err := s.flux.Kube.NetworkingV1().NetworkPolicies(namespace).Get(t.Context(), "default-deny", metav1.GetOptions{})
+			must(t, err)
+			if spec := closed.Spec; len(spec.PodSelector.MatchLabels)+len(spec.PodSelector.MatchExpressions)+len(spec.Ingress)+len(spec.Egress) > 0 || len(spec.PolicyTypes) != 2 {
+				t.Errorf("%s/default-deny does not close every pod: %+v", namespace, spec)
+			}
+		}
+	}
+}
