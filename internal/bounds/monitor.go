@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -236,6 +237,11 @@ func (m *monitor) late(most time.Duration) []*running {
 			all = append(all, r)
 		}
 	}
+	// Of units within one another, the innermost is to blame.
+	taken := slices.Clone(all)
+	all = slices.DeleteFunc(all, func(outer *running) bool {
+		return slices.ContainsFunc(taken, func(r *running) bool { return r.thread == outer.thread && r.cpu > outer.cpu })
+	})
 	if !over {
 		return nil
 	}
