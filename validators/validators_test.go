@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write docs/rules")
 
 // domains are the first words that a rule's id may have.
-var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source", "audit", "ignore", "k0rdent", "kommander"}
+var domains = []string{"bootstrap", "flux", "schema", "ownership", "graph", "sops", "secret", "tenant", "source", "audit", "ignore", "k0rdent", "kommander", "limit"}
 
 func TestRulesAreDocumented(t *testing.T) {
 	kebab := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)

@@ -26,7 +26,7 @@ func run() int {
 		stop() // a second signal ends the process at once
 		time.AfterFunc(mostToEnd, func() { endInterrupted(os.Stderr) })
 	})
-	process := bounds.Start(bounds.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	process := bounds.Start(bounds.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
 	s := streams{in: process.In, out: process.Out, err: process.Err, env: os.Getenv}
 	quietLibraries()
 	tuneMemory(os.Getenv)

@@ -194,8 +194,8 @@ func (r *rendering) yq(args []string, input string) (string, error) {
 	decoder := yaml.NewDecoder(strings.NewReader(input))
 	for decoder != nil {
 		var doc yaml.Node
-		if decoder.Decode(&doc) != nil {
-			break
+		if err := decoder.Decode(&doc); err != nil {
+			break // the end: it could be decoded as a whole
 		}
 		result, found := applyYq(steps, &doc)
 		if !found {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // bombVariable makes the test program a run with units of its own.
@@ -44,8 +45,13 @@ var units = map[string]func() error{
 	"fails": func() error { return errors.New("for its own reason") },
 }
 
+// deep calls itself without end, or nearly.
+//
 //go:noinline
 func deep(n int) int {
+	if n < 0 {
+		return 0
+	}
 	var frame [64]int
 	frame[n%64] = deep(n+1) + 1
 	return frame[n%64] + frame[(n+1)%64]
@@ -53,7 +59,7 @@ func deep(n int) int {
 
 // bomb runs the named units, separated by commas, and prints what becomes of each.
 func bomb(kinds string) int {
-	s := Start(Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	s := Start(Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
 	_, _ = io.WriteString(s.Out, "begins\n")
 	in, err := io.ReadAll(s.In)
 	if err != nil {
@@ -130,7 +136,7 @@ func TestRunTime(t *testing.T) {
 // TestWithoutStart: nothing is bounded where no command has started it.
 func TestWithoutStart(t *testing.T) {
 	want := errors.New("its own")
-	if err := Do(Unit{Kind: "test"}, func() error { return want }); err != want {
+	if err := Do(Unit{Kind: "test"}, func() error { return want }); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
 	}
 	if all := Exceeded(); all != nil {
@@ -141,7 +147,7 @@ func TestWithoutStart(t *testing.T) {
 // TestState: a state that cannot be read is none.
 func TestState(t *testing.T) {
 	t.Setenv(variable, "{")
-	s := Start(Process{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr})
+	s := Start(Process{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
 	defer current.Store(nil)
 	if s.Out.skip != 0 || os.Getenv(variable) != "" {
 		t.Error("a state that cannot be read is used")

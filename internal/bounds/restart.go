@@ -30,6 +30,8 @@ type state struct {
 type Process struct {
 	In       io.Reader
 	Out, Err *os.File
+	// Began is when the process started.
+	Began time.Time
 }
 
 // Streams are those of a process that may start again.
@@ -41,10 +43,10 @@ type Streams struct {
 // Start begins to measure units, and returns the streams that the command must use in place of the
 // process's own. It is called once, by main.
 func Start(p Process) Streams {
-	s := state{Began: time.Now()}
+	s := state{Began: p.Began}
 	if text := os.Getenv(variable); text != "" {
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
-			s = state{Began: time.Now()}
+			s = state{Began: p.Began}
 		}
 		_ = os.Unsetenv(variable) // a variable that is not there is gone as well
 	}

@@ -39,7 +39,7 @@ func TestOwner(t *testing.T) {
 			}
 		}
 	}
-	type place struct{ dir, commit string }
+	type place struct{ dir string }
 	places := map[string]func(t *testing.T) place{
 		"own": func(t *testing.T) place { return place{dir: normal(t, map[string]string{"a": "1"})} },
 		"work": func(t *testing.T) place {

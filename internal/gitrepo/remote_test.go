@@ -92,7 +92,7 @@ func TestRemoteHookDeclines(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := open(t, "file://"+dir, "main", Options{}).Commit(t.Context(), puts(map[string]string{"a": "2"}), opts("x"))
-	if !errors.Is(err, ErrRejected) || !strings.Contains(err.Error(), "remote: no [31mway") || !strings.Contains(err.Error(), "hook declined") {
+	if !errors.Is(err, ErrRejected) || strings.Contains(err.Error(), "\033") || !strings.Contains(err.Error(), "[31mway") || !strings.Contains(err.Error(), "hook declined") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func (t *Text) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	rest := append(t.pending, p...) //nolint:gocritic // pending is replaced below
 	whole := bytes.LastIndexByte(rest, '\n') + 1
-	for tail := rest[whole:]; len(tail) > 0 && utf8.FullRune(tail) && !(len(tail) == 1 && tail[0] == '\r'); {
+	for tail := rest[whole:]; len(tail) > 0 && utf8.FullRune(tail) && (len(tail) > 1 || tail[0] != '\r'); {
 		_, size := utf8.DecodeRune(tail)
 		tail, whole = tail[size:], whole+size
 	}

@@ -122,7 +122,7 @@ func (s scanner) value(field string, n *yaml.Node) {
 		s.report(n, severity, fmt.Sprintf("%s of %s holds %s", field, s.what(), token))
 	case strings.Contains(text, "\n") || isJSON(text):
 		s.text(field, n)
-	case !s.settings && !(s.object != nil && holdURLs(s.object)):
+	case !s.settings && (s.object == nil || !holdURLs(s.object)):
 	case credential.HasPassword(text):
 		s.report(n, finding.Error, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
 	case s.settings && credential.LooksSecret(field, text) && (!s.strict || credential.IsRandom(text)):
