@@ -22,7 +22,7 @@ const (
 	// runUnits is how many times the bound of a unit the whole run may take, and runTimePerByte what it
 	// may take on top for each byte: it parses and judges all of the repository.
 	runUnits       = 4
-	runTimePerByte = 2 * time.Microsecond
+	runTimePerByte = time.Microsecond
 
 	// memory is the bytes that may be alive, and memoryPerByte those for each byte of the repository.
 	memory        = 160 << 20

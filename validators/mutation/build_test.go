@@ -3,6 +3,13 @@ package mutation_test
 // buildMutants break what kustomize and the substitution of variables make of a folder.
 var buildMutants = []mutant{
 	{
+		name: "document-that-applies-itself", example: "classic", rule: "limit-exceeded",
+		edits: []edit{
+			add("clusters/production/again.yaml", kustomizationOf("again", "./again", "a")),
+			add("again/again.yaml", kustomizationOf("again-${N}", "«»./again", "${N}a")),
+		},
+	},
+	{
 		name: "listed-file-removed", example: "homelab", rule: "flux-build-failed",
 		edits: []edit{
 			remove("kubernetes/apps/media/jellyfin/app/ocirepository.yaml"),
@@ -259,3 +266,9 @@ spec:
                 type: integer
                 minimum: 1
 `
+
+// kustomizationOf is a Flux Kustomization with a variable N.
+func kustomizationOf(name, path, n string) string {
+	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: " + name + "\n  namespace: flux-system\nspec:\n  interval: 1h\n  path: " + path +
+		"\n  prune: true\n  timeout: 5m\n  serviceAccountName: kustomize-controller\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n  postBuild:\n    substitute:\n      N: " + n + "\n"
+}

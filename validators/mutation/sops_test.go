@@ -47,6 +47,10 @@ var sopsMutants = []mutant{
 		edits: []edit{add(jellyfin+"app/values.sops.yaml", "db:\n  «»password: hunter2\n")},
 	},
 	{
+		name: "mac-removed", example: "homelab", rule: "sops-broken",
+		edits: listed("secret.sops.yaml", strings.Replace(strings.Replace(sealed("", homelabCluster, homelabPlatform), "  mac: ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]\n", "", 1), "sops:\n", "«»sops:\n", 1)),
+	},
+	{
 		name: "value-added-by-hand", example: "homelab", rule: "sops-partial",
 		edits: listed("secret.sops.yaml", strings.Replace(sealed("", homelabCluster, homelabPlatform), "stringData:\n", "stringData:\n  «»password: hunter2\n", 1)),
 	},

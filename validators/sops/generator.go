@@ -73,6 +73,24 @@ sops_version=3.13.3
 	},
 }
 
+// generatorFiles returns the paths of the files that secretGenerators read.
+func generatorFiles(p *rule.Pass) map[string]bool {
+	read := map[string]bool{}
+	for _, f := range p.Repo.Files() {
+		if !repository.IsKustomization(f.Path) {
+			continue
+		}
+		for _, d := range f.Documents {
+			for in := range eachInput(d, "secretGenerator") {
+				if in.field != "literals" {
+					read[in.file(path.Dir(f.Path))] = true
+				}
+			}
+		}
+	}
+	return read
+}
+
 // generators are those of a kustomization.
 type generators struct {
 	pass     *rule.Pass

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -156,6 +157,9 @@ spec:
 func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 	s := scanner{pass: p, lines: lines, file: d.File.Path, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
 	if len(d.Objects) == 0 || repository.IsKustomization(d.File.Path) {
+		if secrets.IsNamedEncrypted(d.File.Path) {
+			return // sops-plaintext-secret's
+		}
 		s.settings = repository.IsKustomization(d.File.Path) || isValues(d.File.Path)
 		s.scan("", d.Root(), 0)
 		return

@@ -114,8 +114,9 @@ db:
 			p.Report(f)
 		})
 		lastApplied(p)
+		read := generatorFiles(p) // sops-generator-plaintext reports those
 		for _, file := range p.Repo.Paths() {
-			if !told[file] && !wanted(p, file) {
+			if !told[file] && !wanted(p, file) && !read[file] {
 				variables(p, file)
 			}
 		}
@@ -190,7 +191,7 @@ func wanted(p *rule.Pass, file string) bool {
 		return false // a Secret was judged, and of others nothing is known
 	}
 	data, err := p.Repo.ReadFile(file)
-	if err != nil || secrets.IsEncrypted(file, data) {
+	if err != nil || secrets.IsEncrypted(file, data) || secrets.StateOf(file, data) == secrets.Broken { // sops-broken's
 		return false
 	}
 	var r *secrets.CreationRule
