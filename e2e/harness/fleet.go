@@ -278,7 +278,7 @@ func (f *Fleet) Put(url, branch string, files map[string]string) {
 		}
 	}
 	f.run("git", "-C", clone, "add", "--all")
-	f.run("git", "-C", clone, "commit", "--quiet", "--message", "Put files by hand")
+	f.run("git", "-C", clone, "commit", "--quiet", "--allow-empty", "--message", "Put files by hand") // which may be what they were
 	f.run("git", "-C", clone, "-c", "credential.helper="+f.helper(), "push", "--quiet", "origin", branch)
 }
 

@@ -42,32 +42,30 @@ func podPolicy(t *v1alpha1.Tenant) policy {
 	return p
 }
 
-// Annotations of Services, Ingresses and routes that say more than their fields do: names
-// to serve or to put into DNS, addresses to take, and Secrets of other namespaces.
-var (
-	hostAnnotations = []string{
-		"cert-manager.io/alt-names",
-		"cert-manager.io/common-name",
-		"external-dns.alpha.kubernetes.io/hostname",
-		"external-dns.alpha.kubernetes.io/internal-hostname",
-		"nginx.ingress.kubernetes.io/server-alias",
-	}
-	addressAnnotations = []string{
-		"io.cilium/lb-ipam-ips",
-		"kube-vip.io/loadbalancerIPs",
-		"lbipam.cilium.io/ips",
-		"metallb.io/loadBalancerIPs",
-		"metallb.universe.tf/loadBalancerIPs",
-	}
-	secretAnnotations = []string{
-		"nginx.ingress.kubernetes.io/auth-secret",
-		"nginx.ingress.kubernetes.io/auth-tls-secret",
-		"nginx.ingress.kubernetes.io/proxy-ssl-secret",
-	}
+// Annotations of Services, Ingresses and routes that say more than their fields do. Where the
+// controllers use the same word, the last part of the key is matched, whatever its prefix.
+const (
+	// Names to serve, to put into DNS, or to have a certificate for.
+	hostAnnotations = `/(([a-z0-9-]+-)?hostname|server-alias|host-aliases|redirect-from|alt-names|common-name|(ip|uri|email)-sans)$`
+	// Configuration of an ingress controller itself, and expressions that match any host.
+	configAnnotations = `/(.*-snippets?|config-(backend|tcp|tcp-service)|(server-alias|redirect-from)-regex|conditions\..*)$`
+	// Addresses that an ingress controller calls.
+	requestAnnotations = `/(auth-url|auth-signin|mirror-target|mirror-uri)$`
+	// Objects that an ingress controller reads, as [NAMESPACE/]NAME.
+	referenceAnnotations = `/(.*-secret|auth-proxy-set-headers|custom-headers|fastcgi-params-configmap|server-ca|server-crt|client-ca)$`
 )
 
-// snippets matches the annotations that configure an ingress controller itself.
-const snippets = `/.*-snippets?$`
+// addressAnnotations choose the address of a load balancer.
+var addressAnnotations = []string{
+	"io.cilium/lb-ipam-ips",
+	"kube-vip.io/loadbalancerIPs",
+	"lbipam.cilium.io/ips",
+	"metallb.io/loadBalancerIPs",
+	"metallb.universe.tf/loadBalancerIPs",
+}
+
+// hostName matches a name or a wildcard, and neither a regular expression nor several names.
+const hostName = `^(\*\.)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 
 // servedHosts are lists of all names that an object asks traffic for. A rule, listener or
 // route without a name asks for every host, which "" stands for; but a route of a mesh,
@@ -78,7 +76,7 @@ var servedHosts = `(object.kind == "Service" ? dyn([]) :
   has(variables.spec.listeners) ? dyn([variables.spec.listeners.map(l, l.?hostname.orValue(""))]) :
   variables.spec.?hostnames.orValue([]).size() > 0 ? dyn([variables.spec.hostnames]) :
   variables.spec.?parentRefs.orValue([]).exists(p, p.?kind.orValue("Gateway") != "Service") ? dyn([[""]]) : dyn([])) +
-  ` + celList(hostAnnotations) + `.map(key, variables.annotations[?key].orValue("").split(",").map(h, h.trim()).filter(h, h != ""))`
+  variables.annotations.filter(key, key.matches(` + celString(hostAnnotations) + `)).map(key, variables.annotations[key].split(",").map(h, h.trim()).filter(h, h != ""))`
 
 // exposurePolicy keeps a tenant's names and addresses its own. Other tenants' are not
 // known to admission, so that a tenant has the hosts that the specification lists.
@@ -103,11 +101,13 @@ variables.spec.?loadBalancerIP.orValue("") == "" &&
 				"addresses are not a tenant's to choose: spec.externalIPs, spec.loadBalancerIP, spec.addresses, and annotations for them"),
 			validation(`variables.spec.?type.orValue("") != "ExternalName"`,
 				"a Service of type ExternalName is not allowed: its name may lead to another namespace"),
-			validation("variables.annotations.all(key, !key.matches("+celString(snippets)+"))",
+			validation("variables.annotations.all(key, !key.matches("+celString(configAnnotations)+"))",
 				"annotations that configure the ingress controller are not allowed"),
-			validation(celList(secretAnnotations)+`.all(key, !variables.annotations[?key].orValue("").contains("/") ||
-  variables.annotations[?key].orValue("").startsWith(string(object.metadata.namespace) + "/"))`,
-				"an annotation may not name a Secret of another namespace"),
+			validation("variables.annotations.all(key, !key.matches("+celString(requestAnnotations)+"))",
+				"annotations with an address that the ingress controller calls are not allowed"),
+			validation(`variables.annotations.all(key, !key.matches(`+celString(referenceAnnotations)+`) || !variables.annotations[key].contains("/") ||
+  variables.annotations[key].startsWith(string(object.metadata.namespace) + "/"))`,
+				"an annotation may not name a Secret or ConfigMap of another namespace"),
 		},
 	}
 }
@@ -127,7 +127,7 @@ func hostRule(t *v1alpha1.Tenant) admissionv1.Validation {
 	slices.Sort(suffixes)
 	allowed := "host in " + celList(exact)
 	if len(suffixes) > 0 {
-		allowed += " || " + celList(suffixes) + ".exists(suffix, host.endsWith(suffix))"
+		allowed += " || host.matches(" + celString(hostName) + ") && " + celList(suffixes) + ".exists(suffix, host.endsWith(suffix))"
 	}
 	return validation("("+servedHosts+").all(hosts, hosts.all(host, "+allowed+"))",
 		"the host is not allowed: the platform lists a tenant's in spec.hosts of Tenant "+t.Metadata.Name)
