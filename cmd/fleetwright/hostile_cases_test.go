@@ -205,7 +205,7 @@ func bombs() []hostileCase {
 		app("a long list", map[string]string{"a.yaml": thing("list: [" + strings.Repeat("1,", 900_000) + "]")}),
 		app("deep and wide", map[string]string{"a.yaml": configMap("a", repeat(2000, func(i int) string {
 			return fmt.Sprintf("  b%d: %s%s\n", i, strings.Repeat("{a: ", 180), strings.Repeat("}", 180))
-		}))}, "app/a.yaml:2: error: the document is nested too deep for its size"),
+		}))}, "the document is nested too deep for its size"),
 		app("findings in a long line", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {" + repeat(2000, func(i int) string { return fmt.Sprintf("k%d: 1, ", i) }) + "x: " + strings.Repeat("y", 5_000_000) + "}\n"}),
 		{name: "many documents", want: []string{"app/a.yaml"}, make: func(t *testing.T, repo, _ string) {
 			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", "")})(t, repo, "")

@@ -60,6 +60,7 @@ type monitor struct {
 	mu     sync.Mutex
 	active map[*running]struct{}
 	met    map[Unit]*Error
+	kinds  time.Duration // that units of many took
 	samples
 }
 
@@ -100,6 +101,9 @@ func (m *monitor) do(u Unit, work func() error) error {
 	defer func() {
 		m.mu.Lock()
 		delete(m.active, r)
+		if many[u.Kind] {
+			m.kinds += threadTime(r.thread) - r.cpu
+		}
 		m.mu.Unlock()
 	}()
 	return work()
@@ -127,9 +131,15 @@ func (m *monitor) refused(u Unit) error {
 			return &e
 		}
 	}
-	what := m.state.Exhausted
+	what := ""
+	if m.state.Exhausted != "" {
+		what = "the run " + m.state.Exhausted
+	}
 	if most := m.runTime(); what == "" && time.Duration(m.used.Load()) > most {
-		what = fmt.Sprintf("takes more than %s of CPU time", rounded(most))
+		what = fmt.Sprintf("the run takes more than %s of CPU time", rounded(most))
+	}
+	if what == "" {
+		what = m.muchOf(u.Kind)
 	}
 	if what == "" {
 		return nil
@@ -140,11 +150,28 @@ func (m *monitor) refused(u Unit) error {
 	key := Unit{Kind: u.Kind}
 	e := m.met[key]
 	if e == nil {
-		e = &Error{Unit: u, What: "was not begun: the run " + what}
+		e = &Error{Unit: u, What: "was not begun: " + what}
 		m.met[key] = e
 	}
 	e.Left++
 	return e
+}
+
+// many are the kinds of which a run has many small units, and which may take together twice what one
+// unit may: each looks at definitions that the repository brings.
+var many = map[string]bool{"schema": true, "document": true}
+
+// muchOf returns why no more units of a kind are begun, "" where they are.
+func (m *monitor) muchOf(kind string) string {
+	if !many[kind] {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if most := 2 * m.unitTime(); m.kinds > most {
+		return fmt.Sprintf("the schemas of the repository take more than %s of CPU time", rounded(most))
+	}
+	return ""
 }
 
 // unitTime is the CPU time that a unit may take.

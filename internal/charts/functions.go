@@ -43,7 +43,7 @@ func (x *execution) choose(message string) error {
 
 // mostAtOnce is the bytes that a function may allocate at once. What grows step by step is measured
 // (package bounds); Go ends the process where it cannot have what a single step asks for.
-const mostAtOnce = 64 << 20
+const mostAtOnce = 16 << 20
 
 func atOnce(count, bytes int) error {
 	if bytes > 0 && count > mostAtOnce/bytes {

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -11,8 +12,8 @@ type Lines struct {
 	repo  *Repository
 	mu    sync.Mutex
 	files map[string]*masked
-	// built are the values of all files that builds read; nil until they are asked for.
-	built []string
+	// built replaces the values of all files that builds read; nil until it is asked for.
+	built *strings.Replacer
 }
 
 // Lines returns a reader of source lines.
@@ -40,6 +41,7 @@ func (l *Lines) of(file string) *masked {
 	m, ok := l.files[file]
 	if !ok {
 		m = l.repo.mask(file)
+		m.hide = sync.OnceValue(func() *strings.Replacer { return hiding(m.values) })
 		l.files[file] = m
 	}
 	return m

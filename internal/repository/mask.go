@@ -2,6 +2,7 @@ package repository
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"path"
@@ -20,6 +21,8 @@ type masked struct {
 	lines []string
 	// values that were hidden, which no message shows either.
 	values []string
+	// hide replaces them in a text; it is made when the first message comes.
+	hide func() *strings.Replacer
 	// unnoted says that what is hidden may be in messages.
 	unnoted bool
 }
@@ -32,7 +35,7 @@ func (r *Repository) mask(file string) *masked {
 	}
 	m := &masked{lines: strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n")}
 	for i := range m.lines {
-		m.lines[i] = strings.TrimSuffix(m.lines[i], "\r")
+		m.lines[i] = shortened(strings.TrimSuffix(m.lines[i], "\r"))
 		if strings.Contains(m.lines[i], "AGE-SECRET-KEY-") || strings.Contains(m.lines[i], "PRIVATE KEY") {
 			m.cut(i+1, 1)
 		}
@@ -62,6 +65,22 @@ func (r *Repository) mask(file string) *masked {
 		}
 	}
 	return m
+}
+
+// longestWord is how long the word may be that a shortened line leaves out at its end: a part of it
+// might not look like the credential that it is a part of.
+const longestWord = 1000
+
+// shortened is the part of a line that is shown, and looked through.
+func shortened(line string) string {
+	if len(line) <= longestLine {
+		return line
+	}
+	line = beginning(line)
+	if i := strings.LastIndexAny(line, " \t,;:="); i > len(line)-longestWord {
+		return line[:i]
+	}
+	return line
 }
 
 // isSettings says whether a file holds settings by its name: those that no parser here reads.
@@ -115,7 +134,7 @@ const leastNoted = 6
 
 // note remembers a value that messages must not show.
 func (m *masked) note(value string) {
-	value = strings.TrimSpace(value)
+	value = strings.TrimSpace(beginning(value))
 	if m.unnoted || len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || plainName.MatchString(value) || credential.IsPlaceholder(value) {
 		return
 	}
@@ -353,7 +372,7 @@ func patchValue(n *yaml.Node) (patch bool, hidden *yaml.Node) {
 
 // Scrub is a message about a file without the values that the file's source lines hide.
 func (l *Lines) Scrub(file, text string) string {
-	return scrub(credential.Without(text, finding.Hidden), l.of(file).values)
+	return l.of(file).hide().Replace(credential.Without(text, finding.Hidden))
 }
 
 // ScrubBuilt is [Lines.Scrub] for a message of a program that read many files, such as kustomize.
@@ -362,17 +381,18 @@ func (l *Lines) ScrubBuilt(text string) string {
 	built := l.built
 	l.mu.Unlock()
 	if built == nil {
-		built = []string{}
+		var values []string
 		for _, file := range l.repo.Paths() {
 			if f, known := l.repo.byPath[file]; IsKustomization(file) || isSettings(file) || known && slices.ContainsFunc(f.Documents, speaksOf) {
-				built = append(built, l.of(file).values...)
+				values = append(values, l.of(file).values...)
 			}
 		}
+		built = hiding(values)
 		l.mu.Lock()
 		l.built = built
 		l.mu.Unlock()
 	}
-	return scrub(text, built)
+	return built.Replace(text)
 }
 
 // speaksOf says whether a document is a Secret, or holds one.
@@ -380,15 +400,21 @@ func speaksOf(d *Document) bool {
 	return slices.ContainsFunc(d.Objects, func(o *Object) bool { return o.Kind == "Secret" || o.Kind == "ConfigMap" })
 }
 
-func scrub(text string, values []string) string {
+// hiding replaces values in a text, the longer ones first. It takes as long as the text is, however
+// many values there are.
+func hiding(values []string) *strings.Replacer {
+	spelled := make([]string, 0, 2*len(values))
 	for _, value := range values {
-		if !strings.Contains(text, value) && !strings.Contains(text, quoted(value)) {
-			continue
-		}
-		text = strings.ReplaceAll(text, value, finding.Hidden)
-		text = strings.ReplaceAll(text, quoted(value), finding.Hidden)
+		spelled = append(spelled, value, quoted(value))
 	}
-	return text
+	slices.SortFunc(spelled, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	var pairs []string
+	for _, value := range slices.Compact(spelled) {
+		if value != "" {
+			pairs = append(pairs, value, finding.Hidden)
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // quoted is a value as messages quote it.
