@@ -42,6 +42,9 @@ func (r *Repository) mask(file string) *masked {
 	}
 	f, parsed := r.byPath[file]
 	if !parsed || f.Err != nil {
+		if len(data) > mostUnread {
+			return &masked{}
+		}
 		m.unread(parsed || isSettings(file))
 		if bytes.Contains(bytes.ToLower(data), []byte("secret")) {
 			m.lines = nil
@@ -66,6 +69,9 @@ func (r *Repository) mask(file string) *masked {
 	}
 	return m
 }
+
+// mostUnread is the size in bytes of a file that cannot be parsed and whose lines are shown.
+const mostUnread = 256 << 10
 
 // longestWord is how long the word may be that a shortened line leaves out at its end: a part of it
 // might not look like the credential that it is a part of.
@@ -135,7 +141,7 @@ const leastNoted = 6
 // note remembers a value that messages must not show.
 func (m *masked) note(value string) {
 	value = strings.TrimSpace(beginning(value))
-	if m.unnoted || len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || plainName.MatchString(value) || credential.IsPlaceholder(value) {
+	if m.unnoted || len(value) < leastNoted || strings.Contains(value, finding.Hidden) || strings.HasPrefix(value, "ENC[") || len(m.values) >= mostNoted || len(value) < longestWord && (plainName.MatchString(value) || credential.IsPlaceholder(value)) {
 		return
 	}
 	m.values = append(m.values, value)
