@@ -63,7 +63,7 @@ peers: ## the real kustomize, helm, helmfile, sops and age, in bin/tools, for th
 
 .PHONY: e2e
 e2e: build ## the examples on real API servers with real Flux controllers, all in one process on loopback
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 CGO_ENABLED=0 $(GO) -C e2e test -count=1 -timeout $(PATIENCE) -parallel 3 -ldflags='-s -w' -v ./...
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 CGO_ENABLED=1 $(GO) -C e2e test -count=1 -timeout $(PATIENCE) -parallel 3 -ldflags='-s -w' -v ./...
 
 .PHONY: bench
 bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work

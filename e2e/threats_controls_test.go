@@ -26,7 +26,6 @@ func (s *site) controls(t *testing.T) {
 	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unprotected}}, metav1.CreateOptions{})
 	must(t, err)
 	t.Cleanup(func() { must(t, namespaces.Delete(context.Background(), unprotected, metav1.DeleteOptions{})) })
-	t.Run("readyExpr", s.readyExpr)
 	t.Run("proxy", s.proxied)
 	t.Run("deleted", s.deletedSource)
 	t.Run("privileged", s.privileged)
@@ -39,21 +38,6 @@ func (s *site) put(t *testing.T, name, text string) {
 	object.SetName(name)
 	object.SetNamespace(unprotected)
 	must(t, s.flux.Client.Apply(t.Context(), object))
-}
-
-// readyExpr reads another namespace's object bit by bit.
-func (s *site) readyExpr(t *testing.T) {
-	s.gitOf(t, "web", s.fleet.PlatformURL(), "")
-	for _, guess := range []struct {
-		name, expr, says string
-	}{
-		{"right", "dep.spec.prune", `cannot patch`}, // the dependency is ready, and the build is applied
-		{"wrong", "!dep.spec.prune", "is not ready according to readyExpr eval"},
-	} {
-		s.put(t, guess.name, kustomizationOf(`dependsOn: [{name: flux-system, namespace: flux-system, readyExpr: "`+guess.expr+`"}]`))
-		s.flux.Says(unprotected, guess.name, false, guess.says)
-	}
-	s.proved(t, "where there is no policy, readyExpr reads a Kustomization of another namespace")
 }
 
 func kustomizationOf(more string) string {

@@ -22,6 +22,8 @@ type hostileCase struct {
 	want   []string // in the output of each
 	status int      // that is allowed besides 0 and 1
 	writes bool     // files in the repository
+	// slow says why a case may take three times as long as others; "" where it may not.
+	slow string
 }
 
 func (c hostileCase) commands() [][]string {
@@ -107,7 +109,7 @@ func hostileCases() []hostileCase {
 func bombs() []hostileCase {
 	bomb := laughs(9)
 	return []hostileCase{
-		{name: "aliases in an object", want: []string{"app/a.yaml:2: error: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
+		{name: "aliases in an object", want: []string{"error: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
 			"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: "+bomb+"\n"),
 		})},
 		{name: "aliases in patches", want: []string{"app/kustomization.yaml: error: Kustomization flux-system/app was not checked"}, make: files(map[string]string{
@@ -125,7 +127,7 @@ func bombs() []hostileCase {
 				"  sync: {kind: GitRepository, url: https://example.com/x, ref: main, path: clusters/one}\n  kustomize:\n    patches:\n      - target: {kind: Kustomization}\n        patch: |\n" +
 				"          apiVersion: v1\n          kind: Kustomization\n          metadata: {name: flux-system}\n          spec: " + bomb + "\n",
 		})},
-		{name: "aliases in plugins", want: []string{"app/g.yaml:1: error: the document's aliases", "was not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
+		{name: "aliases in plugins", want: []string{"error: the document's aliases", "was not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
 			"clusters/one/ks.yaml":   fluxKs("app", "") + fluxKs("inline", ""),
 			"app/kustomization.yaml": "generators: [g.yaml]\ntransformers: [g.yaml]\nvalidators: [g.yaml]\nconfigurations: [g.yaml]\ncrds: [g.yaml]\nopenapi: {path: g.yaml}\nreplacements: [{path: g.yaml}]\n",
 			"app/g.yaml":             "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nliterals: " + bomb + "\n",
@@ -351,7 +353,7 @@ func buildBombs() []hostileCase {
 // graphBombs are large once they are followed.
 func graphBombs() []hostileCase {
 	return []hostileCase{
-		{name: "10,000 Kustomizations in a file", make: func(t *testing.T, repo, _ string) {
+		{name: "10,000 Kustomizations in a file", slow: "each of its findings is in a line that is looked through for secrets", make: func(t *testing.T, repo, _ string) {
 			var b strings.Builder
 			for i := range 10_000 {
 				b.WriteString(strings.Replace(fluxKs(fmt.Sprint("k", i), ""), fmt.Sprintf("./k%d", i), "./app", 1))

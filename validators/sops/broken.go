@@ -1,6 +1,8 @@
 package sops
 
 import (
+	"slices"
+
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -90,6 +92,12 @@ func brokenDocuments(p *rule.Pass, f *repository.File) {
 		}
 		p.Report(report)
 	}
+}
+
+// holdsEncrypted says whether a file of YAML holds a value that SOPS encrypted.
+func holdsEncrypted(p *rule.Pass, file string) bool {
+	f, ok := p.Repo.File(file)
+	return ok && slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return encryptedValue(d.Root(), 0) != nil })
 }
 
 // encryptedValue is the first value in a document that SOPS encrypted, outside of its metadata.

@@ -191,7 +191,7 @@ func wanted(p *rule.Pass, file string) bool {
 		return false // a Secret was judged, and of others nothing is known
 	}
 	data, err := p.Repo.ReadFile(file)
-	if err != nil || secrets.IsEncrypted(file, data) || secrets.StateOf(file, data) == secrets.Broken { // sops-broken's
+	if err != nil || secrets.IsEncrypted(file, data) || secrets.StateOf(file, data) == secrets.Broken && holdsEncrypted(p, file) { // sops-broken's
 		return false
 	}
 	var r *secrets.CreationRule
