@@ -102,13 +102,7 @@ func hostileCases() []hostileCase {
 	all = append(all, gitPipes()...)
 	all = append(all, hostileReferences()...)
 	all = append(all, hostileCharts()...)
-	all = append(all, oddFiles()...)
-	for i := range all {
-		if all[i].name == "rules of many definitions" {
-			all[i].slow = "each definition compiles its rules, up to the bound of all"
-		}
-	}
-	return all
+	return append(all, oddFiles()...)
 }
 
 // bombs are large or deep once they are read.
