@@ -41,7 +41,7 @@ func ruleBombs() []hostileCase {
 			}
 			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: c\n")})(t, repo, "")
 		}},
-		{name: "secrets in long values", slow: "7 MB of values are each judged by their names, forms and entropy", make: func(t *testing.T, repo, _ string) {
+		{name: "secrets in long values", make: func(t *testing.T, repo, _ string) {
 			var b, g strings.Builder
 			g.WriteString("secretGenerator:\n")
 			for i := range 2000 {

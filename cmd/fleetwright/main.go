@@ -22,10 +22,11 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, func() {
+	forget := context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the process at once
 		time.AfterFunc(mostToEnd, func() { endInterrupted(os.Stderr) })
 	})
+	defer forget() // before stop, which ends the context too
 	process := bounds.Start(bounds.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Began: time.Now()})
 	s := streams{in: process.In, out: process.Out, err: process.Err, env: os.Getenv}
 	quietLibraries()

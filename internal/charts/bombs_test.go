@@ -48,15 +48,6 @@ func aliases() string {
 	return b.String()
 }
 
-func chartOf(t *testing.T, files map[string]string) (*Chart, error) {
-	t.Helper()
-	all := Files{"Chart.yaml": []byte("apiVersion: v2\nname: bomb\nversion: 1.0.0\n")}
-	for name, text := range files {
-		all[name] = []byte(text)
-	}
-	return Load(all)
-}
-
 // watch tells how much memory was in use at most until stop is called.
 func watch() (stop func() (megabytes uint64)) {
 	runtime.GC()

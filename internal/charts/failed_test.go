@@ -69,3 +69,13 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
+
+// chartOf loads a chart of some files.
+func chartOf(t *testing.T, files map[string]string) (*Chart, error) {
+	t.Helper()
+	all := Files{"Chart.yaml": []byte("apiVersion: v2\nname: bomb\nversion: 1.0.0\n")}
+	for name, text := range files {
+		all[name] = []byte(text)
+	}
+	return Load(all)
+}

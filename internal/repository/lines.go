@@ -16,8 +16,11 @@ type Lines struct {
 	built *strings.Replacer
 }
 
-// Lines returns a reader of source lines.
-func (r *Repository) Lines() *Lines { return &Lines{repo: r, files: map[string]*masked{}} }
+// Lines returns the reader of the repository's source lines, which reads each file once.
+func (r *Repository) Lines() *Lines {
+	r.linesOnce.Do(func() { r.lines = &Lines{repo: r, files: map[string]*masked{}} })
+	return r.lines
+}
 
 // longestLine is how much of a line is given, in bytes.
 const longestLine = 16 << 10

@@ -46,7 +46,10 @@ type Repository struct {
 	// bare are folders that Flux sees, and whose files it doesn't.
 	bare     map[string]bool
 	listOnce sync.Once
-	folders  map[string][]string
+	// lines reads source lines; it is made when the first one is asked for.
+	linesOnce sync.Once
+	lines     *Lines
+	folders   map[string][]string
 	// odd are the paths of what is neither file nor folder, such as symlinks.
 	odd       map[string]bool
 	untracked func() *untracked

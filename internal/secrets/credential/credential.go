@@ -93,11 +93,53 @@ func PrivateKeysIn(text string) []PrivateKey {
 	return found
 }
 
-// placeholders stand for a value that is somewhere else.
-var placeholders = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]|^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
+// placeholders stand for a value that is somewhere else: words in it, and whole ones.
+var (
+	placeholders      = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]`)
+	wholePlaceholders = regexp.MustCompile(`(?i)^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
+	// placeholderStems are what each of the words begins with.
+	placeholderStems = stems{"change", "replace", "place", "example", "redacted", "dummy", "foo", "todo", "to-do", "to_do", "to do", "tbd", "fix", "your"}
+)
 
-// references are texts that something replaces before they are used.
-var references = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|\{\{.*\}\}|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|<[A-Za-z][A-Za-z _.:/-]*>|^%[^%]+%$|^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^\$__|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^vault:|^secretref:|^os\.environ/|^env[.:]|^age1[0-9a-z]{50,}$`)
+func isPlaceholder(value string) bool {
+	return wholePlaceholders.MatchString(value) || placeholderStems.in(value) && placeholders.MatchString(value)
+}
+
+// stems are texts in small letters. To look for them first is much quicker than a regular expression
+// that ignores case.
+type stems []string
+
+// in says whether a text holds a stem in any case; it may say so of a text beyond ASCII that holds none.
+func (all stems) in(text string) bool {
+	lower := strings.ToLower(text)
+	for _, stem := range all {
+		if strings.Contains(lower, stem) {
+			return true
+		}
+	}
+	// Regular expressions that ignore case take a long s for an s.
+	return strings.ContainsRune(lower, 'ſ')
+}
+
+// Texts that something replaces before they are used: those with a mark anywhere, and whole ones.
+var (
+	dollarReferences = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|^\$__`)
+	braceReferences  = regexp.MustCompile(`\{\{.*\}\}`)
+	angleReferences  = regexp.MustCompile(`<[A-Za-z][A-Za-z _.:/-]*>`)
+	firstReferences  = regexp.MustCompile(`^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^vault:|^secretref:|^os\.environ/|^env[.:]`)
+	wholeReferences  = regexp.MustCompile(`^%[^%]+%$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$`)
+)
+
+// longestFirst is more than firstReferences look at.
+const longestFirst = 100
+
+func isReference(value string) bool {
+	return strings.Contains(value, "$") && dollarReferences.MatchString(value) ||
+		strings.Contains(value, "{{") && braceReferences.MatchString(value) ||
+		strings.Contains(value, "<") && angleReferences.MatchString(value) ||
+		firstReferences.MatchString(value[:min(len(value), longestFirst)]) ||
+		slices.ContainsFunc([]string{"%", "ENC[", "age1"}, func(mark string) bool { return strings.HasPrefix(value, mark) }) && wholeReferences.MatchString(value)
+}
 
 // mostJudged is how much of a long value is looked at, in bytes.
 const mostJudged = 4 << 10
@@ -105,12 +147,12 @@ const mostJudged = 4 << 10
 // IsPlaceholder says whether a value is no secret, since it stands for another.
 func IsPlaceholder(value string) bool {
 	value = strings.TrimSpace(value[:min(len(value), mostJudged)])
-	return value == "" || references.MatchString(value) || placeholders.MatchString(value) && !hasRealPart(value)
+	return value == "" || isReference(value) || isPlaceholder(value) && !hasRealPart(value)
 }
 
 // IsReference says whether something replaces a value before it is used.
 func IsReference(value string) bool {
-	return len(value) <= mostJudged && references.MatchString(strings.TrimSpace(value))
+	return len(value) <= mostJudged && isReference(strings.TrimSpace(value))
 }
 
 // fillers are words that stand around placeholders, and rows of characters that nobody drew.
@@ -214,6 +256,9 @@ func PasswordIn(text string) bool {
 // secretNames are the ends of the names of fields that hold secrets.
 var secretNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|webhook[-_]?url|key[-_]?data)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
 
+// nameStems are in each name that secretNames, passwords or shortPasswords match.
+var nameStems = stems{"pass", "pwd", "psk", "secret", "token", "key", "credential", "url"}
+
 // otherNames are those of fields that only speak of a secret.
 var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config)`)
 
@@ -222,8 +267,11 @@ var aboutPasswords = regexp.MustCompile(`(?i)(existing|generate|auto|create|enab
 
 // LooksSecret says whether what stands under a field is most likely a secret in clear.
 func LooksSecret(field, value string) bool {
+	if len(value) > mostJudged || !nameStems.in(field) {
+		return false
+	}
 	short := shortPasswords.MatchString(field)
-	if len(value) > mostJudged || !short && !secretNames.MatchString(field) {
+	if !short && !secretNames.MatchString(field) {
 		return false
 	}
 	value = strings.TrimSpace(value)

@@ -11,6 +11,14 @@ var hiddenNames = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secr
 // assigned is a setting in a text: NAME=VALUE or NAME: VALUE, as in files of settings and in flags.
 var assigned = regexp.MustCompile(`([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*["']?([^\s"',;]+)`)
 
+// assignments returns where the settings in a text stand, as assigned finds them.
+func assignments(text string) [][]int {
+	if !strings.ContainsAny(text, ":=") {
+		return nil
+	}
+	return assigned.FindAllStringSubmatchIndex(text, -1)
+}
+
 // mostHidden is how long a text is looked through, in bytes; a longer one is hidden.
 const mostHidden = 1 << 20
 
@@ -39,7 +47,7 @@ func HideLine(field, value string) bool {
 		return false
 	case len(value) > mostHidden || known(value) || LooksSecret(field, value) || strings.Contains(value, "PRIVATE KEY") || strings.Contains(value, "AGE-SECRET-KEY-"):
 		return true
-	case references.MatchString(value) || isPlain(value):
+	case !nameStems.in(field) || isReference(value) || isPlain(value):
 		return false
 	case strongName(field):
 		return !aboutPasswords.MatchString(field)
@@ -51,7 +59,7 @@ func HideLine(field, value string) bool {
 // HideIn is a line without what [HideLine] leaves out of it: all from the first such value on. It
 // returns what it left out, too.
 func HideIn(line string, hidden string) (shown, left string) {
-	for _, at := range assigned.FindAllStringSubmatchIndex(line, -1) {
+	for _, at := range assignments(line) {
 		name, value := strings.TrimLeft(line[at[2]:at[3]], "-"), line[at[4]:at[5]]
 		if HideLine(name, value) {
 			return line[:at[4]] + hidden, line[at[4]:]

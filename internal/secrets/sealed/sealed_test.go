@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
 	"time"
@@ -50,11 +51,18 @@ func put(t *testing.T, dir, name, text string) {
 // ending is a context that ends after a number of questions.
 type ending struct {
 	context.Context
-	left int
+	left atomic.Int64
+}
+
+// endingAfter is a context that has ended once it was asked more than some times.
+func endingAfter(parent context.Context, left int) *ending {
+	e := &ending{Context: parent}
+	e.left.Store(int64(left))
+	return e
 }
 
 func (e *ending) Err() error {
-	if e.left--; e.left < 0 {
+	if e.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -82,7 +90,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	stopped := 0
 	for ; ; stopped++ {
-		err := work(&ending{t.Context(), stopped})
+		err := work(endingAfter(t.Context(), stopped))
 		if err == nil {
 			break
 		}
@@ -106,7 +114,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("%v, %v", found, err)
 	}
 	for left := range len(files) {
-		if _, err := NewRules().UpdateKeys(&ending{t.Context(), left}, found, UpdateOptions{Rotate: true, Keys: ids, Now: now}); !errors.Is(err, context.Canceled) {
+		if _, err := NewRules().UpdateKeys(endingAfter(t.Context(), left), found, UpdateOptions{Rotate: true, Keys: ids, Now: now}); !errors.Is(err, context.Canceled) {
 			t.Errorf("rotation goes on: %v", err)
 		}
 	}
