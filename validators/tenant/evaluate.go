@@ -21,13 +21,13 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	if about, _ := input["request"].(map[string]any); about["userInfo"] == nil {
 		unknown = append(unknown, "userInfo")
 	}
-	if slices.ContainsFunc(unknown, func(word string) bool { return strings.Contains(expression, word) }) {
+	text, literals := hoist(expression)
+	if slices.ContainsFunc(unknown, func(word string) bool { return strings.Contains(text, word) }) {
 		return nil, errUndecided
 	}
 	if e.passes(expression) == nil {
 		return nil, errUndecided
 	}
-	text, literals := hoist(expression)
 	program, compiled := e.programs[text]
 	if !compiled {
 		program = e.compile(text)
