@@ -344,12 +344,6 @@ func scalarOf(n *yaml.Node, field string) string {
 	return ""
 }
 
-// speaksOfSecrets is how a text says that it holds values of a Secret, or a JSON patch of one.
-var speaksOfSecrets = regexp.MustCompile(`(?m)\bkind["']?[ \t]*:[ \t]*["']?Secret(List)?\b|\bstringData\b|["']?path["']?[ \t]*:[ \t]*["']?/(data|stringData)\b`)
-
-// HoldsSecrets says whether a text within a document may be a manifest or a patch of a Secret.
-func HoldsSecrets(text string) bool { return speaksOfSecrets.MatchString(text) }
-
 // patchValue says whether a mapping is an operation of a JSON patch, and returns its value where it
 // can be a secret by its path.
 func patchValue(n *yaml.Node) (patch bool, hidden *yaml.Node) {

@@ -17,11 +17,11 @@ import (
 // text looks through a text of lines within a document: manifests, patches, values of charts and files
 // that a ConfigMap holds.
 func (s scanner) text(field string, n *yaml.Node) {
-	if s.within >= mostWithin || s.pass.Repo.Check(n.Value) != nil || strings.Contains(n.Value, "ENC[AES256_GCM,") {
+	speaks := repository.HoldsSecrets(n.Value)
+	if !speaks && (!s.settings || !credential.MayHold(n.Value)) {
 		return
 	}
-	speaks := repository.HoldsSecrets(n.Value)
-	if !speaks && !s.settings {
+	if s.within >= mostWithin || s.pass.Repo.Check(n.Value) != nil || strings.Contains(n.Value, "ENC[AES256_GCM,") {
 		return
 	}
 	documents := documentsIn(n.Value)
@@ -61,9 +61,11 @@ func (s scanner) inside(n *yaml.Node) scanner {
 	line, column := s.place(n)
 	inner.place = func(*yaml.Node) (int, int) { return line, column }
 	if n.Style == yaml.LiteralStyle {
-		first, _ := s.lines.Line(s.file, line+1)
-		indent := len(first) - len(strings.TrimLeft(first, " "))
-		inner.place = func(at *yaml.Node) (int, int) { return line + at.Line, indent + at.Column }
+		inner.place = func(at *yaml.Node) (int, int) {
+			first, _ := s.lines.Line(s.file, line+1)
+			indent := len(first) - len(strings.TrimLeft(first, " "))
+			return line + at.Line, indent + at.Column
+		}
 	}
 	return inner
 }
@@ -77,8 +79,14 @@ func documentsIn(text string) []*yaml.Node {
 	if all, err := decodeAll(text); err == nil {
 		return all
 	}
+	if !actions.MatchString(text) {
+		return nil
+	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
+		if !strings.Contains(line, "{{") && !strings.Contains(line, "<<") {
+			continue
+		}
 		if bare := strings.TrimSpace(actions.ReplaceAllString(line, "")); bare == "" || bare == "-" {
 			lines[i] = "" // a condition, a loop
 			continue

@@ -265,6 +265,12 @@ var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|
 // aboutPasswords are the names of fields that only speak of a password.
 var aboutPasswords = regexp.MustCompile(`(?i)(existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)
 
+// MayHold says whether a text can hold a field that is named as secrets are, a credential of a known
+// form, or a URL. It is quick, and says so of much that holds none.
+func MayHold(text string) bool {
+	return nameStems.in(text) || strings.Contains(text, "://") || TokenIn(text) != ""
+}
+
 // LooksSecret says whether what stands under a field is most likely a secret in clear.
 func LooksSecret(field, value string) bool {
 	if len(value) > mostJudged || !nameStems.in(field) {

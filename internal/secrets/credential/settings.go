@@ -9,7 +9,7 @@ const mostLine = 8 << 10
 // whose value is most likely a secret in clear; "" where there is none.
 func SettingIn(text string) string {
 	for line := range strings.Lines(text) {
-		if len(line) > mostLine {
+		if len(line) > mostLine || !nameStems.in(line) && !strings.Contains(line, "://") {
 			continue
 		}
 		if field, value := setting(line); LooksSecret(field, value) || HasPassword(value) {
