@@ -17,6 +17,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/render"
 )
 
@@ -34,6 +35,8 @@ type function struct {
 	kind string
 	// start gives what decodes the configuration, and what then runs.
 	start func() (settings, runner)
+	// connects says that it may ask a key management service.
+	connects bool
 }
 
 // runner does a function's work on a list. An error makes the call fail; the
@@ -46,7 +49,7 @@ func functions() []function {
 		{kind: "RenderFleet", start: newRenderFleet},
 		{kind: "ValidateFleet", start: newValidateFleet},
 		{kind: "VerifyBootstrap", start: newVerifyBootstrap},
-		{kind: "EncryptSecrets", start: newEncryptSecrets},
+		{kind: "EncryptSecrets", start: newEncryptSecrets, connects: true},
 	}
 }
 
@@ -97,6 +100,9 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 		fields, run := f.start()
 		if err := fields.decode(kind, spec, path); err != nil {
 			return &render.BadInput{Err: err}
+		}
+		if !f.connects {
+			bounds.Confine(false)
 		}
 		return run(ctx, l, o)
 	}

@@ -27,9 +27,18 @@ func limitFlags(root *cobra.Command, s streams) {
 			return usage(c, fmt.Errorf("--timeout %s: want a time above 0", limits.Time))
 		}
 		bounds.Limit(*limits)
+		if c.Annotations[onlyReads] != "" {
+			bounds.Confine(c.Flags().Changed("fix") || c.Flags().Changed("write-baseline"))
+		}
 		return nil
 	}
 }
+
+// reads marks a command that needs no connection and no other process, and changes files only for
+// --fix and --write-baseline.
+var reads = map[string]string{onlyReads: "true"}
+
+const onlyReads = "fleetwright.dev/only-reads"
 
 // size is a number of bytes on the command line.
 type size int64

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -22,6 +25,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// confineVariable makes that run confine itself.
+const confineVariable = "BOUNDS_TEST_CONFINE"
 
 // sink keeps what a unit makes alive.
 var sink [][]byte
@@ -42,7 +48,30 @@ var units = map[string]func() error{
 		}
 	},
 	"depth": func() error { return fmt.Errorf("%d", deep(1)) },
-	"fails": func() error { return errors.New("for its own reason") },
+	"fails":   func() error { return errors.New("for its own reason") },
+	"connect": func() error { return second(net.Listen("tcp", "127.0.0.1:0")) },
+	"unix":    func() error { return second(net.Dial("unix", "/nowhere")) },
+	"write":   func() error { return second(os.OpenFile(os.Args[0]+".new", os.O_WRONLY|os.O_CREATE, 0o600)) },
+	"remove":  func() error { return os.Remove(os.Args[0]) },
+	"rename":  func() error { return os.Rename(os.Args[0], os.Args[0]+".old") },
+	"process": func() error { return exec.Command(os.Args[0]).Start() }, //nolint:noctx // it never starts
+	"read":    func() error { return second(os.ReadFile(os.Args[0])) },
+	"threads": func() error { return manyThreads() },
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// manyThreads has many threads at a time.
+func manyThreads() error {
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			runtime.LockOSThread()
+			time.Sleep(time.Millisecond)
+		})
+	}
+	all.Wait()
+	return nil
 }
 
 // deep calls itself without end, or nearly.
@@ -64,6 +93,9 @@ func bomb(kinds string) int {
 	in, err := io.ReadAll(s.In)
 	if err != nil {
 		return 2
+	}
+	if os.Getenv(confineVariable) != "" {
+		Confine(false)
 	}
 	Grow(1000)
 	for _, name := range strings.Split(kinds, ",") {
@@ -106,6 +138,34 @@ func TestUnits(t *testing.T) {
 				t.Errorf("stderr: %s", tail(stderr.String()))
 			}
 		})
+	}
+}
+
+// TestConfined: a process that started again opens no connection, begins no process and changes no
+// file. It reads, has threads, and can start again.
+func TestConfined(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("there are no filters of system calls")
+	}
+	const acts = "connect,unix,write,remove,rename,process"
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), bombVariable+"=time,"+acts+",read,threads,depth,memory,"+acts+",good", confineVariable+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, tail(string(out)))
+	}
+	for _, act := range strings.Split(acts, ",") {
+		if got := regexp.MustCompile(`(?m)^` + act + `: .*operation not permitted$`).FindAllString(string(out), -1); len(got) != 2 {
+			t.Errorf("%s: refused %d times, want 2", act, len(got))
+		}
+	}
+	for _, want := range []string{"\nread: <nil>\n", "\nthreads: <nil>\n", "\ngood: <nil>\n", ", 3 exceeded\n"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(string(out))
 	}
 }
 

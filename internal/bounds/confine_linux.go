@@ -1,0 +1,117 @@
+//go:build linux && (amd64 || arm64)
+
+package bounds
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// Offsets in the data that a filter of seccomp(2) sees, on machines that write the lower bytes of a
+// number first. Source: struct seccomp_data in linux/seccomp.h.
+const (
+	offsetNumber       = 0
+	offsetArchitecture = 4
+	offsetArguments    = 16
+	argumentSize       = 8
+)
+
+// confine takes from the process, for good, what a run that only reads does not need: connections,
+// other processes and their memory, and, unless it writes, changes to files. It keeps what was opened
+// before. The kernel refuses the rest with EPERM; where it has no filters, nothing changes and an error
+// says why.
+//
+// A program that the process would become by execve(2) is confined in the same way.
+func confine(writes bool) error {
+	filter, err := bpf.Assemble(program(writes))
+	if err != nil {
+		return err
+	}
+	raw := make([]unix.SockFilter, len(filter))
+	for i, f := range filter {
+		raw[i] = unix.SockFilter{Code: f.Op, Jt: f.Jt, Jf: f.Jf, K: f.K}
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	all := unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]} //nolint:gosec // a few hundred
+	// The filter of one thread becomes that of all.
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&all))); errno != 0 { //nolint:gosec // as seccomp(2) takes it
+		return fmt.Errorf("seccomp: %w", errno)
+	}
+	return nil
+}
+
+// refuse and allow are what a filter says of a call.
+var (
+	refuse = bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
+	// absent makes a caller use the older call, whose arguments a filter sees.
+	absent = bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
+	allow  = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+)
+
+// program is the filter.
+func program(writes bool) []bpf.Instruction {
+	p := []bpf.Instruction{
+		bpf.LoadAbsolute{Off: offsetArchitecture, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: architecture, SkipTrue: 1},
+		refuse,
+		bpf.LoadAbsolute{Off: offsetNumber, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignCalls, SkipTrue: 1},
+		refuse,
+	}
+	// A new thread is one of this process.
+	p = append(p, argument(unix.SYS_CLONE, 0, unix.CLONE_THREAD, allow, refuse)...)
+	p = append(p, call(unix.SYS_CLONE3, absent)...)
+	for _, number := range append(connections, processes...) {
+		p = append(p, call(number, refuse)...)
+	}
+	if !writes {
+		const writing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
+		p = append(p, argument(unix.SYS_OPENAT, 2, writing, refuse, allow)...)
+		p = append(p, call(unix.SYS_OPENAT2, absent)...)
+		p = append(p, opens(writing)...)
+		for _, number := range append(changes, olderChanges...) {
+			p = append(p, call(number, refuse)...)
+		}
+	}
+	return append(p, allow)
+}
+
+// call answers one call.
+func call(number uint32, with bpf.RetConstant) []bpf.Instruction {
+	return []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: 1}, with}
+}
+
+// argument answers one call by whether any of some bits are set in the lower half of an argument.
+func argument(number uint32, index, bits uint32, set, unset bpf.RetConstant) []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: 4},
+		bpf.LoadAbsolute{Off: offsetArguments + index*argumentSize, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: bits, SkipFalse: 1},
+		set,
+		unset,
+	}
+}
+
+// connections make sockets, or do without what a filter sees.
+var connections = []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_IO_URING_SETUP}
+
+// processes begin other processes, or reach into them.
+var processes = append([]uint32{
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_BPF, unix.SYS_ADD_KEY, unix.SYS_KEYCTL, unix.SYS_REQUEST_KEY,
+}, olderProcesses...)
+
+// changes are those of files.
+var changes = []uint32{
+	unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2,
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_UTIMENSAT,
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR,
+}
