@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -70,6 +71,7 @@ func readList(in io.Reader) (*resourceList, error) {
 	if limited.N == 0 {
 		return nil, fmt.Errorf("the ResourceList on stdin is larger than %d MB", maxInput>>20)
 	}
+	bounds.Grow(int(maxInput + 1 - limited.N))
 	if err != nil {
 		return nil, fmt.Errorf("stdin is not a ResourceList: %w", err)
 	}

@@ -47,7 +47,7 @@ var units = map[string]func() error{
 			sink = append(sink, bytes.Repeat([]byte{1}, 1<<20))
 		}
 	},
-	"depth": func() error { return fmt.Errorf("%d", deep(1)) },
+	"depth":   func() error { return fmt.Errorf("%d", deep(1)) },
 	"fails":   func() error { return errors.New("for its own reason") },
 	"connect": func() error { return second(net.Listen("tcp", "127.0.0.1:0")) },
 	"unix":    func() error { return second(net.Dial("unix", "/nowhere")) },
@@ -112,12 +112,13 @@ func TestUnits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process of Windows ends instead")
 	}
+	most := rounded(unitTime + 1000*unitTimePerByte).String()
 	for kind, want := range map[string]string{
 		"good,fails":  "good: <nil>\nfails: for its own reason\nread \"input\", 0 exceeded\n",
-		"time,good":   "time: the test of time takes more than 600ms of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
+		"time,good":   "time: the test of time takes more than " + most + " of CPU time\ngood: <nil>\nread \"input\", 1 exceeded\n",
 		"good,memory": "good: <nil>\nmemory: the test of memory takes more than 160 MB of memory\nread \"input\", 1 exceeded\n",
 		"depth,good":  "depth: the test of depth calls itself too deep\ngood: <nil>\nread \"input\", 1 exceeded\n",
-		"depth,time,memory,good": "depth: the test of depth calls itself too deep\ntime: the test of time takes more than 600ms of CPU time\n" +
+		"depth,time,memory,good": "depth: the test of depth calls itself too deep\ntime: the test of time takes more than " + most + " of CPU time\n" +
 			"memory: the test of memory takes more than 160 MB of memory\ngood: <nil>\nread \"input\", 3 exceeded\n",
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestConfined(t *testing.T) {
 		t.Fatalf("%v\n%s", err, tail(string(out)))
 	}
 	for _, act := range strings.Split(acts, ",") {
-		if got := regexp.MustCompile(`(?m)^` + act + `: .*operation not permitted$`).FindAllString(string(out), -1); len(got) != 2 {
+		if got := regexp.MustCompile(`(?m)^`+act+`: .*operation not permitted$`).FindAllString(string(out), -1); len(got) != 2 {
 			t.Errorf("%s: refused %d times, want 2", act, len(got))
 		}
 	}
@@ -184,7 +185,7 @@ func TestRunTime(t *testing.T) {
 		}
 	}
 	all := Exceeded()
-	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than 2.4s of CPU time" {
+	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than "+rounded(runUnits*unitTime).String()+" of CPU time" {
 		t.Errorf("got %v", all)
 	}
 	Grow(10_000_000)

@@ -17,12 +17,12 @@ const (
 	// unitTime is what a unit may take, and unitTimePerByte what it may take on top for each byte of
 	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and no build
 	// takes up more than a small part of a large repository.
-	unitTime        = 600 * time.Millisecond
-	unitTimePerByte = 300 * time.Nanosecond
+	unitTime        = raceFactor * 600 * time.Millisecond
+	unitTimePerByte = raceFactor * 300 * time.Nanosecond
 	// runUnits is how many times the bound of a unit the whole run may take, and runTimePerByte what it
 	// may take on top for each byte: it parses and judges all of the repository.
 	runUnits       = 4
-	runTimePerByte = time.Microsecond
+	runTimePerByte = raceFactor * 3 * time.Microsecond
 
 	// memory is the bytes that may be alive, and memoryPerByte those for each byte of the repository.
 	memory        = 160 << 20

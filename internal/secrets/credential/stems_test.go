@@ -14,7 +14,7 @@ func TestStems(t *testing.T) {
 		"foo bar to do to-do tbd fix your some my insert xxxx 0000 *** true old 1 22 b64 $2a$ {SHA} abcdefghijklmnopqrstuvwxyz0123 Ünï")
 	names, values := 0, 0
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 200_000 {
+	for range 40_000 {
 		var b strings.Builder
 		for range 1 + random.IntN(4) {
 			if b.Len() > 0 && random.IntN(3) == 0 {
@@ -47,7 +47,7 @@ func TestStems(t *testing.T) {
 			t.Errorf("the setting %q is passed over", text)
 		}
 	}
-	if names < 1000 || values < 1000 {
-		t.Errorf("%d names and %d placeholders are too few", names, values)
+	if names < 300 || values < 300 {
+		t.Errorf("%d names and %d placeholders are too few of each", names, values)
 	}
 }

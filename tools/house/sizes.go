@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	// mostLines is how long a file may be.
+	mostLines = 500
+	// mostNaming is how many files outside of a product's own packages may name it.
+	mostNaming = 15
+	// mostPages is how many lines the rules' pages may have together.
+	mostPages = 8000
+)
+
+// sizes are those of the files.
+func sizes(all []source) []figure {
+	longest := figure{name: "longest file", limit: mostLines}
+	lines := figure{name: "lines of Go without tests"}
+	for _, s := range all {
+		for name, n := range s.lines {
+			lines.value += n
+			if n > longest.value {
+				longest.value, longest.where = n, path.Join(s.path, name)
+			}
+		}
+	}
+	return []figure{longest, lines}
+}
+
+// products counts, for each product, the files outside of its own packages that name it.
+func products(all []source) []figure {
+	var figures []figure
+	for _, product := range []struct{ name, word string }{{"Kommander", "kommander"}, {"k0rdent", "k0rdent"}} {
+		f := figure{name: "files that name " + product.name + ", outside of its packages", limit: mostNaming}
+		for _, s := range all {
+			if strings.Contains(strings.ToLower(s.path), product.word) || product.word == "k0rdent" && strings.Contains(s.path, "kcm") {
+				continue
+			}
+			for name := range s.files {
+				data, err := os.ReadFile(filepath.Join(s.dir, name))
+				if err == nil && (strings.Contains(name, product.word) || bytes.Contains(bytes.ToLower(data), []byte(product.word))) {
+					f.value++
+				}
+			}
+		}
+		figures = append(figures, f)
+	}
+	return figures
+}
+
+// pages counts the lines of the rules' pages.
+func pages(root string) (figure, error) {
+	f := figure{name: "lines of docs/rules", limit: mostPages}
+	files, err := filepath.Glob(filepath.Join(root, "docs/rules/*.md"))
+	if err != nil {
+		return f, err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return f, err
+		}
+		f.value += bytes.Count(data, []byte("\n"))
+	}
+	return f, nil
+}
