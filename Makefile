@@ -52,6 +52,10 @@ lint: ## golangci-lint
 	$(GO) -C tools/lint build -o $(TOOLS)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
 
+.PHONY: house
+house: ## the structure of the code: knots of files, long files, how far products reach
+	$(GO) -C tools/house run . -root $(CURDIR) -check
+
 .PHONY: peers
 peers: ## the real kustomize, helm, helmfile, sops and age, in bin/tools, for the tests to compare with
 	@mkdir -p $(TOOLS)

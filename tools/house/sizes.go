@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
+// Limits are what the code has today, so that no figure grows.
 const (
-	// mostLines is how long a file may be.
-	mostLines = 500
-	// mostNaming is how many files outside of a product's own packages may name it.
-	mostNaming = 15
-	// mostPages is how many lines the rules' pages may have together.
-	mostPages = 8000
+	// mostLines is how long a file may be. The aim is 500.
+	mostLines = 740
+	// mostNaming is how many files outside of a product's own packages may name it. The aim is 15.
+	mostNaming = 30
+	// mostPages is how many lines the rules' pages may have together. The aim is 8,000.
+	mostPages = 26_500
 )
 
 // sizes are those of the files.
