@@ -34,6 +34,9 @@ func (u Unit) String() string {
 	if subject == "" {
 		return u.Kind
 	}
+	if u.Kind == ruleKind {
+		return u.Kind + " " + subject
+	}
 	return u.Kind + " of " + subject
 }
 

@@ -55,7 +55,8 @@ type monitor struct {
 	used  atomic.Int64 // nanoseconds of CPU time of the process
 	heap  atomic.Int64 // bytes of objects and stacks
 	watch sync.Once
-	turns chan struct{} // of units, where they run one at a time
+	turns chan struct{} // of units, where they run one at a time; rules have turns of their own
+	rules chan struct{}
 
 	mu     sync.Mutex
 	active map[*running]struct{}
@@ -76,7 +77,7 @@ func newMonitor(s state, restart func(state) error, giveUp func(string)) *monito
 	m := &monitor{state: s, restart: restart, giveUp: giveUp, active: map[*running]struct{}{}, met: map[Unit]*Error{}, samples: newSamples()}
 	m.limits.Store(&Limits{})
 	if s.Serial {
-		m.turns = make(chan struct{}, 1)
+		m.turns, m.rules = make(chan struct{}, 1), make(chan struct{}, 1)
 	}
 	return m
 }
@@ -90,9 +91,13 @@ func (m *monitor) do(u Unit, work func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	r := &running{unit: u, thread: thread()}
-	if m.turns != nil && !m.nested(r.thread) {
-		m.turns <- struct{}{}
-		defer func() { <-m.turns }()
+	turns := m.turns
+	if u.Kind == ruleKind {
+		turns = m.rules
+	}
+	if turns != nil && (u.Kind == ruleKind || !m.nested(r.thread)) {
+		turns <- struct{}{}
+		defer func() { <-turns }()
 	}
 	r.cpu, r.heap = threadTime(r.thread), m.heap.Load()
 	m.mu.Lock()
@@ -114,11 +119,26 @@ func (m *monitor) nested(thread int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for r := range m.active {
-		if r.thread == thread {
+		if r.thread == thread && r.unit.Kind != ruleKind {
 			return true
 		}
 	}
 	return false
+}
+
+// Kinds of units that are begun whatever the run has taken: files are read, and rules look at what is
+// known. A rule begins other units, and may take as long as a run.
+const (
+	ruleKind = "rule"
+	fileKind = "file"
+)
+
+// timeOf is the CPU time that a unit of a kind may take.
+func (m *monitor) timeOf(kind string) time.Duration {
+	if kind == ruleKind {
+		return m.runTime()
+	}
+	return m.unitTime()
 }
 
 // refused returns why a unit is not begun, nil when it is.
@@ -132,14 +152,13 @@ func (m *monitor) refused(u Unit) error {
 		}
 	}
 	what := ""
-	if m.state.Exhausted != "" {
-		what = "the run " + m.state.Exhausted
-	}
-	if most := m.runTime(); what == "" && time.Duration(m.used.Load()) > most {
-		what = fmt.Sprintf("the run takes more than %s of CPU time", rounded(most))
-	}
-	if what == "" {
+	if u.Kind != ruleKind && u.Kind != fileKind {
 		what = m.muchOf(u.Kind)
+		if m.state.Exhausted != "" {
+			what = "the run " + m.state.Exhausted
+		} else if most := m.runTime(); time.Duration(m.used.Load()) > most {
+			what = fmt.Sprintf("the run takes more than %s of CPU time", rounded(most))
+		}
 	}
 	if what == "" {
 		return nil
@@ -207,7 +226,7 @@ func (m *monitor) loop() {
 
 // look measures once.
 func (m *monitor) look() {
-	m.used.Store(int64(processTime()))
+	m.used.Store(int64(processTime() - m.state.Used))
 	objects, stack := m.read()
 	alive := m.alive(objects)
 	m.heap.Store(objects + stack)
@@ -217,9 +236,12 @@ func (m *monitor) look() {
 		m.exhausted(fmt.Sprintf("takes more than %s, which --timeout allows", own))
 		return
 	}
-	most := m.unitTime()
-	if late := m.late(most); late != nil {
-		m.exceeded(late, fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
+	if late := m.late(); late != nil {
+		m.exceeded(late, fmt.Sprintf("takes more than %s of CPU time", rounded(m.timeOf(late[0].unit.Kind))))
+		return
+	}
+	if most := m.runTime(); time.Duration(m.used.Load()) > 2*most {
+		m.overdue(fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
 		return
 	}
 	if bytes := m.memory(); alive > bytes || stack > stacks {
@@ -235,7 +257,13 @@ func (m *monitor) tooLarge(bytes int64, deep bool) {
 		what = "calls itself too deep"
 	}
 	var largest *running
+	under := 0
+	rules := m.onlyRules()
 	for r := range m.active {
+		if r.unit.Kind == ruleKind && !rules {
+			continue // it waits for what it began
+		}
+		under++
 		if largest == nil || r.heap >= largest.heap { // the innermost: it began last
 			largest = r
 		}
@@ -243,7 +271,7 @@ func (m *monitor) tooLarge(bytes int64, deep bool) {
 	switch {
 	case largest == nil:
 		m.exhausted(what)
-	case m.turns == nil && len(m.active) > 1:
+	case m.turns == nil && under > 1:
 		next := m.state
 		next.Serial = true
 		m.again(next, what)
@@ -252,13 +280,23 @@ func (m *monitor) tooLarge(bytes int64, deep bool) {
 	}
 }
 
+// onlyRules says whether no units but rules are under way.
+func (m *monitor) onlyRules() bool {
+	for r := range m.active {
+		if r.unit.Kind != ruleKind {
+			return false
+		}
+	}
+	return true
+}
+
 // late returns the units under way that take more CPU time than they may, and with them those that
-// have taken most of it: each image that ends for one unit alone costs as much again.
-func (m *monitor) late(most time.Duration) []*running {
+// have taken most of theirs: each image that ends for one unit alone costs as much again.
+func (m *monitor) late() []*running {
 	var all []*running
 	over := false
 	for r := range m.active {
-		took := threadTime(r.thread) - r.cpu
+		took, most := threadTime(r.thread)-r.cpu, m.timeOf(r.unit.Kind)
 		over = over || took > most
 		if took > most*3/4 {
 			all = append(all, r)
@@ -273,6 +311,26 @@ func (m *monitor) late(most time.Duration) []*running {
 		return nil
 	}
 	return all
+}
+
+// overdue ends a run that has taken twice what it may: the next image begins no more units but rules,
+// and the one after it none of the rules that were under way then.
+func (m *monitor) overdue(what string) {
+	if m.state.Exhausted == "" {
+		m.exhausted(what)
+		return
+	}
+	var rules []*running
+	for r := range m.active {
+		if r.unit.Kind == ruleKind {
+			rules = append(rules, r)
+		}
+	}
+	if len(rules) == 0 {
+		m.giveUp("the run " + what)
+		return
+	}
+	m.exceeded(rules, "is part of a run that "+what)
 }
 
 // exceeded refuses units from now on.
@@ -297,12 +355,20 @@ func (m *monitor) exhausted(what string) {
 	m.again(next, "the run "+what)
 }
 
-// mostRestarts bounds how often a run begins again.
-const mostRestarts = 12
+// mostRestarts bounds how often a run begins again, and mostForUnits how often it does for single
+// units: the next image after them begins none but files and rules.
+const (
+	mostRestarts = 12
+	mostForUnits = 8
+)
 
 // again starts the process again, or says why it ends.
 func (m *monitor) again(next state, why string) {
 	next.Restarts++
+	next.Used = timeKept()
+	if next.Restarts > mostForUnits && next.Exhausted == "" {
+		next.Exhausted = fmt.Sprintf("has %d units that take more than they may", len(next.Refused))
+	}
 	if next.Restarts > mostRestarts {
 		m.giveUp(fmt.Sprintf("%s, after %d others", why, mostRestarts))
 		return

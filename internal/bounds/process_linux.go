@@ -22,6 +22,9 @@ func threadTime(thread int) time.Duration { return clock(int32(^thread)<<3 | 6) 
 // processTime is the CPU time of the process, of all its images.
 func processTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
+// timeKept is the CPU time that the next image begins with.
+func timeKept() time.Duration { return processTime() }
+
 func clock(id int32) time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(id, &t); err != nil {

@@ -18,9 +18,11 @@ type state struct {
 	// Serial says that units run one at a time.
 	Serial bool `json:"serial,omitempty"`
 	// Exhausted is what the run takes more than it may of; "" while it goes on.
-	Exhausted string    `json:"exhausted,omitempty"`
-	Restarts  int       `json:"restarts"`
-	Began     time.Time `json:"began"`
+	Exhausted string `json:"exhausted,omitempty"`
+	Restarts  int    `json:"restarts"`
+	// Used is the CPU time that the images before this one took, all together.
+	Used  time.Duration `json:"used"`
+	Began time.Time     `json:"began"`
 	// Printed are the bytes that were written to stdout and stderr: the next image, which prints
 	// the same again, leaves them out.
 	Printed [2]int64 `json:"printed"`

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -202,6 +203,10 @@ func guarded(r *Rule, run func()) (err error) {
 			err = fmt.Errorf("rule %s failed on this repository: %v\n%s", r.ID, v, debug.Stack())
 		}
 	}()
-	run()
-	return nil
+	var refused *bounds.Error
+	err = bounds.Do(bounds.Unit{Kind: "rule", Name: r.ID}, func() error { run(); return nil })
+	if errors.As(err, &refused) {
+		return nil // which Measured reports
+	}
+	return err
 }
