@@ -61,7 +61,7 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	if s.operation(n, depth) {
 		return
 	}
-	held := (depth > 1 || s.object == nil) && repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && !s.isAboutSecrets()
+	held := repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && !s.isAboutSecrets()
 	if held {
 		s.secret(n)
 	}
@@ -72,7 +72,7 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i].Value, n.Content[i+1]
 		switch {
-		case held && (key == "data" || key == "stringData") || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
+		case held && (key == "data" || key == "stringData" || isWhole(n) && !repository.IsOfSecret(key, value)) || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
 			continue // judged already, or by other rules
 		case key == "value" && variable != "":
 			key = variable // the name and value of a container's environment
