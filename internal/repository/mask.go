@@ -313,7 +313,10 @@ func (h *hider) hideBehind(key, value *yaml.Node) {
 	}
 	h.noted(value)
 	empty := value.Kind == yaml.ScalarNode && value.Value == "" && value.Line == key.Line
-	if !empty && value.Line == key.Line {
+	switch {
+	case empty && (value.Anchor != "" || strings.HasPrefix(value.Tag, "!") && !strings.HasPrefix(value.Tag, "!!")):
+		h.cut(key.Line, key.Column+len([]rune(key.Value))+2) // what YAML takes for an anchor or a tag
+	case !empty && value.Line == key.Line:
 		h.cut(value.Line, value.Column)
 	}
 	for line := key.Line + 1; line <= end; line++ {

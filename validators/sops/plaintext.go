@@ -97,7 +97,8 @@ db:
 				return // sops-partial's
 			}
 			keys := clear(o.Node)
-			if len(keys) == 0 || len(likelyOf(keys)) == 0 && refers(o) || !real(p, o.File()) && (len(likelyOf(keys)) == 0 || !realIn(p, o.File())) {
+			isLikely := len(likelyOf(keys)) > 0
+			if len(keys) == 0 || !isLikely && (refers(o) || !real(p, o.File()) || p.Repo.Use(o.File()) == repository.Chart) || isLikely && !realIn(p, o.File()) {
 				return
 			}
 			told[o.File()] = true
@@ -328,12 +329,9 @@ func addedHint(file string) string {
 	return fmt.Sprintf("take it out and add it with: sops edit %s", file)
 }
 
-// eachSecret gives the Secrets of all files but charts', those in a SecretList among them.
+// eachSecret gives the Secrets of all files, those in a SecretList among them.
 func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 	for _, f := range p.Repo.Files() {
-		if p.Repo.Use(f.Path) == repository.Chart {
-			continue
-		}
 		for _, d := range f.Documents {
 			for _, o := range secrets.Objects(d) {
 				check(o)

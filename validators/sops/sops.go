@@ -5,6 +5,7 @@ package sops
 import (
 	"context"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -76,8 +77,12 @@ func real(p *rule.Pass, file string) bool {
 	return !repository.IsExample(file) || reached.Of(p)[file] || repository.IsCalledTemplate(file) && !isTemplate(p, file)
 }
 
-// realIn says whether what most likely is a secret counts in a file: that of templates, too.
+// realIn says whether what most likely is a secret counts in a file: that of templates, too, those of
+// charts among them.
 func realIn(p *rule.Pass, file string) bool {
+	if p.Repo.Use(file) == repository.Chart {
+		return !repository.IsSetAside(strings.ReplaceAll(file, "/templates/", "/"))
+	}
 	return real(p, file) || repository.IsTemplate(file) && !repository.IsSetAside(file)
 }
 

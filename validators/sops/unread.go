@@ -33,7 +33,7 @@ func Unread(repo *repository.Repository) []finding.Finding {
 		switch {
 		case f.Err.Template:
 			name, at := inTemplate(text)
-			if name == "" || repo.Use(f.Path) == repository.Chart {
+			if name == "" {
 				continue
 			}
 			message, hint = fmt.Sprintf("the template holds %s in clear", name), "let the template read it from elsewhere, and make a new value: this one is known"
@@ -100,7 +100,7 @@ func isDrawn(value string) bool {
 // stray reports a Secret in a file that isn't named as YAML is, such as a template or a copy that an
 // editor made, with what most likely is a secret alone.
 func stray(p *rule.Pass, file string) {
-	if _, known := p.Repo.File(file); known || secrets.IsNamedEncrypted(file) || p.Repo.Use(file) == repository.Chart || !realIn(p, file) {
+	if _, known := p.Repo.File(file); known || secrets.IsNamedEncrypted(file) || !realIn(p, file) {
 		return
 	}
 	data, err := p.Repo.ReadFile(file)
