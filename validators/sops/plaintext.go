@@ -28,6 +28,9 @@ for what is elsewhere. The rule also judges the Secret that
 kubectl's annotation last-applied-configuration still holds, in encrypted files too, and files of variables (.env), with a
 rule of .sops.yaml for them or without.
 
+What is in a Secret where the API server takes no values counts, too: in a list, in a misspelt field, as a tag or an anchor
+that was meant for a password. In templates, those of charts among them, what looks like a credential counts.
+
 Not reported are values that stand for others (${VAR}, {{ … }}, op://…, "changeme", an empty one), what everybody may
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
 	Fix: `Encrypt the file (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or keep the value elsewhere (External Secrets). What was pushed once is known: make a
@@ -255,18 +258,22 @@ stringData:
   password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
   config: "mode=fast"
 ` + strings.Replace(sopsBlock, "^(data|stringData)$", "^password$", 1)}},
-	Run: func(p *rule.Pass) {
-		for _, f := range p.Repo.Files() {
-			if p.Repo.Use(f.Path) != repository.Chart {
-				partialDocuments(p, f)
-			}
+	Run: func(p *rule.Pass) { eachFile(p, partialDocuments, partialFile) },
+}
+
+// eachFile gives the files with documents, but for those of charts, and the others that SOPS may have
+// encrypted.
+func eachFile(p *rule.Pass, documents func(*rule.Pass, *repository.File), other func(*rule.Pass, string)) {
+	for _, f := range p.Repo.Files() {
+		if p.Repo.Use(f.Path) != repository.Chart {
+			documents(p, f)
 		}
-		for _, file := range p.Repo.Paths() {
-			if _, known := p.Repo.File(file); !known && mayBePartial(file) {
-				partialFile(p, file)
-			}
+	}
+	for _, file := range p.Repo.Paths() {
+		if _, known := p.Repo.File(file); !known && mayBePartial(file) {
+			other(p, file)
 		}
-	},
+	}
 }
 
 // partialDocuments reports what stands in clear in an encrypted file in YAML or JSON. The metadata
