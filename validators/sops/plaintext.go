@@ -347,10 +347,15 @@ func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 	}
 }
 
+// templateHint is what to do about a credential in a template.
+const templateHint = "let the template take it from a value that is given in secret, and make a new one: this one is known"
+
 // fixHint is how to encrypt a file.
 func fixHint(p *rule.Pass, file string) string {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	switch {
+	case p.Repo.Use(file) == repository.Chart:
+		return templateHint
 	case config == nil:
 		return fmt.Sprintf("say who can decrypt it in a .sops.yaml, then fleetwright secrets encrypt %s (or sops encrypt --in-place), and make a new value: this one is known", file)
 	case config.For(file) == nil:

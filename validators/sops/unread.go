@@ -36,7 +36,7 @@ func Unread(repo *repository.Repository) []finding.Finding {
 			if name == "" {
 				continue
 			}
-			message, hint = fmt.Sprintf("the template holds %s in clear", name), "let the template read it from elsewhere, and make a new value: this one is known"
+			message, hint = fmt.Sprintf("the template holds %s in clear", name), templateHint
 			line, column = at, 1
 		case secrets.IsNamedEncrypted(f.Path), secrets.SpeaksOfSecret(text), settingIn(string(text)) > 0, drawnIn(string(text)) > 0:
 		default:
