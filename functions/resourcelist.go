@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,6 +64,9 @@ type resourceList struct {
 	stream *kio.ByteReadWriter
 }
 
+// anchorInError names what may be a password that begins with "*" and has no quotes.
+var anchorInError = regexp.MustCompile(`unknown anchor '.*' referenced`)
+
 // readList reads a ResourceList. Comments and annotations stay as they are.
 func readList(in io.Reader) (*resourceList, error) {
 	limited := &io.LimitedReader{R: in, N: maxInput + 1}
@@ -73,7 +77,7 @@ func readList(in io.Reader) (*resourceList, error) {
 	}
 	bounds.Grow(int(maxInput + 1 - limited.N))
 	if err != nil {
-		return nil, fmt.Errorf("stdin is not a ResourceList: %w", err)
+		return nil, fmt.Errorf("stdin is not a ResourceList: %s", anchorInError.ReplaceAllString(err.Error(), "an alias has no anchor"))
 	}
 	if stream.WrappingKind != kio.ResourceListKind {
 		return nil, errors.New("stdin is not a ResourceList: want apiVersion: config.kubernetes.io/v1, kind: ResourceList with items and functionConfig")

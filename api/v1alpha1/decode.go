@@ -115,7 +115,7 @@ func inside(p *fieldPath) string {
 func (d *decoder) pairs(n *yaml.Node, p *fieldPath, t reflect.Type) ([]pair, bool) {
 	node := dereference(n)
 	if node.Kind != yaml.MappingNode {
-		d.fail(n, p, d.mappingHint(n, p, t), "%s is %s, want a mapping", subject(p), describe(node))
+		d.fail(n, p, d.mappingHint(n, p, t), "%s is %s, want a mapping", subject(p), described(p, node))
 		return nil, false
 	}
 	d.checkKeys(node, p)

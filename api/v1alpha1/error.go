@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
 // maxErrors bounds what one run reports, so that hostile input cannot make a
@@ -147,6 +148,14 @@ func redact(s string) string {
 
 // quote quotes a value for a message and cuts it short.
 func quote(s string) string { return strconv.Quote(shorten(redact(s))) }
+
+// quoteValue is [quote] for a value that is in the wrong place, where it may be a secret.
+func quoteValue(s string) string {
+	if credential.IsRandom(s) && !credential.IsEvident(s) {
+		return "that is not shown"
+	}
+	return quote(s)
+}
 
 // shorten cuts a text short that comes from the input.
 func shorten(s string) string {

@@ -207,10 +207,11 @@ func syntaxError(f File, err error) Error {
 		line, _ = strconv.Atoi(m[1])
 		message = strings.Replace(message, m[0], "", 1)
 	} else if m := unknownAnchor.FindStringSubmatch(message); m != nil {
-		hint = "set the anchor &" + shorten(m[1]) + " above, or quote the value where its * is meant"
+		hint = "set the anchor above, or quote the value where its * is meant"
 		if i := bytes.Index(f.Content, []byte("*"+m[1])); i >= 0 {
 			line += bytes.Count(f.Content[:i], []byte("\n"))
 		}
+		message = "an alias has no anchor" // its name may be a password
 	}
 	e := Error{File: f.Path, Line: max(line, 1), Column: 1, Message: "not YAML: " + shorten(message), Hint: hint}
 	if i := strayByte(f.Content); i >= 0 {

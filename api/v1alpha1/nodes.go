@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -92,9 +93,18 @@ func describe(n *yaml.Node) string {
 	case "!!timestamp":
 		return "the date " + n.Value
 	case "!!str":
-		return "the string " + quote(n.Value)
+		return "the string " + quoteValue(n.Value)
 	}
-	return "a value with the tag " + n.Tag
+	return "a value with a tag" // a password may begin with "!"
+}
+
+// described is [describe], without the value where a person may have written a secret itself instead of
+// where it comes from.
+func described(p *fieldPath, n *yaml.Node) string {
+	if n := dereference(n); p != nil && strings.HasSuffix(p.String(), ".from") && n.Kind == yaml.ScalarNode {
+		return "a string that is not shown"
+	}
+	return describe(n)
 }
 
 // shape measures a document with its aliases expanded, without expanding them,

@@ -75,6 +75,29 @@ func TestActionInputs(t *testing.T) {
 	}
 }
 
+// TestActionRemovesMatchers: no problem matcher that another action registers is in force when something of
+// the repository is printed.
+// Source: actions/setup-go, matchers.json (owner "go"); actions/runner, RemoveMatcherCommandExtension.
+func TestActionRemovesMatchers(t *testing.T) {
+	a, _ := readAction(t)
+	registered, removed := false, false
+	for _, step := range a.Runs.Steps {
+		switch {
+		case strings.HasPrefix(step.Uses, "actions/setup-go@"):
+			registered, removed = true, false
+		case step.Uses != "":
+			t.Errorf("%s: say here which problem matchers it registers", step.Uses)
+		case strings.TrimSpace(step.Run) == `echo "::remove-matcher owner=go::"`:
+			removed = true
+		case registered && !removed:
+			t.Errorf("the step %q prints while lines of the log are taken for the compiler's", step.Name)
+		}
+	}
+	if !registered {
+		t.Error("no step sets Go up")
+	}
+}
+
 // TestAction runs the shell steps of the GitHub Action as a runner does: inputs and paths
 // come in by the environment.
 func TestAction(t *testing.T) {
@@ -130,6 +153,9 @@ func TestAction(t *testing.T) {
 					status = cmd.ProcessState.ExitCode()
 					break
 				}
+			}
+			if !strings.HasPrefix(output, "::remove-matcher owner=go::\n") {
+				t.Errorf("something is printed before the problem matcher is removed:\n%s", output)
 			}
 			if status != c.status || !strings.Contains(output, c.output) {
 				t.Errorf("the action ends with %d, want %d and %q:\n%s", status, c.status, c.output, output)

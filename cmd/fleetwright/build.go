@@ -26,7 +26,8 @@ func newBuild(s streams) *cobra.Command {
 		Long: `Print what Flux would apply to a cluster from the repository in DIR (by default the
 working directory): each Kustomization is built, patched and substituted as
 kustomize-controller does, following the graph from the cluster's root. Nothing is
-executed or fetched; what SOPS encrypts stays encrypted.
+executed or fetched; what SOPS encrypts stays encrypted, and what is in plaintext in Git
+is printed so.
 
 What Helm would install comes after them, for each HelmRelease whose chart is at hand: in
 the repository, in a --source, or in a folder of --charts. What a chart makes by chance or

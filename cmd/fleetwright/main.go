@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 func main() {
@@ -40,7 +40,7 @@ const mostToEnd = 800 * time.Millisecond
 
 // endInterrupted ends a process that does not end by itself.
 func endInterrupted(stderr io.Writer) {
-	_, _ = fmt.Fprintln(stderr, "interrupted")
+	_ = output.Printf(stderr, "interrupted\n")
 	os.Exit(statusStopped)
 }
 

@@ -15,9 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/internal/secrets"
-	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/validators"
+	"github.com/fleetwright/fleetwright/validators/sops"
 )
 
 // clearRules are the rules about secrets in clear.
@@ -128,29 +127,9 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 	return ofStaged(p.withLarge(withUnread(report, part)), before, p, part, around), part, nil
 }
 
-// withUnread adds the files that can't be read and hold a Secret, or are to be encrypted by
-// their names: what they hold in clear is not known.
+// withUnread adds the files that can't be read and may hold a Secret.
 func withUnread(report finding.Report, repo *repository.Repository) finding.Report {
-	found := report.Findings
-	for _, f := range repo.Files() {
-		if f.Err == nil || f.Excluded || f.Err.Template {
-			continue
-		}
-		text, err := repo.ReadFile(f.Path)
-		if err != nil || !secrets.IsNamedEncrypted(f.Path) && !secrets.SpeaksOfSecret(text) && !speaksOfCredential(text) {
-			continue
-		}
-		found = append(found, finding.Finding{
-			Rule: "sops-plaintext-secret", Severity: finding.Error, File: f.Path, Line: f.Err.Line, Column: f.Err.Column, Secret: true,
-			Message: "the file may hold a Secret in clear: it " + f.Err.Message, Hint: f.Err.Hint,
-		})
-	}
-	return finding.NewReport(found, report.Unresolved, report.Summary).WithIgnored(report.Ignored)
-}
-
-// speaksOfCredential says whether a text that can't be read sets what is most likely a secret.
-func speaksOfCredential(text []byte) bool {
-	return credential.SettingIn(string(text)) != "" || credential.TokenIn(string(text)) != ""
+	return finding.NewReport(append(report.Findings, sops.Unread(repo)...), report.Unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
 // ofStaged leaves of a report what staged files are the reason of.

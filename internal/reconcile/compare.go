@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
@@ -155,7 +156,7 @@ func compareObjects(a, b *Object) int {
 // secretOf says how values at a path of an object are shown that is so before and after.
 func secretOf(before, o *Object) func(path []any, value any) any {
 	inSecret := func(path []any) bool {
-		return o.Group == "" && o.Kind == "Secret" && len(path) > 0 && (path[0] == "data" || path[0] == "stringData")
+		return (o.Group == "" || o.Group == "core") && strings.EqualFold(o.Kind, "Secret") && len(path) > 0 && (!ofSecret[path[0]] || path[0] == "type" && len(path) > 1)
 	}
 	return func(path []any, value any) any {
 		text, isText := value.(string)
@@ -173,9 +174,16 @@ func secretOf(before, o *Object) func(path []any, value any) any {
 	}
 }
 
+// ofSecret are the fields of a Secret that hold none of its values, beside its type.
+var ofSecret = map[any]bool{"apiVersion": true, "kind": true, "metadata": true, "type": true, "immutable": true}
+
 // hides says whether a text at a path of an object is kept out of what is shown: by the name of
-// its field, or of the variable whose value it is.
+// its field, of the variable whose value it is or of the flag before it, as a value of a Secret
+// within the object, or as a text that holds one.
 func hides(object any, path []any, text string) bool {
+	if repository.HoldsSecrets(text) {
+		return true
+	}
 	field, of := "", object
 	for i, at := range path {
 		var next any
@@ -183,12 +191,21 @@ func hides(object any, path []any, text string) bool {
 		case string:
 			fields, _ := of.(map[string]any)
 			next, field = fields[at], at
-			if name, _ := fields["name"].(string); at == "value" && i == len(path)-1 && name != "" {
+			if name, _ := fields["name"].(string); at == "value" && name != "" {
 				field = name // of a container's environment
 			}
+			if kind, _ := fields["kind"].(string); i > 0 && (at == "stringData" || at == "data" && strings.EqualFold(kind, "Secret")) {
+				return true
+			}
 		case int:
-			if items, _ := of.([]any); at < len(items) {
+			items, _ := of.([]any)
+			if at < len(items) {
 				next = items[at]
+			}
+			if at > 0 && at <= len(items) {
+				if flag, _ := items[at-1].(string); strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") {
+					field = strings.TrimLeft(flag, "-")
+				}
 			}
 		}
 		of = next

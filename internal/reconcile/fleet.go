@@ -277,6 +277,7 @@ type Gap struct {
 
 // finish sorts and indexes a cluster whose Kustomizations are all built.
 func (c *Cluster) finish() {
+	c.scrub()
 	c.byIdentity = map[Identity][]*Object{}
 	for _, k := range c.Kustomizations {
 		c.objects = append(c.objects, k.Objects...)

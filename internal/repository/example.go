@@ -29,14 +29,22 @@ func IsSetAside(file string) bool {
 
 // IsExample says whether a file's path names it an example, a test's or a template, or one that is
 // set aside. Nothing but the path is looked at.
-func IsExample(file string) bool {
+func IsExample(file string) bool { return isExample(file) || IsTemplate(file) }
+
+func isExample(file string) bool {
 	dir := "/" + strings.ToLower(path.Dir(file))
-	return IsSetAside(file) || strings.Contains(dir, "/test") || strings.Contains(dir, "testdata") ||
-		isNamed(file, "example", "sample", "_test.") || IsTemplate(file)
+	return IsSetAside(file) || strings.Contains(dir, "/test") || strings.Contains(dir, "testdata") || isNamed(file, "example", "sample", "_test.")
 }
 
 // IsTemplate says whether a file's name names it a template.
-func IsTemplate(file string) bool { return isNamed(file, "template", ".tmpl", ".tpl", ".j2", ".tftpl") }
+func IsTemplate(file string) bool { return isNamed(file, "template") || hasTemplateEnd(file) }
+
+func hasTemplateEnd(file string) bool { return isNamed(file, ".tmpl", ".tpl", ".j2", ".tftpl") }
+
+// IsCalledTemplate says whether the word template in its name is all that makes a file an example.
+func IsCalledTemplate(file string) bool {
+	return isNamed(file, "template") && !hasTemplateEnd(file) && !isExample(file)
+}
 
 // isNamed says whether a file's name holds one of some words.
 func isNamed(file string, words ...string) bool {

@@ -258,7 +258,7 @@ func (h *hider) mapping(n *yaml.Node) {
 			h.valuesOf(key, value)
 			h.unnoted = false
 			h.literals(value)
-		case field == "stringData" || secret && (!ofSecret[field] || field == "type" && value.Kind != yaml.ScalarNode):
+		case field == "stringData" || secret && !IsOfSecret(field, value):
 			h.valuesOf(key, value)
 		case field == "value" && name != "" && value.Kind != yaml.ScalarNode && credential.HideLine(name, drawn):
 			h.hide(value)
@@ -313,7 +313,10 @@ func (h *hider) hideBehind(key, value *yaml.Node) {
 	}
 	h.noted(value)
 	empty := value.Kind == yaml.ScalarNode && value.Value == "" && value.Line == key.Line
-	if !empty && value.Line == key.Line {
+	switch {
+	case empty && (value.Anchor != "" || strings.HasPrefix(value.Tag, "!") && !strings.HasPrefix(value.Tag, "!!")):
+		h.cut(key.Line, key.Column+len([]rune(key.Value))+2) // what YAML takes for an anchor or a tag
+	case !empty && value.Line == key.Line:
 		h.cut(value.Line, value.Column)
 	}
 	for line := key.Line + 1; line <= end; line++ {
@@ -326,15 +329,20 @@ func (h *hider) hideBehind(key, value *yaml.Node) {
 // ofSecret are the fields of a Secret that hold none of its values.
 var ofSecret = map[string]bool{"apiVersion": true, "kind": true, "metadata": true, "type": true, "immutable": true, "sops": true}
 
+// IsOfSecret says whether a field is one of a Secret that holds none of its values.
+func IsOfSecret(field string, value *yaml.Node) bool {
+	return ofSecret[field] && (field != "type" || value.Kind == yaml.ScalarNode)
+}
+
 // LastApplied is the annotation in which kubectl keeps an object as it was applied, with the values
 // of a Secret.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // IsSecret says whether a mapping is a Secret of Kubernetes, wherever it stands; the items of a
-// SecretList need not say so, and are none here.
+// SecretList need not say so, and are none here. One whose kind or group is misspelt is one, too.
 func IsSecret(n *yaml.Node) bool {
-	version := scalarOf(n, "apiVersion")
-	return scalarOf(n, "kind") == "Secret" && (version == "v1" || version == "")
+	version := strings.ToLower(scalarOf(n, "apiVersion"))
+	return strings.EqualFold(scalarOf(n, "kind"), "Secret") && (version == "v1" || version == "" || version == "core/v1")
 }
 
 func scalarOf(n *yaml.Node, field string) string {

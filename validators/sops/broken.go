@@ -2,7 +2,6 @@ package sops
 
 import (
 	"slices"
-
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -55,19 +54,10 @@ metadata:
 stringData:
   password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
 ` + sopsBlock}},
-	Run: func(p *rule.Pass) {
-		for _, f := range p.Repo.Files() {
-			if p.Repo.Use(f.Path) != repository.Chart {
-				brokenDocuments(p, f)
-			}
-		}
-		for _, file := range p.Repo.Paths() {
-			if _, known := p.Repo.File(file); !known && mayBePartial(file) {
-				brokenFile(p, file)
-			}
-		}
-	},
+	Run: func(p *rule.Pass) { eachFile(p, brokenDocuments, brokenFile) },
 }
+
+const brokenHint = "restore it from git: nobody can decrypt it, or tell whether it was changed"
 
 // brokenDocuments reports the documents of a file that hold encrypted values and that SOPS refuses.
 // The metadata of the first document count for all.
@@ -85,8 +75,7 @@ func brokenDocuments(p *rule.Pass, f *repository.File) {
 			message = secrets.WhyBroken(d)
 			line, column = d.KeyPosition("sops")
 		}
-		report := finding.Finding{File: f.Path, Line: line, Column: column, Message: "the file " + message,
-			Hint: "restore it from git: nobody can decrypt it, or tell whether it was changed"}
+		report := finding.Finding{File: f.Path, Line: line, Column: column, Message: "the file " + message, Hint: brokenHint}
 		if len(d.Objects) == 1 {
 			report.Object, report.Message = rule.ObjectOf(d.Objects[0]), d.Objects[0].String()+" "+message
 		}
@@ -122,6 +111,5 @@ func brokenFile(p *rule.Pass, file string) {
 	if err != nil || secrets.StateOf(file, data) != secrets.Broken || !real(p, file) {
 		return
 	}
-	p.Report(finding.Finding{File: file, Line: 1, Column: 1, Message: "the file is encrypted, and SOPS refuses its metadata: they lack the checksum or the time, or are damaged",
-		Hint: "restore it from git: nobody can decrypt it, or tell whether it was changed"})
+	p.Report(finding.Finding{File: file, Line: 1, Column: 1, Message: "the file is encrypted, and SOPS refuses its metadata: they lack the checksum or the time, or are damaged", Hint: brokenHint})
 }

@@ -105,7 +105,11 @@ func (g *generators) check(in input) {
 	switch in.field {
 	case "literals":
 		grade := credential.Judge(in.key, strings.Trim(in.text, `"'`))
-		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s holds %q in clear", in.generated, in.key),
+		what := fmt.Sprintf("%q", in.key)
+		if in.key == "" {
+			what = "a literal without a key"
+		}
+		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s holds %s in clear", in.generated, what),
 			"move it to a .env file that sops encrypts, or write an encrypted Secret in place of the generator")
 	case "envs":
 		key, grade := g.env(g.path(in))

@@ -145,9 +145,7 @@ spec:
 				continue
 			}
 			for _, d := range f.Documents {
-				if !d.Encrypted {
-					hardcoded(p, lines, d)
-				}
+				hardcoded(p, lines, d)
 			}
 		}
 	},
@@ -156,6 +154,12 @@ spec:
 // hardcoded looks through a document.
 func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 	s := scanner{pass: p, lines: lines, file: d.File.Path, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
+	if d.Encrypted {
+		for _, o := range d.Objects {
+			s.metadata(o)
+		}
+		return
+	}
 	if len(d.Objects) == 0 || repository.IsKustomization(d.File.Path) {
 		if secrets.IsNamedEncrypted(d.File.Path) {
 			return // sops-plaintext-secret's
@@ -166,12 +170,19 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 	}
 	for _, o := range d.Objects {
 		if isSecret(o) {
-			continue // sops-plaintext-secret's
+			s.metadata(o)
+			continue // the rest is sops-plaintext-secret's
 		}
 		s.object = o
 		s.settings = !aboutSecrets(o.Kind)
 		s.scan("", o.Node, 1)
 	}
+}
+
+// metadata looks through the labels and annotations of an object.
+func (s scanner) metadata(o *repository.Object) {
+	s.object, s.settings = o, true
+	s.scan("metadata", o.Lookup("metadata"), 2)
 }
 
 // isValues says whether a file holds the values of a chart, by its name.

@@ -17,7 +17,7 @@ type input struct {
 	// field it stands in: literals, envs (also for env) or files.
 	field string
 	// key and text in front of and behind the first "="; key is the file's own name where a file
-	// has none, and empty for envs.
+	// has none, and empty for envs and for a literal without "=".
 	key, text string
 	node      *yaml.Node
 }
@@ -60,7 +60,8 @@ func inputOf(generated, field string, n *yaml.Node) input {
 	key, text, keyed := strings.Cut(n.Value, "=")
 	switch {
 	case field == "envs":
-	case keyed || field == "literals":
+	case field == "literals" && !keyed: // which kustomize refuses
+	case keyed:
 		in.key, in.text = key, text
 	default:
 		in.key = path.Base(n.Value)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
+	"github.com/fleetwright/fleetwright/validators/sops"
 )
 
 // canary is a password that is nowhere else.
@@ -59,8 +60,19 @@ var places = map[string]string{
 	"another file of variables":         "-- apps/db.env --\nDATABASE_URL=postgres://app:CANARY@db/app\n",
 	"what kubectl keeps": "-- a.yaml --\n" + strings.Replace(secretHead, "  name: db\n", "  name: db\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {\"apiVersion\":\"v1\",\"data\":{\"password\":\"BASE64\"},\"kind\":\"Secret\",\"metadata\":{\"name\":\"db\"}}\n", 1) +
 		"data:\n  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\n" + sopsMetadata,
-	"a field of another kind": "-- a.yaml --\napiVersion: databases.example.org/v1\nkind: Database\nmetadata: {name: db}\nspec:\n  rootPassword: CANARY\n",
-	"a manifest as a text":    "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata:\n  secret.yaml: |\n    kind: Secret\n    apiVersion: v1\n    metadata: {name: db}\n    stringData:\n      replication: CANARY\n",
+	"a field of another kind":   "-- a.yaml --\napiVersion: databases.example.org/v1\nkind: Database\nmetadata: {name: db}\nspec:\n  rootPassword: CANARY\n",
+	"a template of a chart":     "-- chart/Chart.yaml --\napiVersion: v2\nname: db\nversion: 1.0.0\n-- chart/templates/a.yaml --\n" + secretHead + "stringData:\n  replication: CANARY\n",
+	"a file called template":    "-- template.yaml --\n" + secretHead + "stringData:\n  replication: CANARY\n",
+	"a template in Jinja":       "-- a.yaml.j2 --\n{% if x %}\n" + secretHead + "stringData:\n  user: {{ user }}\n  replication: CANARY\n{% endif %}\n",
+	"a string for a Secret":     "-- a.yaml --\n" + secretHead + "stringData: CANARY\n",
+	"a list for a Secret":       "-- a.yaml --\n" + secretHead + "data: [BASE64]\n",
+	"a misspelt field":          "-- a.yaml --\n" + secretHead + "stringdata:\n  replication: CANARY\n",
+	"a misspelt kind":           "-- a.yaml --\n" + strings.Replace(secretHead, "Secret", "secret", 1) + "data:\n  replication: BASE64\n",
+	"a tag for a value":         "-- a.yaml --\n" + secretHead + "stringData:\n  replication: !CANARY\n",
+	"an anchor for a value":     "-- a.yaml --\n" + secretHead + "stringData:\n  replication: &CANARY\n",
+	"an annotation of a Secret": "-- a.yaml --\n" + secretHead + "  annotations:\n    db-password: CANARY\n",
+	"a literal without a key":   "-- kustomization.yaml --\nsecretGenerator:\n  - name: db\n    literals: [CANARY]\n",
+	"a manifest as a text":      "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata:\n  secret.yaml: |\n    kind: Secret\n    apiVersion: v1\n    metadata: {name: db}\n    stringData:\n      replication: CANARY\n",
 }
 
 const sopsMetadata = "sops:\n  age:\n    - recipient: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p\n      enc: x\n  lastmodified: \"2026-01-01T00:00:00Z\"\n" +
@@ -98,6 +110,33 @@ func TestPlaintextInPlaces(t *testing.T) {
 					t.Errorf("%s is shown: %s:%d: %s", name, file, n, line)
 				}
 			}
+		}
+	}
+}
+
+// TestOrdinaryTemplates: templates in which no credential stands, and references to Secrets, are silent,
+// also for the hook.
+func TestOrdinaryTemplates(t *testing.T) {
+	release := releaseHead + "  valuesFrom:\n    - kind: Secret\n      name: db\n      valuesKey: rootPassword4fK2x\n      targetPath: auth.rootPassword\n"
+	for name, files := range map[string]string{
+		"a chart":             "-- chart/Chart.yaml --\napiVersion: v2\nname: db\nversion: 1.0.0\n-- chart/templates/secret.yaml --\n{{- if .Values.on }}\napiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ include \"name\" . }}\n  labels:\n    {{- include \"labels\" . | nindent 4 }}\ndata:\n  password: {{ .Values.password | b64enc | quote }}\n  token: \"{{ randAlphaNum 32\n    | b64enc }}\"\n{{- end }}\n",
+		"values of a chart":   "-- chart/Chart.yaml --\napiVersion: v2\nname: db\nversion: 1.0.0\n-- chart/values.yaml --\npassword: changeme\n",
+		"Jinja":               "-- a.yaml.j2 --\n" + secretHead + "{% for a in b %}\nstringData:\n  password: \"{{ a.password }}\"\n  token: {{ a.token }}\n{% endfor %}\n",
+		"Go":                  "-- a.yaml.tmpl --\n{{ range . }}\n" + secretHead + "stringData:\n  password: {{ .Password }}\n{{ end }}\n",
+		"a template":          "-- secret-template.yaml --\n" + secretHead + "stringData:\n  password: <your-password>\n  user: app\n",
+		"unreadable template": "-- a.yaml --\n{{ if .x }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .name }}}\ndata:\n  key: {{ .password }}: {{ .b }}\n{{ end }}\n",
+		"references":          "-- a.yaml --\n" + release,
+		"unreadable":          "-- a.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  image: ghcr.io/a/b@sha256:9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015\n wrong: [\n",
+	} {
+		for _, r := range all {
+			if slices.Contains(clearRules, r.ID) {
+				for _, f := range ruletest.Find(t, r, files) {
+					t.Errorf("%s is told: %v", name, f)
+				}
+			}
+		}
+		for _, f := range sops.Unread(ruletest.Load(t, files)) {
+			t.Errorf("the hook refuses %s: %v", name, f)
 		}
 	}
 }

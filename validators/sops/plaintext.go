@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -29,6 +27,9 @@ a credential (durations, ports, hosts, networks, images and words do not) is a w
 for what is elsewhere. The rule also judges the Secret that
 kubectl's annotation last-applied-configuration still holds, in encrypted files too, and files of variables (.env), with a
 rule of .sops.yaml for them or without.
+
+What is in a Secret where the API server takes no values counts, too: in a list, in a misspelt field, as a tag or an anchor
+that was meant for a password. In templates, those of charts among them, what looks like a credential counts.
 
 Not reported are values that stand for others (${VAR}, {{ … }}, op://…, "changeme", an empty one), what everybody may
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
@@ -99,7 +100,8 @@ db:
 				return // sops-partial's
 			}
 			keys := clear(o.Node)
-			if len(keys) == 0 || len(likelyOf(keys)) == 0 && refers(o) || !real(p, o.File()) {
+			isLikely := len(likelyOf(keys)) > 0
+			if len(keys) == 0 || !isLikely && (refers(o) || !real(p, o.File()) || p.Repo.Use(o.File()) == repository.Chart) || isLikely && !realIn(p, o.File()) {
 				return
 			}
 			told[o.File()] = true
@@ -134,53 +136,6 @@ func tooLarge(p *rule.Pass) {
 			p.Unresolved(f.Path, f.Err.Line, "whether a Secret stands in it in clear: it "+f.Err.Message)
 		}
 	}
-}
-
-// stray reports a Secret in a file that isn't named as YAML is, such as a copy that an editor
-// made. A file that is named a template counts with what is most likely a secret alone.
-func stray(p *rule.Pass, file string) {
-	if _, known := p.Repo.File(file); known || secrets.IsNamedEncrypted(file) || p.Repo.Use(file) == repository.Chart {
-		return
-	}
-	data, err := p.Repo.ReadFile(file)
-	if err != nil {
-		return
-	}
-	for _, held := range secretsInText(data) {
-		keys := likelyOf(held.clear)
-		if len(keys) == 0 || !real(p, file) && (repository.IsSetAside(file) || !repository.IsTemplate(file)) {
-			continue
-		}
-		p.Report(finding.Finding{Object: rule.ObjectOf(held.object), File: file, Line: keys[0].line, Column: keys[0].column, Secret: true,
-			Message: fmt.Sprintf("%s holds %s in clear, in a file that is not named as YAML is", held.object, listed(keys)),
-			Hint:    "remove the file, and make a new value: this one is known"})
-		return
-	}
-}
-
-// heldSecret is a Secret in a text, with what it holds in clear.
-type heldSecret struct {
-	object *repository.Object
-	clear  []clearKey
-}
-
-// secretsInText are the Secrets in a text that is YAML, without those that SOPS encrypted.
-func secretsInText(text []byte) []heldSecret {
-	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield("text.yaml", text) }, repository.Options{})
-	if err != nil {
-		return nil
-	}
-	var all []heldSecret
-	for _, f := range repo.Files() {
-		for _, d := range f.Documents {
-			for _, o := range secrets.Objects(d) {
-				if secrets.StateOfDocument(d) != secrets.Encrypted {
-					all = append(all, heldSecret{o, clear(o.Node)})
-				}
-			}
-		}
-	}
-	return all
 }
 
 // wanted reports a file that a rule of .sops.yaml wants encrypted, or that is named as encrypted
@@ -303,18 +258,22 @@ stringData:
   password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
   config: "mode=fast"
 ` + strings.Replace(sopsBlock, "^(data|stringData)$", "^password$", 1)}},
-	Run: func(p *rule.Pass) {
-		for _, f := range p.Repo.Files() {
-			if p.Repo.Use(f.Path) != repository.Chart {
-				partialDocuments(p, f)
-			}
+	Run: func(p *rule.Pass) { eachFile(p, partialDocuments, partialFile) },
+}
+
+// eachFile gives the files with documents, but for those of charts, and the others that SOPS may have
+// encrypted.
+func eachFile(p *rule.Pass, documents func(*rule.Pass, *repository.File), other func(*rule.Pass, string)) {
+	for _, f := range p.Repo.Files() {
+		if p.Repo.Use(f.Path) != repository.Chart {
+			documents(p, f)
 		}
-		for _, file := range p.Repo.Paths() {
-			if _, known := p.Repo.File(file); !known && mayBePartial(file) {
-				partialFile(p, file)
-			}
+	}
+	for _, file := range p.Repo.Paths() {
+		if _, known := p.Repo.File(file); !known && mayBePartial(file) {
+			other(p, file)
 		}
-	},
+	}
 }
 
 // partialDocuments reports what stands in clear in an encrypted file in YAML or JSON. The metadata
@@ -377,12 +336,9 @@ func addedHint(file string) string {
 	return fmt.Sprintf("take it out and add it with: sops edit %s", file)
 }
 
-// eachSecret gives the Secrets of all files but charts', those in a SecretList among them.
+// eachSecret gives the Secrets of all files, those in a SecretList among them.
 func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 	for _, f := range p.Repo.Files() {
-		if p.Repo.Use(f.Path) == repository.Chart {
-			continue
-		}
 		for _, d := range f.Documents {
 			for _, o := range secrets.Objects(d) {
 				check(o)
@@ -391,76 +347,15 @@ func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 	}
 }
 
-// clearKey is a key of a Secret whose value is in plaintext.
-type clearKey struct {
-	name         string
-	line, column int
-	grade        credential.Grade
-}
-
-// clear are the keys of a Secret whose values are in plaintext, without those that everybody may know.
-func clear(n *yaml.Node) []clearKey {
-	var keys []clearKey
-	for _, field := range []string{"data", "stringData"} {
-		keys = append(keys, clearValues(field, repository.Lookup(n, field))...)
-	}
-	return keys
-}
-
-// clearValues are the keys of the values under a field of a Secret.
-func clearValues(field string, n *yaml.Node) []clearKey {
-	var keys []clearKey
-	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		key := n.Content[i].Value
-		value := repository.Lookup(n, key)
-		if value == nil || value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-			continue
-		}
-		text := value.Value
-		if field == "data" {
-			text = secrets.Decoded(text)
-		}
-		if grade := credential.Judge(key, text); grade != credential.Public && !secrets.IsEncryptedFile(key, text) {
-			keys = append(keys, clearKey{key, n.Content[i].Line, n.Content[i].Column, grade})
-		}
-	}
-	return keys
-}
-
-// refers says whether a value of a Secret stands for another: then what is secret in it is elsewhere,
-// and what is not may stand beside.
-func refers(o *repository.Object) bool {
-	for _, field := range []string{"data", "stringData"} {
-		n := o.Lookup(field)
-		for i := 1; n != nil && n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-			if credential.IsReference(n.Content[i].Value) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// likelyOf are the keys whose values are likely credentials.
-func likelyOf(keys []clearKey) []clearKey {
-	return slices.DeleteFunc(slices.Clone(keys), func(k clearKey) bool { return k.grade != credential.Likely })
-}
-
-// listed names the first keys.
-func listed(keys []clearKey) string {
-	switch len(keys) {
-	case 1:
-		return fmt.Sprintf("%q", keys[0].name)
-	case 2:
-		return fmt.Sprintf("%q and %q", keys[0].name, keys[1].name)
-	}
-	return fmt.Sprintf("%q and %d other values", keys[0].name, len(keys)-1)
-}
+// templateHint is what to do about a credential in a template.
+const templateHint = "let the template take it from a value that is given in secret, and make a new one: this one is known"
 
 // fixHint is how to encrypt a file.
 func fixHint(p *rule.Pass, file string) string {
 	config := secrets.ConfigFor(configs.Of(p), file)
 	switch {
+	case p.Repo.Use(file) == repository.Chart:
+		return templateHint
 	case config == nil:
 		return fmt.Sprintf("say who can decrypt it in a .sops.yaml, then fleetwright secrets encrypt %s (or sops encrypt --in-place), and make a new value: this one is known", file)
 	case config.For(file) == nil:

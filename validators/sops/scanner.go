@@ -61,7 +61,7 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	if s.operation(n, depth) {
 		return
 	}
-	held := (depth > 1 || s.object == nil) && repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && !s.isAboutSecrets()
+	held := repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && !s.isAboutSecrets()
 	if held {
 		s.secret(n)
 	}
@@ -72,7 +72,7 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i].Value, n.Content[i+1]
 		switch {
-		case held && (key == "data" || key == "stringData") || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
+		case held && (key == "data" || key == "stringData" || isWhole(n) && !repository.IsOfSecret(key, value)) || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
 			continue // judged already, or by other rules
 		case key == "value" && variable != "":
 			key = variable // the name and value of a container's environment
@@ -90,7 +90,7 @@ func (s scanner) sequence(field string, n *yaml.Node, depth int) {
 		name, text := field, item.Value
 		switch {
 		case item.Kind != yaml.ScalarNode:
-		case flag != "":
+		case flag != "" && !otherFlag.MatchString(text):
 			name = flag
 		case field == "args" || field == "command" || field == "literals":
 			if key, value, found := strings.Cut(strings.TrimLeft(text, "-"), "="); found && !strings.Contains(text, "\n") {
@@ -133,6 +133,9 @@ func (s scanner) value(field string, n *yaml.Node) {
 		s.report(n, severity, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
 	}
 }
+
+// otherFlag is how an argument begins that is a flag, and not the value of the one before it.
+var otherFlag = regexp.MustCompile(`^(--[a-z]|-[A-Za-z]$)`)
 
 // keyID is how fields for the ID of a key are named.
 var keyID = regexp.MustCompile(`(?i)key[-_]?id$`)

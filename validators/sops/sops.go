@@ -4,6 +4,8 @@ package sops
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -71,7 +73,26 @@ var reached = rule.Analysis[map[string]bool]{
 // real says whether what a file holds is meant: what a cluster reads is, and what is neither
 // an example nor for a test. What clusters read is computed for the first example that is
 // asked for: rules ask when they have something to tell.
-func real(p *rule.Pass, file string) bool { return !repository.IsExample(file) || reached.Of(p)[file] }
+func real(p *rule.Pass, file string) bool {
+	return !repository.IsExample(file) || reached.Of(p)[file] || repository.IsCalledTemplate(file) && !isTemplate(p, file)
+}
+
+// realIn says whether what most likely is a secret counts in a file: that of templates, too, those of
+// charts among them.
+func realIn(p *rule.Pass, file string) bool {
+	if p.Repo.Use(file) == repository.Chart {
+		return !repository.IsSetAside(strings.ReplaceAll(file, "/templates/", "/"))
+	}
+	return real(p, file) || repository.IsTemplate(file) && !repository.IsSetAside(file)
+}
+
+// isTemplate says whether a file that is called a template has marks of one: something to replace.
+func isTemplate(p *rule.Pass, file string) bool {
+	data, err := p.Repo.ReadFile(file)
+	return err == nil && templateMarks.Match(data)
+}
+
+var templateMarks = regexp.MustCompile(`\{\{|\{%|<<|<%|\$\{|\$\(|<[A-Za-z][A-Za-z _.:/-]*>|\b[A-Z]+_[A-Z_]+_HERE\b|(?i:change[-_ ]?me|replace[-_ ]?me|your[-_ ])`)
 
 // inputs are the files that were looked at whether SOPS encrypted them.
 type inputs struct {

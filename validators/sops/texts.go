@@ -70,8 +70,26 @@ func (s scanner) inside(n *yaml.Node) scanner {
 	return inner
 }
 
-// actions are those of the templates of Helm and of a ResourceSet.
-var actions = regexp.MustCompile(`\{\{[^\n]*?\}\}|<<[^\n]*?>>`)
+// actions are those of the templates of Helm, of a ResourceSet and of Jinja.
+var actions = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}|<<[^\n]*?>>`)
+
+// withoutActions is a template in whose place a reference stands for each action that gives a value;
+// its lines stay where they are.
+func withoutActions(text string) string {
+	const given = "\ue000"
+	lines := strings.Split(actions.ReplaceAllStringFunc(text, func(action string) string {
+		return given + strings.Repeat("\n", strings.Count(action, "\n"))
+	}), "\n")
+	for i, line := range lines {
+		bare := strings.TrimSpace(strings.ReplaceAll(line, given, ""))
+		if strings.Contains(line, given) && (bare == "" || bare == "-") {
+			lines[i] = "" // a condition, a loop
+			continue
+		}
+		lines[i] = strings.ReplaceAll(line, given, "${X}")
+	}
+	return strings.Join(lines, "\n")
+}
 
 // documentsIn are the roots of a text that is YAML, whose templates' actions stand for values; none
 // of one that isn't, or holds none but words.
@@ -82,18 +100,7 @@ func documentsIn(text string) []*yaml.Node {
 	if !actions.MatchString(text) {
 		return nil
 	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if !strings.Contains(line, "{{") && !strings.Contains(line, "<<") {
-			continue
-		}
-		if bare := strings.TrimSpace(actions.ReplaceAllString(line, "")); bare == "" || bare == "-" {
-			lines[i] = "" // a condition, a loop
-			continue
-		}
-		lines[i] = actions.ReplaceAllString(line, "$${X}")
-	}
-	all, err := decodeAll(strings.Join(lines, "\n"))
+	all, err := decodeAll(withoutActions(text))
 	if err != nil {
 		return nil
 	}

@@ -123,11 +123,12 @@ func (all stems) in(text string) bool {
 
 // Texts that something replaces before they are used: those with a mark anywhere, and whole ones.
 var (
-	dollarReferences = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|^\$[A-Z_][A-Z0-9_]*$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|^\$__`)
+	dollarReferences = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|^\$[A-Z_][A-Z0-9_]*$|^\$[A-Za-z]+(-[A-Za-z]+)*([.:][A-Za-z]+([-_][A-Za-z]+)*)*[.:][-_A-Za-z]*(?i:secret|token|key|password|id)$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|^\$__`)
 	braceReferences  = regexp.MustCompile(`\{\{.*\}\}`)
 	angleReferences  = regexp.MustCompile(`<[A-Za-z][A-Za-z _.:/-]*>`)
+	calls            = regexp.MustCompile(`\b[a-z][A-Za-z_.]*\(["']?[A-Z][A-Z0-9_]*["']?\)`)
 	firstReferences  = regexp.MustCompile(`^(op|vault|ref\+[a-z]+|arn|secret|akv|gcp|awssm|env|file)://?|^vault:|^secretref:|^os\.environ/|^env[.:]`)
-	wholeReferences  = regexp.MustCompile(`^%[^%]+%$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$`)
+	wholeReferences  = regexp.MustCompile(`^%[^%]+%$|^\{(env|file):[^{}]+\}$|^ENC\[(AES256_GCM,data:[A-Za-z0-9+/]+={0,2},iv:[A-Za-z0-9+/]+={0,2},tag:[A-Za-z0-9+/]+={0,2},type:[a-z]+|PKCS7,[A-Za-z0-9+/\s]{40,}={0,2}|GPG,[A-Za-z0-9+/\s]{40,}={0,2})\]$|^age1[0-9a-z]{50,}$`)
 )
 
 // longestFirst is more than firstReferences look at.
@@ -136,9 +137,10 @@ const longestFirst = 100
 func isReference(value string) bool {
 	return strings.Contains(value, "$") && dollarReferences.MatchString(value) ||
 		strings.Contains(value, "{{") && braceReferences.MatchString(value) ||
+		strings.Contains(value, ")") && calls.MatchString(value) ||
 		strings.Contains(value, "<") && angleReferences.MatchString(value) ||
 		firstReferences.MatchString(value[:min(len(value), longestFirst)]) ||
-		slices.ContainsFunc([]string{"%", "ENC[", "age1"}, func(mark string) bool { return strings.HasPrefix(value, mark) }) && wholeReferences.MatchString(value)
+		slices.ContainsFunc([]string{"%", "{env:", "{file:", "ENC[", "age1"}, func(mark string) bool { return strings.HasPrefix(value, mark) }) && wholeReferences.MatchString(value)
 }
 
 // mostJudged is how much of a long value is looked at, in bytes.
@@ -254,7 +256,7 @@ func PasswordIn(text string) bool {
 }
 
 // secretNames are the ends of the names of fields that hold secrets.
-var secretNames = regexp.MustCompile(`(?i)(^|[-_.]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|webhook[-_]?url|key[-_]?data)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
+var secretNames = regexp.MustCompile(`(?i)(^|[-_. ]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|webhook[-_]?url|key[-_]?data)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
 
 // nameStems are in each name that secretNames, passwords or shortPasswords match.
 var nameStems = stems{"pass", "pwd", "psk", "secret", "token", "key", "credential", "url"}
@@ -294,10 +296,10 @@ func LooksSecret(field, value string) bool {
 	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !HasPassword(value) {
 		return false
 	}
-	if short || passwords.MatchString(field) {
-		return !speaking.MatchString(value) // a weak one is one, too
+	if speaking.MatchString(value) {
+		return false
 	}
-	return len(value) >= 8 && isRandom(value)
+	return short || passwords.MatchString(field) || len(value) >= 8 && isRandom(value) // a weak password is one, too
 }
 
 var (

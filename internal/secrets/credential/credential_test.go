@@ -34,6 +34,14 @@ func TestLooksSecret(t *testing.T) {
 		{"password", "$DB_PASSWORD", false},
 		{"password", "{{ .Values.password }}", false},
 		{"password", "op://vault/item/password", false},
+		{"apiKey", "{env:LITELLM_API_KEY}", false},             // opencode
+		{"clientSecret", "$oidc.keycloak.clientSecret", false}, // Argo CD
+		{"clientSecret", "$argocd-oidc:clientSecret", false},
+		{"clientSecret", "$kX9vbQ2m.ZpLtR", true},
+		{"clientSecret", "env(IMMICH_OAUTH_CLIENT_SECRET)", false}, // yq
+		{"password", "kX9(vbQ2mZ)7pL4", true},
+		{"CLIENT_SECRET_KEY", "OAUTH2_CLIENT_SECRET", false},
+		{"DB PASSWORD", "hunter22", true},
 		{"password", "<your password>", false},
 		{"SMTP_PASSWORD", "<azure-secret:smtp-password>", false},
 		{"password", "db-password", false},
@@ -168,6 +176,8 @@ func TestJudge(t *testing.T) {
 
 		{"AZURE_SYNC_PERIOD", "12h", Plain},
 		{"listen_addr", ":8443", Plain},
+		{"volumeHandle", "0001-0024-407036f5-1f73-44ff-ba81-1f219b7a8a64-000000000000000b-841e604c-1dd5-4a09-8763-84e672d78c4e", Plain},
+		{"volumeHandle", "0001-0024-407036f5-1f73-44ff-ba81-1f219b7a8a64-kX9vbQ2mZ7pL4tR8", Likely},
 		{"listen_addr", "0.0.0.0:8443", Plain},
 		{"POD_CIDR", "10.244.0.0/16", Plain},
 		{"cidrs", "10.0.0.0/8, fd00::/8", Plain},

@@ -92,21 +92,22 @@ var words = regexp.MustCompile(`^[A-Za-z]+([-_. /][A-Za-z]+)*$`)
 
 // forms are those of values that are no credentials, whatever their entropy.
 var forms = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
-	`[-+]?[0-9]{1,11}(?:\.[0-9]+)?%?`,                               // a number
-	`[-+]?(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d|w|y))+`,      // a duration
-	`[0-9]+(?:\.[0-9]+)?\s?(?:[kmgtpe]i?b?|b)`,                      // a size
-	`(?:[a-z]+://)?\[?[0-9a-f:]*:[0-9a-f:.]*\]?(?:[:/][0-9]+)?`,     // an address of IPv6
-	`(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?::[0-9]{1,5}|/[0-9]{1,2})?`,     // an address of IPv4, or a network
-	`[a-z0-9_.*-]*:[0-9]{1,5}`,                                      // a port, with a host or not
-	`(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,30})\.)+[a-z]{2,18}\.?`,   // a host
-	`v?[0-9]+(?:\.[0-9]+){1,3}(?:[-+][a-z0-9.]{1,20})?`,             // a version
-	`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,                   // a UUID
-	`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.]+(?:z|[-+][0-9:]+)?)?`, // a time
-	`[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,18}`,                       // an address of mail
-	`[a-z]{2,3}[-_][a-z]{2}(?:\.utf-?8)?`,                           // a language
-	`[a-z_]+/[a-z_]+(?:/[a-z_]+)?`,                                  // a time zone, a type of a medium
-	`arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*:[0-9]*:[a-z0-9:/_*.-]+`,      // a resource of AWS
-	`[a-z]{2}-[a-z]+-[0-9][a-z]?`,                                   // a region
+	`[-+]?[0-9]{1,11}(?:\.[0-9]+)?%?`,                             // a number
+	`[-+]?(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d|w|y))+`,    // a duration
+	`[0-9]+(?:\.[0-9]+)?\s?(?:[kmgtpe]i?b?|b)`,                    // a size
+	`(?:[a-z]+://)?\[?[0-9a-f:]*:[0-9a-f:.]*\]?(?:[:/][0-9]+)?`,   // an address of IPv6
+	`(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?::[0-9]{1,5}|/[0-9]{1,2})?`,   // an address of IPv4, or a network
+	`[a-z0-9_.*-]*:[0-9]{1,5}`,                                    // a port, with a host or not
+	`(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,30})\.)+[a-z]{2,18}\.?`, // a host
+	`v?[0-9]+(?:\.[0-9]+){1,3}(?:[-+][a-z0-9.]{1,20})?`,           // a version
+	`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,                 // a UUID
+	`(?:[0-9]{1,8}-)*[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-(?:0*[0-9a-f]{1,4}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))*`, // a volume of Ceph
+	`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9:.]+(?:z|[-+][0-9:]+)?)?`,                                                                    // a time
+	`[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,18}`,                                                                                          // an address of mail
+	`[a-z]{2,3}[-_][a-z]{2}(?:\.utf-?8)?`,                                                                                              // a language
+	`[a-z_]+/[a-z_]+(?:/[a-z_]+)?`,                                                                                                     // a time zone, a type of a medium
+	`arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*:[0-9]*:[a-z0-9:/_*.-]+`,                                                                         // a resource of AWS
+	`[a-z]{2}-[a-z]+-[0-9][a-z]?`,                                                                                                      // a region
 	`localhost`,
 }, "|") + `)$`)
 

@@ -1,0 +1,172 @@
+package sops
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Unread reports the files that cannot be parsed and that may hold a secret: the rules do not look
+// through them. A template counts only with what looks like a credential outside of its actions.
+func Unread(repo *repository.Repository) []finding.Finding {
+	var found []finding.Finding
+	for _, f := range repo.Files() {
+		if f.Err == nil {
+			continue
+		}
+		text, err := repo.ReadFile(f.Path)
+		if err != nil {
+			continue
+		}
+		message, hint := "the file may hold a Secret in clear: it "+f.Err.Message, f.Err.Hint
+		if hint == "" {
+			hint = "correct the file, so that it can be judged"
+		}
+		line, column := f.Err.Line, f.Err.Column
+		switch {
+		case f.Err.Template:
+			name, at := inTemplate(text)
+			if name == "" {
+				continue
+			}
+			message, hint = fmt.Sprintf("the template holds %s in clear", name), templateHint
+			line, column = at, 1
+		case secrets.IsNamedEncrypted(f.Path), secrets.SpeaksOfSecret(text), settingIn(string(text)) > 0, drawnIn(string(text)) > 0:
+		default:
+			continue
+		}
+		found = append(found, finding.Finding{Rule: "sops-plaintext-secret", Severity: finding.Error, File: f.Path, Line: line, Column: column, Secret: true,
+			Message: message, Hint: hint})
+	}
+	return found
+}
+
+// inTemplate says what a text holds in clear outside of its actions, and in which line; "" for nothing.
+func inTemplate(text []byte) (name string, line int) {
+	if held := secretsInText(text); len(held) > 0 {
+		for _, one := range held {
+			if likely := likelyOf(one.clear); len(likely) > 0 {
+				return listed(likely), likely[0].line
+			}
+		}
+	}
+	if line := settingIn(withoutActions(string(text))); line > 0 {
+		return "what looks like a credential", line
+	}
+	return "", 0
+}
+
+// settingIn is the number of the first line that sets what is most likely a secret; 0 where none does.
+func settingIn(text string) int {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if credential.SettingIn(line) != "" || credential.TokenIn(line) != "" {
+			return number
+		}
+	}
+	return 0
+}
+
+// drawnIn is the number of the first line whose whole value looks drawn, whatever it is called.
+func drawnIn(text string) int {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if at := wholeValue.FindStringSubmatch(line); at != nil && isDrawn(at[1]) {
+			return number
+		}
+	}
+	return 0
+}
+
+// wholeValue is a line of YAML whose value is one word.
+var wholeValue = regexp.MustCompile(`^[ \t]*(?:- +)?(?:[A-Za-z0-9_."'-]+:[ \t]+)?["'*&!@%]?([^ \t"']+)["']?[ \t]*\r?\n?$`)
+
+// isDrawn says whether a value without a name that means something looks drawn: names of fields and of
+// kinds have few digits.
+func isDrawn(value string) bool {
+	groups := len(strings.FieldsFunc(value, func(r rune) bool { return r < '0' || r > '9' }))
+	return groups > 2 && len(value) >= leastUnnamed && !strings.ContainsAny(value, "/.:") && credential.IsRandom(value) && !credential.IsEvident(value) && !credential.IsPlaceholder(value)
+}
+
+// stray reports a Secret in a file that isn't named as YAML is, such as a template or a copy that an
+// editor made, with what most likely is a secret alone.
+func stray(p *rule.Pass, file string) {
+	if _, known := p.Repo.File(file); known || secrets.IsNamedEncrypted(file) || !realIn(p, file) {
+		return
+	}
+	data, err := p.Repo.ReadFile(file)
+	if err != nil {
+		return
+	}
+	held := secretsInText(data)
+	for _, one := range held {
+		if likely := likelyOf(one.clear); len(likely) > 0 {
+			p.Report(finding.Finding{Object: rule.ObjectOf(one.object), File: file, Line: likely[0].line, Column: likely[0].column, Secret: true,
+				Message: fmt.Sprintf("%s holds %s in clear, in a file that is not named as YAML is", one.object, listed(likely)),
+				Hint:    strayHint})
+			return
+		}
+	}
+	if len(held) > 0 || !speaksOfYAML(file) {
+		return
+	}
+	if line := settingIn(withoutActions(string(data))); line > 0 {
+		p.Report(finding.Finding{File: file, Line: line, Column: 1, Secret: true,
+			Message: "the file speaks of a Secret, and holds what looks like a credential in clear", Hint: strayHint})
+	}
+}
+
+const strayHint = "remove the file, and make a new value: this one is known"
+
+// speaksOfYAML says whether a file is a copy or a template of one in YAML or JSON, by its name.
+func speaksOfYAML(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return strings.Contains(base, ".yaml") || strings.Contains(base, ".yml") || strings.Contains(base, ".json")
+}
+
+// heldSecret is a Secret in a text, with what it holds in clear.
+type heldSecret struct {
+	object *repository.Object
+	clear  []clearKey
+}
+
+// secretsInText are the Secrets in a text that is YAML, or a template of it, without those that SOPS
+// encrypted.
+func secretsInText(text []byte) []heldSecret {
+	f := parsed(text)
+	if f != nil && f.Err != nil {
+		f = parsed([]byte(withoutActions(string(text))))
+	}
+	if f == nil {
+		return nil
+	}
+	var all []heldSecret
+	for _, d := range f.Documents {
+		for _, o := range secrets.Objects(d) {
+			if secrets.StateOfDocument(d) != secrets.Encrypted {
+				all = append(all, heldSecret{o, clear(o.Node)})
+			}
+		}
+	}
+	return all
+}
+
+// parsed is a text as YAML; nil where it holds nothing.
+func parsed(text []byte) *repository.File {
+	const name = "text.yaml"
+	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, text) }, repository.Options{})
+	if err != nil {
+		return nil
+	}
+	f, _ := repo.File(name)
+	return f
+}
