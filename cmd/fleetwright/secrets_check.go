@@ -132,7 +132,7 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 func withUnread(report finding.Report, repo *repository.Repository) finding.Report {
 	found := report.Findings
 	for _, f := range repo.Files() {
-		if f.Err == nil || f.Excluded || f.Err.Template {
+		if f.Err == nil || f.Excluded || f.Err.Template || f.Err.Reason.IsLimit() { // which limit-exceeded reports
 			continue
 		}
 		text, err := repo.ReadFile(f.Path)

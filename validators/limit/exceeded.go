@@ -62,8 +62,8 @@ spec:
 	Run:  exceeded,
 }
 
-// exceeded reports the Kustomizations and HelmReleases that go beyond a fixed limit. What is wrong
-// with a file itself, schema-invalid reports.
+// exceeded reports the Kustomizations and HelmReleases that go beyond a fixed limit. The files that
+// do are reported whatever rules run, and what else does by the rule that is about it.
 func exceeded(p *rule.Pass) {
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
@@ -74,16 +74,24 @@ func exceeded(p *rule.Pass) {
 			}
 		}
 		for _, r := range c.Releases {
-			if fixed := (*charts.LimitError)(nil); errors.As(r.Limit, &fixed) {
-				p.ReportBuilt(r.Object, finding.Finding{Message: fmt.Sprintf("%s was not checked: %s", r.Object, r.Unknown), Hint: rule.LimitHint}, "kind")
+			if isFixed(r.Limit) {
+				p.ReportBuilt(r.Object, rule.Exceeded(finding.Finding{}, r.Object.String(), r.Unknown), "kind")
+			}
+			if isFixed(r.ValuesLimit) {
+				p.ReportBuilt(r.Object, rule.Exceeded(finding.Finding{}, "the values of "+r.Object.String(), r.ValuesLimit.Error()), "spec", "values")
 			}
 		}
 	}
 }
 
+// isFixed says whether an error is a limit that was counted.
+func isFixed(err error) bool {
+	var limit *charts.LimitError
+	return errors.As(err, &limit)
+}
+
 func report(p *rule.Pass, k *reconcile.Kustomization, g reconcile.Gap) {
-	f := finding.Finding{File: g.File, Line: g.Line, Column: g.Column,
-		Message: fmt.Sprintf("Kustomization %s was not checked: %s", k, g.Message), Hint: rule.LimitHint}
+	f := rule.Exceeded(finding.Finding{File: g.File, Line: g.Line, Column: g.Column}, fmt.Sprintf("Kustomization %s", k), g.Message)
 	if k.Repo == p.Repo && k.Repo != nil {
 		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
 			return

@@ -1,12 +1,14 @@
 package sops
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -93,6 +95,7 @@ db:
   password: ${DB_PASSWORD}
 `}},
 	Run: func(p *rule.Pass) {
+		countedConfigs(p)
 		told := map[string]bool{}
 		eachSecret(p, func(o *repository.Object) {
 			if secrets.StateOfDocument(o.Document) == secrets.Encrypted {
@@ -120,20 +123,12 @@ db:
 				variables(p, file)
 			}
 		}
-		for _, file := range texts.Of(p).secrets {
+		all := texts.Of(p)
+		for _, file := range all.secrets {
 			stray(p, file)
 		}
-		tooLarge(p)
+		all.report(p)
 	},
-}
-
-// tooLarge tells of files that are not looked through.
-func tooLarge(p *rule.Pass) {
-	for _, f := range p.Repo.Files() {
-		if f.Err != nil && f.Err.Reason == repository.TooLarge && real(p, f.Path) {
-			p.Unresolved(f.Path, f.Err.Line, "whether a Secret stands in it in clear: it "+f.Err.Message)
-		}
-	}
 }
 
 // stray reports a Secret in a file that isn't named as YAML is, such as a copy that an editor
@@ -146,7 +141,11 @@ func stray(p *rule.Pass, file string) {
 	if err != nil {
 		return
 	}
-	for _, held := range secretsInText(data) {
+	held, err := secretsInText(data)
+	if limit := (*repository.Error)(nil); errors.As(err, &limit) && limit.Reason.IsLimit() && real(p, file) {
+		p.Report(rule.Exceeded(finding.Finding{File: file, Line: limit.Line, Column: limit.Column}, file, limit.Message))
+	}
+	for _, held := range held {
 		keys := likelyOf(held.clear)
 		if len(keys) == 0 || !real(p, file) && (repository.IsSetAside(file) || !repository.IsTemplate(file)) {
 			continue
@@ -165,13 +164,15 @@ type heldSecret struct {
 }
 
 // secretsInText are the Secrets in a text that is YAML, without those that SOPS encrypted.
-func secretsInText(text []byte) []heldSecret {
+func secretsInText(text []byte) (all []heldSecret, err error) {
 	repo, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield("text.yaml", text) }, repository.Options{})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	var all []heldSecret
 	for _, f := range repo.Files() {
+		if f.Err != nil {
+			err = f.Err
+		}
 		for _, d := range f.Documents {
 			for _, o := range secrets.Objects(d) {
 				if secrets.StateOfDocument(d) != secrets.Encrypted {
@@ -180,7 +181,7 @@ func secretsInText(text []byte) []heldSecret {
 			}
 		}
 	}
-	return all
+	return all, err
 }
 
 // wanted reports a file that a rule of .sops.yaml wants encrypted, or that is named as encrypted
@@ -328,10 +329,8 @@ func partialDocuments(p *rule.Pass, f *repository.File) {
 		case secrets.StateOfDocument(first) != secrets.Encrypted || slices.ContainsFunc(d.Objects, isSecret):
 			continue
 		}
-		values, known := secrets.ClearInDocument(d, first)
-		if !known {
-			p.Unresolved(f.Path, d.Line, "whether all values are encrypted: comments choose them")
-		}
+		values, err := secrets.ClearInDocument(d, first)
+		undecided(p, f.Path, d.Line, err)
 		what, object := "the file", finding.Object{}
 		if len(d.Objects) == 1 {
 			what, object = d.Objects[0].String(), rule.ObjectOf(d.Objects[0])
@@ -363,13 +362,24 @@ func partialFile(p *rule.Pass, file string) {
 	if err != nil || !secrets.IsEncrypted(file, data) || !real(p, file) {
 		return
 	}
-	values, known := secrets.ClearIn(file, data, secrets.Selection{})
-	if !known {
-		p.Unresolved(file, 0, "whether all values are encrypted: comments choose them")
-	}
+	values, err := secrets.ClearIn(file, data, secrets.Selection{})
+	undecided(p, file, 0, err)
 	for _, value := range values {
 		p.Report(finding.Finding{File: file, Line: value.Line, Column: value.Column, Secret: true,
 			Message: fmt.Sprintf("the file holds %q in clear beside encrypted values", value.Name), Hint: addedHint(file)})
+	}
+}
+
+// undecided says why it is not known whether all values of an encrypted file are, if it is not.
+func undecided(p *rule.Pass, file string, line int, err error) {
+	var limit *count.Error
+	var unread *repository.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &limit), errors.As(err, &unread) && unread.Reason.IsLimit():
+		p.Report(rule.Exceeded(finding.Finding{File: file, Line: line}, "the encryption of "+file, err.Error()))
+	default:
+		p.Unresolved(file, line, "whether all values are encrypted: "+err.Error())
 	}
 }
 
