@@ -146,9 +146,11 @@ func (s *Schema) violation(object, clean map[string]any, err *field.Error, opts 
 		p.Message = detail // such as: spec.url must be set
 	}
 	switch {
-	case err.Type == field.ErrorTypeInternal, strings.Contains(detail, "cost budget"), strings.Contains(detail, "cost exceeds limit"):
+	case strings.Contains(detail, "cost budget"), strings.Contains(detail, "cost exceeds limit"):
+		return Problem{Kind: Exceeded, Message: fmt.Sprintf("the rules of %s cost more than %d", s.GVK.Kind, objectCost)}
+	case err.Type == field.ErrorTypeInternal:
 		p.Kind = Unresolved
-		p.Message = name + ": the rules of " + s.GVK.Kind + " cost too much to be checked here"
+		p.Message = name + ": the rules of " + s.GVK.Kind + " cannot be evaluated here"
 		return p
 	case strings.HasPrefix(detail, "rule compile error:"), strings.HasPrefix(detail, "rule compiler initialization error:"):
 		p.Kind = Unresolved

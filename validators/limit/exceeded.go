@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -78,7 +80,7 @@ func exceeded(p *rule.Pass) {
 				p.ReportBuilt(r.Object, rule.Exceeded(finding.Finding{}, r.Object.String(), r.Unknown), "kind")
 			}
 			if isFixed(r.ValuesLimit) {
-				p.ReportBuilt(r.Object, rule.Exceeded(finding.Finding{}, "the values of "+r.Object.String(), r.ValuesLimit.Error()), "spec", "values")
+				p.ReportBuilt(r.Object, rule.Exceeded(finding.Finding{}, "the check of the values of "+r.Object.String(), r.ValuesLimit.Error()), "spec", "values")
 			}
 		}
 	}
@@ -101,4 +103,37 @@ func report(p *rule.Pass, k *reconcile.Kustomization, g reconcile.Gap) {
 		}
 	}
 	p.ReportIn(k.Cluster.Name, f)
+}
+
+// Note notes what goes beyond a fixed limit of the files and clusters that a command other than validate
+// looks at, so that it ends with an error as where a bound is measured.
+func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
+	refuse := func(kind, file string, line int, name, why string) {
+		bounds.Refuse(bounds.Unit{Kind: kind, File: file, Line: line, Name: name}, why)
+	}
+	for _, f := range repo.Files() {
+		if f.Err != nil && f.Err.Reason.IsLimit() {
+			refuse("file", f.Path, f.Err.Line, "", f.Err.Message)
+		}
+	}
+	for _, e := range repo.Beyond() {
+		refuse("file", e.Path, e.Line, "", e.Message)
+	}
+	for _, c := range fleet.Clusters {
+		for _, k := range c.Kustomizations {
+			for _, g := range k.Gaps {
+				if g.Kind == reconcile.Limit {
+					refuse("build", g.File, g.Line, fmt.Sprintf("Kustomization %s", k), g.Message)
+				}
+			}
+		}
+		for _, r := range c.Releases {
+			if isFixed(r.Limit) {
+				refuse("chart", r.Object.File, r.Object.Line, r.Object.String(), r.Unknown)
+			}
+			if isFixed(r.ValuesLimit) {
+				refuse("values check", r.Object.File, r.Object.Line, r.Object.String(), r.ValuesLimit.Error())
+			}
+		}
+	}
 }
