@@ -129,6 +129,14 @@ type Error struct {
 	Template bool
 }
 
+// Why is the message with a subject.
+func (e *Error) Why() string {
+	if strings.HasPrefix(e.Message, "the ") || strings.HasPrefix(e.Message, "it ") {
+		return e.Message
+	}
+	return "it " + e.Message
+}
+
 // Error gives file:line:column: message, leaving out what is 0.
 func (e *Error) Error() string {
 	at := e.Path

@@ -113,7 +113,7 @@ func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 	}
 	for _, f := range repo.Files() {
 		if f.Err != nil && f.Err.Reason.IsLimit() {
-			refuse("file", f.Path, f.Err.Line, "", f.Err.Message)
+			refuse("file", f.Path, f.Err.Line, "", f.Err.Why())
 		}
 	}
 	for _, e := range repo.Beyond() {
@@ -122,7 +122,7 @@ func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			for _, g := range k.Gaps {
-				if g.Kind == reconcile.Limit {
+				if file, ok := repo.File(g.File); g.Kind == reconcile.Limit && (!ok || file.Err == nil) {
 					refuse("build", g.File, g.Line, fmt.Sprintf("Kustomization %s", k), g.Message)
 				}
 			}

@@ -3,7 +3,6 @@ package rule
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -62,11 +61,7 @@ func unread(repo *repository.Repository) []finding.Finding {
 		if f.Err == nil || !f.Err.Reason.IsLimit() {
 			continue
 		}
-		why := f.Err.Message
-		if !strings.HasPrefix(why, "the ") { // a message with another subject is whole
-			why = "it " + why
-		}
-		all = append(all, Exceeded(finding.Finding{File: f.Path, Line: f.Err.Line, Column: f.Err.Column}, f.Path, why))
+		all = append(all, Exceeded(finding.Finding{File: f.Path, Line: f.Err.Line, Column: f.Err.Column}, f.Path, f.Err.Why()))
 	}
 	for _, e := range repo.Beyond() {
 		all = append(all, Exceeded(finding.Finding{File: e.Path, Line: e.Line}, e.Path, e.Message))
