@@ -17,16 +17,18 @@ import (
 // Exceeded is limit-exceeded. What was measured, rule.Run itself reports when all rules have run.
 var Exceeded = rule.Rule{
 	ID:       rule.LimitExceeded,
-	Title:    "a part of the repository takes more time or memory than it may, and was not checked",
+	Title:    "a part of the repository exceeds a bound, and was not checked",
 	Severity: finding.Error,
 	Why: `A validated repository may be a stranger's. So each unit of work (the build of a Kustomization, the rendering of a
 chart, the rules of a CustomResourceDefinition) may take a limited CPU time and memory, which grow with the size
-of the repository, and some sizes have fixed limits. No public repository that was tried comes near them.
+of the repository, and some counters have fixed limits: bytes, documents, aliases, digits of a number, the size of a
+regular expression, the cost of a rule and others (docs/security.md). No public repository that was tried reaches them.
 
 A unit that exceeds its bound is ended and was not checked: the other findings say nothing about it. That is an error,
 so that a change which is too large to be checked never passes as one without findings.`,
 	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository really
-needs more, pass --timeout and --memory: a unit may take a quarter of the timeout.`,
+needs more, pass --timeout and --memory: a unit may take a quarter of the timeout. A fixed limit stays: split what
+the message names.`,
 	Bad: []rule.Example{{Files: rule.FluxSync + `-- clusters/prod/again.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
