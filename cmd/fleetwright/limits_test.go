@@ -129,7 +129,10 @@ func chartLimits() map[string]limitCase {
 	for i := range 2 {
 		indexes += fmt.Sprintf("    - {kind: ConfigMap, name: v, valuesKey: k, targetPath: 'a[%d][65535]'}\n", i)
 	}
+	again := chart("{}", "", "HelmRelease flux-system/axxxxx was not checked: it is not rendered: charts bring HelmReleases more than 4 times in a row")
+	again.files["charts/a/templates/hr.yaml"] = hostileRelease("{{ .Release.Name }}x", "charts/a", "")
 	return map[string]limitCase{
+		"charts that bring releases":    again,
 		"a number of a chart's schema":  chart(`{"properties": {"a": {"maximum": 1e999}}}`, values, check+"a number with the exponent 999"),
 		"a pattern of a chart's schema": chart(`{"properties": {"a": {"pattern": "`+strings.Repeat("(a{900})", 90)+`"}}}`, values, check+"a regular expression"),
 		"indexes of a targetPath":       chart("{}", "  valuesFrom:\n"+indexes, "error: HelmRelease flux-system/a was not checked: it is not rendered: valuesFrom is not evaluated: "),

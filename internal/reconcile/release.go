@@ -156,6 +156,12 @@ func (r *releases) render(walkers []*walker) {
 		}
 		wg.Wait()
 	}
+	for _, w := range walkers {
+		for _, release := range w.newReleases() {
+			limit := &charts.LimitError{What: fmt.Sprintf("charts bring HelmReleases more than %d times in a row", mostRounds-1)}
+			release.Unknown, release.Limit = "it is not rendered: "+limit.What, limit
+		}
+	}
 }
 
 // newReleases are the HelmReleases of the cluster that are not taken up yet: of several of one
