@@ -126,7 +126,7 @@ func indexBombs() []hostileCase {
 			"clusters/one/ks.yaml":    fluxKs("app", "") + hostileRelease("a", "./charts/a", "  valuesFrom:\n"+small) + known,
 			"bootstrap/helmfile.yaml": helmfile("      - {name: a, value: b}\n"),
 		})), status: 2},
-		{name: "indexes in set", want: []string{"error: the bootstrap of bootstrap/helmfile.yaml was not checked: the indexes in its paths create more than 100000 elements"}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
+		{name: "indexes in set", want: []string{"error: the bootstrap of bootstrap/helmfile.yaml was not checked: ", "create more than 100000 elements"}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
 			"clusters/one/ks.yaml":    fluxKs("app", "") + hostileRelease("a", "./charts/a", ""),
 			"bootstrap/helmfile.yaml": helmfile(repeat(5000, func(i int) string { return fmt.Sprintf("      - {name: 'a[%d][65535]', value: b}\n", i) })),
 		})), status: 2},
