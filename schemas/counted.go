@@ -86,7 +86,7 @@ func (s *Schema) matchesTooMuch(object map[string]any) []Problem {
 	if err == nil {
 		return nil
 	}
-	return []Problem{{Kind: Invalid, Message: fmt.Sprintf("whether the schema of %s holds is not checked: %v", s.GVK.Kind, err)}}
+	return []Problem{{Kind: Exceeded, Message: fmt.Sprintf("the schema of %s: %v", s.GVK.Kind, err)}}
 }
 
 // bytesOf is the length of all texts in a value.

@@ -59,7 +59,25 @@ func (d describer) problem(err error) Problem {
 	p := Problem{Kind: Invalid, Path: full, Message: name + " " + message, Hint: hint,
 		Required: failed != nil && failed.Code() == openapi.RequiredFailCode,
 		blocking: failed != nil && isBlocking(failed.Code())}
+	if limit := beyond(failed, value); limit != nil {
+		p.Kind, p.Message, p.Hint = Exceeded, limit.Error(), ""
+	}
 	return d.unlessUnknown(p, name, value)
+}
+
+// beyond is the limit that a quantity goes beyond, nil where it goes beyond none.
+func beyond(failed *openapi.Validation, value any) error {
+	if text, isText := value.(string); isText && failed != nil && failed.Code() == openapi.InvalidTypeCode && wanted(failed) == quantityFormat {
+		return count.Number(text)
+	}
+	return nil
+}
+
+// wanted is the type that a value is not of.
+func wanted(e *openapi.Validation) string {
+	_, want, _ := strings.Cut(e.Error(), "must be of type ")
+	want, _, _ = strings.Cut(want, `: "`)
+	return want
 }
 
 // isBlocking says whether the API server doesn't look at the rules of an object
@@ -190,12 +208,8 @@ func (d describer) explain(e *openapi.Validation, value any) (message, hint stri
 }
 
 func (d describer) wrongType(e *openapi.Validation, value any) (message, hint string) {
-	_, want, _ := strings.Cut(e.Error(), "must be of type ")
-	want, _, _ = strings.Cut(want, `: "`)
+	want := wanted(e)
 	if _, isText := value.(string); isText && want != "" && !isJSONType(want) {
-		if limit := count.Number(fmt.Sprint(value)); want == quantityFormat && limit != nil {
-			return fmt.Sprintf("%smust be a quantity that can be evaluated: %v", d.quoted(value), limit), "write a quantity such as 500m, 2 or 4Gi"
-		}
 		if want == "byte" {
 			return d.quoted(value) + "must be base64", "encode it, or write it into stringData"
 		}

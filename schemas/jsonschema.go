@@ -74,7 +74,7 @@ var unjudged = []string{"if", "then", "else", "contains", "propertyNames", "depe
 
 func (r *resolver) resolve(m map[string]any, stack []string) (map[string]any, error) {
 	if r.nodes++; r.nodes > mostNodes {
-		return nil, fmt.Errorf("it has more than %d parts", mostNodes)
+		return nil, count.Errorf("it has more than %d parts", mostNodes)
 	}
 	for _, k := range unjudged {
 		if _, ok := m[k]; ok {

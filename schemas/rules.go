@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/count/calls"
 )
 
 // objectCost is what the rules in CEL may cost for one object, in the API server's cost units: it
@@ -104,13 +106,15 @@ func (s *Schema) violations(object, clean map[string]any, opts Options) []Proble
 	if err == nil {
 		err = reads.Check(clean, &count.Steps{})
 	}
-	if err != nil {
-		refused := s.unchecked(err.Error())
-		refused[0].Kind = Violation
-		return refused
+	if err != nil && !errors.Is(err, calls.ErrComposed) {
+		return []Problem{{Kind: Exceeded, Message: fmt.Sprintf("the rules of %s: %v", s.GVK.Kind, err)}}
 	}
 	compiled := s.rules()
-	if compiled.err != nil {
+	var measured *bounds.Error
+	switch {
+	case errors.As(compiled.err, &measured):
+		return nil // bounds.Exceeded names the schema
+	case compiled.err != nil:
 		return s.unchecked(compiled.err.Error())
 	}
 	errs, _ := compiled.validator.Validate(context.Background(), nil, s.structure, clean, nil, objectCost)
@@ -142,9 +146,11 @@ func (s *Schema) violation(object, clean map[string]any, err *field.Error, opts 
 		p.Message = detail // such as: spec.url must be set
 	}
 	switch {
-	case err.Type == field.ErrorTypeInternal, strings.Contains(detail, "cost budget"), strings.Contains(detail, "cost exceeds limit"):
+	case strings.Contains(detail, "cost budget"), strings.Contains(detail, "cost exceeds limit"):
+		return Problem{Kind: Exceeded, Message: fmt.Sprintf("the rules of %s cost more than %d", s.GVK.Kind, objectCost)}
+	case err.Type == field.ErrorTypeInternal:
 		p.Kind = Unresolved
-		p.Message = name + ": the rules of " + s.GVK.Kind + " cost too much to be checked here"
+		p.Message = name + ": the rules of " + s.GVK.Kind + " cannot be evaluated here"
 		return p
 	case strings.HasPrefix(detail, "rule compile error:"), strings.HasPrefix(detail, "rule compiler initialization error:"):
 		p.Kind = Unresolved

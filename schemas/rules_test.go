@@ -126,9 +126,12 @@ func TestDefinitionsAreEvaluatedAsTheAPIServerDoes(t *testing.T) {
 // TestRulesThatCannotBeEvaluated are no violations.
 func TestRulesThatCannotBeEvaluated(t *testing.T) {
 	const items = "{type: array, items: {type: integer}}"
-	for name, c := range map[string]struct{ rules, want string }{
-		"of a newer Kubernetes": {"[{rule: 'self.a.isGreen()'}]", "the object: a rule of Foo cannot be compiled by this version"},
-		"too costly":            {"[{rule: 'self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))'}]", "the object: the rules of Foo cost too much to be checked here"},
+	for name, c := range map[string]struct {
+		rules, want string
+		kind        ProblemKind
+	}{
+		"of a newer Kubernetes": {"[{rule: 'self.a.isGreen()'}]", "the object: a rule of Foo cannot be compiled by this version", Unresolved},
+		"too costly":            {"[{rule: 'self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))'}]", "the rules of Foo cost more than 300000", Exceeded},
 	} {
 		s, err := FromDefinition(gvk("example.com/v1", "Foo"), true,
 			object(t, "{type: object, x-kubernetes-validations: "+c.rules+", properties: {a: {type: integer}, l: "+items+"}}"))
@@ -141,7 +144,7 @@ func TestRulesThatCannotBeEvaluated(t *testing.T) {
 			o["l"] = append(list, int64(i))
 		}
 		found := s.Validate(o)
-		if len(found) != 1 || found[0].Kind != Unresolved || !found[0].Rule || found[0].Message != c.want {
+		if len(found) != 1 || found[0].Kind != c.kind || found[0].Rule != (c.kind == Unresolved) || found[0].Message != c.want {
 			t.Errorf("%s: got %v, want %q", name, found, c.want)
 		}
 	}

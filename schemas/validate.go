@@ -30,6 +30,9 @@ const (
 	// Unresolved is what only the cluster knows: a value that Flux substitutes
 	// before it is applied, a rule that cannot be evaluated here.
 	Unresolved ProblemKind = "unresolved"
+	// Exceeded is what is not judged, since it goes beyond a fixed limit of Fleetwright's. The
+	// message says why.
+	Exceeded ProblemKind = "exceeded"
 )
 
 // Problem is one thing that the API server would refuse.

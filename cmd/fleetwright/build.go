@@ -132,6 +132,9 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
 			_ = output.Printf(w, "%s: Kustomization %s: %s\n", position(f.File, f.Line, f.Column), k, f.Message)
 		}
 		for _, g := range k.Gaps {
+			if g.Kind == reconcile.Limit || g.Kind == reconcile.Exceeded {
+				continue // an error at the end
+			}
 			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s\n", position(g.File, g.Line, g.Column), k, g.Message)
 		}
 	}
@@ -144,7 +147,7 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
 			failed = true
 			_ = output.Printf(w, "%s: %s: value %s: %s\n", position(r.ValuePosition(problem.Path...)), r.Object, schemas.Field(problem.Path), problem.Message)
 		}
-		if r.Unknown != "" {
+		if r.Unknown != "" && r.Limit == nil {
 			_ = output.Printf(w, "%s: unresolved: %s: %s\n", position(r.Object.File, r.Object.Line, r.Object.Column), r.Object, r.Unknown)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/validators/limit"
 )
 
 // graphFlags say what the graph of clusters starts from.
@@ -76,6 +77,9 @@ func (g *graphFlags) reconcileAll(ctx context.Context, dir string, repo *reposit
 		return nil, err
 	}
 	fleet, err := reconcile.Reconcile(ctx, repo, o)
+	if err == nil {
+		limit.Note(repo, fleet)
+	}
 	return fleet, badGraph(err)
 }
 

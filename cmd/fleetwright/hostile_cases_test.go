@@ -107,7 +107,7 @@ func hostileCases() []hostileCase {
 func bombs() []hostileCase {
 	bomb := laughs(9)
 	return []hostileCase{
-		{name: "aliases in an object", want: []string{"error: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
+		{name: "aliases in an object", want: []string{"app/a.yaml:2:1: error: app/a.yaml was not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
 			"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: "+bomb+"\n"),
 		})},
 		{name: "aliases in patches", want: []string{"app/kustomization.yaml: error: Kustomization flux-system/app was not checked"}, make: files(map[string]string{
@@ -125,7 +125,7 @@ func bombs() []hostileCase {
 				"  sync: {kind: GitRepository, url: https://example.com/x, ref: main, path: clusters/one}\n  kustomize:\n    patches:\n      - target: {kind: Kustomization}\n        patch: |\n" +
 				"          apiVersion: v1\n          kind: Kustomization\n          metadata: {name: flux-system}\n          spec: " + bomb + "\n",
 		})},
-		{name: "aliases in plugins", want: []string{"error: the document's aliases", "was not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
+		{name: "aliases in plugins", want: []string{"error: app/g.yaml was not checked: the document's aliases", "Kustomization flux-system/inline was not checked: the document's aliases expand to more than 1000000 values"}, make: files(map[string]string{
 			"clusters/one/ks.yaml":   fluxKs("app", "") + fluxKs("inline", ""),
 			"app/kustomization.yaml": "generators: [g.yaml]\ntransformers: [g.yaml]\nvalidators: [g.yaml]\nconfigurations: [g.yaml]\ncrds: [g.yaml]\nopenapi: {path: g.yaml}\nreplacements: [{path: g.yaml}]\n",
 			"app/g.yaml":             "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nliterals: " + bomb + "\n",
@@ -198,10 +198,10 @@ func bombs() []hostileCase {
 				big(t, filepath.Join(repo, fmt.Sprintf("app/a%d.yaml", i)), configMap(fmt.Sprint("a", i), "  b: ["), "1,", 1_900_000)
 			}
 		}},
-		app("many keys", map[string]string{"a.yaml": configMap("a", repeat(300_000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))}, "app/a.yaml:2:1: error: the document has maps of too many keys"),
+		app("many keys", map[string]string{"a.yaml": configMap("a", repeat(300_000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))}, "app/a.yaml:2:1: error: app/a.yaml was not checked: the document has maps of too many keys"),
 		app("many keys in many maps", map[string]string{"a.yaml": repeat(20, func(j int) string {
 			return configMap(fmt.Sprint("a", j), repeat(4000, func(i int) string { return fmt.Sprintf("  k%d: v\n", i) }))
-		})}, "app/a.yaml:1:1: error: the maps up to here have too many keys"),
+		})}, "app/a.yaml:1:1: error: app/a.yaml was not checked: the maps up to here have too many keys"),
 		app("a long list", map[string]string{"a.yaml": thing("list: [" + strings.Repeat("1,", 900_000) + "]")}),
 		app("deep and wide", map[string]string{"a.yaml": configMap("a", repeat(2000, func(i int) string {
 			return fmt.Sprintf("  b%d: %s%s\n", i, strings.Repeat("{a: ", 180), strings.Repeat("}", 180))
@@ -499,7 +499,7 @@ func oddFiles() []hostileCase {
 				putFile(t, filepath.Join(repo, fmt.Sprintf("app/d%d/f%d.yaml", i/100, i)), nil)
 			}
 		}},
-		{name: "deep folders", want: []string{"folders nest deeper than 200"}, make: func(t *testing.T, repo, _ string) {
+		{name: "deep folders", want: []string{"was not checked: it is not read: folders nest deeper than 200 [limit-exceeded]"}, make: func(t *testing.T, repo, _ string) {
 			files(map[string]string{"clusters/one/ks.yaml": fluxKs("d", "")})(t, repo, "")
 			putFile(t, filepath.Join(repo, strings.Repeat("d/", 1500), "a.yaml"), []byte(configMap("a", "  b: c\n")))
 		}},

@@ -37,7 +37,7 @@ func quantityBombs() []hostileCase {
 			"crd.yaml": definition("{type: object, properties: {q: {type: string}, p: {type: string}}, x-kubernetes-validations: [{rule: \"isQuantity(self.q + self.p)\"}, {rule: \"quantity(self.q.replace('x', 'e')).isInteger()\"}]}"),
 			"a.yaml":   thing("q: \"1x-9999\"\np: \"99999\""),
 		})),
-		{name: "numbers in a chart's schema", want: []string{"a number with the exponent"}, make: files(chart(
+		{name: "numbers in a chart's schema", want: []string{"error: the check of the values of HelmRelease flux-system/a was not checked: the schema of the chart a: a number with the exponent"}, make: files(chart(
 			`{"properties": {`+strings.TrimSuffix(repeat(200, func(i int) string { return fmt.Sprintf(`"a%d": {"maximum": 1e1000000, "multipleOf": 1e-999999}, `, i) }), ", ")+`}}`,
 			"{"+strings.TrimSuffix(repeat(200, func(i int) string { return fmt.Sprintf("a%d: 1.5, ", i) }), ", ")+"}"))},
 	}
@@ -59,27 +59,27 @@ func patternBombs() []hostileCase {
 		return all
 	}
 	return []hostileCase{
-		{name: "repetitions in path_regex", want: []string{".sops.yaml:2:", "is not evaluated"}, make: files(sops("creation_rules:\n  - path_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
-		{name: "many rules of SOPS", want: []string{"the regular expressions up to here come to more than"}, make: files(sops(rules("encrypted_regex")))},
-		{name: "repetitions in encrypted_regex", want: []string{"which values are encrypted is not evaluated"}, make: files(sops("creation_rules:\n  - encrypted_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
+		{name: "repetitions in path_regex", want: []string{".sops.yaml:2:", ".sops.yaml was not checked: the path_regex is not evaluated"}, make: files(sops("creation_rules:\n  - path_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
+		{name: "many rules of SOPS", want: []string{"the regular expressions up to here come to more than 20000 instructions [limit-exceeded]"}, make: files(sops(rules("encrypted_regex")))},
+		{name: "repetitions in encrypted_regex", want: []string{".sops.yaml was not checked: which values are encrypted is not evaluated"}, make: files(sops("creation_rules:\n  - encrypted_regex: '" + nested + "'\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"))},
 		app("repetitions in a definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + repeat(30, func(i int) string { return fmt.Sprintf("s%d: {type: string, pattern: '%s'}, ", i, nested) }) + "}}"),
 			"a.yaml":   thing("s0: aaa\ns1: aaa"),
-		}, "a regular expression whose repetitions come to"),
+		}, "error: Thing flux-system/a was not checked: the CustomResourceDefinition in app/crd.yaml:2 cannot be used: a regular expression whose repetitions come to"),
 		app("many patterns in a definition", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {" + repeat(300, func(i int) string {
 				return fmt.Sprintf("s%d: {type: string, pattern: '^(a{1,%d}b?){1,9}$'}, ", i, 50+i%50)
 			}) + "}}"),
 			"a.yaml": thing("s0: aaa\ns1: aaa"),
-		}, "its patterns come to more than"),
+		}, "its patterns come to more than 200000 instructions [limit-exceeded]"),
 		app("a large pattern and a long text", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {s: {type: string, pattern: '^(a?){900}(b?){900}(c?){900}$'}}}"),
 			"a.yaml":   thing("s: " + strings.Repeat("a", 100_000)),
-		}, "error: whether the schema of Thing holds is not checked"),
+		}, "error: Thing flux-system/a was not checked: the schema of Thing: its regular expressions"),
 		app("repetitions in a rule", map[string]string{
 			"crd.yaml": definition("{type: object, properties: {p: {type: string}}, x-kubernetes-validations: [{rule: \"'aaa'.matches(self.p)\"}, {rule: \"self.p.matches('" + strings.Repeat("(a{900})", 90) + "')\"}]}"),
 			"a.yaml":   thing("p: '" + nested + "'"),
-		}, "the rules of Thing are not checked"),
+		}, "error: Thing flux-system/a was not checked: the rules of Thing: "),
 		{name: "repetitions in targets", want: []string{"what a patch or replacement selects is not evaluated"}, make: files(map[string]string{
 			"clusters/one/ks.yaml":   fluxKs("app", "") + fluxKs("own", "  patches:\n    - target: {kind: ConfigMap, name: '"+nested+"'}\n      patch: |\n        - {op: remove, path: /data}\n") + fluxKs("replaced", ""),
 			"app/kustomization.yaml": "resources: [a.yaml]\npatches:\n  - target: {name: '" + nested + "'}\n    patch: |\n      - {op: remove, path: /data}\n", "app/a.yaml": configMap("a", "  b: c\n"),
@@ -115,7 +115,7 @@ func indexBombs() []hostileCase {
 		return "repositories: []\nreleases:\n  - name: a\n    namespace: flux-system\n    chart: ../charts/a\n    version: 1.0.0\n    set:\n" + set
 	}
 	return []hostileCase{
-		{name: "indexes of targetPaths", want: []string{"create more than 100000 elements"}, make: files(with(map[string]string{
+		{name: "indexes of targetPaths", want: []string{"error: HelmRelease flux-system/a was not checked: ", "create more than 100000 elements"}, make: files(with(map[string]string{
 			"clusters/one/ks.yaml": fluxKs("app", "") + hostileRelease("a", "./charts/a", "  valuesFrom:\n"+references) + known,
 		}))},
 		{name: "indexes of targetPaths in a comparison", want: []string{`the targetPath "a[0][65535]" is not evaluated`}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
@@ -126,7 +126,7 @@ func indexBombs() []hostileCase {
 			"clusters/one/ks.yaml":    fluxKs("app", "") + hostileRelease("a", "./charts/a", "  valuesFrom:\n"+small) + known,
 			"bootstrap/helmfile.yaml": helmfile("      - {name: a, value: b}\n"),
 		})), status: 2},
-		{name: "indexes in set", want: []string{"create more than 100000 elements"}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
+		{name: "indexes in set", want: []string{"error: the bootstrap of bootstrap/helmfile.yaml was not checked: ", "create more than 100000 elements"}, runs: []string{"bootstrap verify"}, make: files(with(map[string]string{
 			"clusters/one/ks.yaml":    fluxKs("app", "") + hostileRelease("a", "./charts/a", ""),
 			"bootstrap/helmfile.yaml": helmfile(repeat(5000, func(i int) string { return fmt.Sprintf("      - {name: 'a[%d][65535]', value: b}\n", i) })),
 		})), status: 2},

@@ -58,6 +58,7 @@ func (r *reader) all(files []string) (map[string][]*release, error) {
 // the file, of which nothing can be told.
 func (r *reader) measured(file string, evaluate func() ([]*release, error)) (releases []*release, err error) {
 	unit := bounds.Unit{Kind: "bootstrap", File: file}
+	r.unit = unit
 	err = bounds.Do(unit, func() (err error) {
 		releases, err = evaluate()
 		return err

@@ -10,6 +10,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -67,6 +68,22 @@ type helmRelease struct {
 
 const maxHelmReleases = 20_000
 
+// unit is the HelmRelease as what is compared.
+func (h *helmRelease) unit() bounds.Unit {
+	return bounds.Unit{Kind: "comparison", File: h.file, Line: h.line, Name: h.applied.String()}
+}
+
+// room says whether there are fewer HelmReleases than are compared, and notes that one is not.
+func (h *helmRelease) room(among []*helmRelease) bool {
+	if len(among) < maxHelmReleases {
+		return true
+	}
+	if len(among) == maxHelmReleases {
+		bounds.Refuse(bounds.Unit{Kind: "comparison", Name: "HelmReleases"}, fmt.Sprintf("there are more than %d", maxHelmReleases))
+	}
+	return false
+}
+
 func newGit(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) *git {
 	g := &git{ctx: ctx, repo: repo, fleet: fleet, placed: map[*reconcile.Object]*value{}, made: map[*reconcile.Cluster][]*reconcile.Object{},
 		charts: map[*helmRelease]chart{}, folders: map[string][]*helmRelease{}, comments: map[string][]finding.Comment{}}
@@ -88,10 +105,10 @@ func newGit(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	}
 	g.plain = reconcile.Plain(repo)
 	for _, o := range g.plain {
-		if o.Group != helmGroup || o.Kind != "HelmRelease" || reached[o.Source] || len(g.orphans) >= maxHelmReleases {
+		if o.Group != helmGroup || o.Kind != "HelmRelease" || reached[o.Source] {
 			continue
 		}
-		if h := newHelmRelease(o); !h.isFragment() {
+		if h := newHelmRelease(o); !h.isFragment() && h.room(g.orphans) {
 			h.orphan = true
 			g.orphans = append(g.orphans, h)
 		}

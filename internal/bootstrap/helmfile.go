@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"dario.cat/mergo"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -94,6 +96,13 @@ type reader struct {
 
 const maxFilesOfHelmfile = 200
 
+// tooMany notes that a helmfile builds upon or calls more files than are read, and returns that as an error.
+func (r *reader) tooMany() error {
+	why := fmt.Sprintf("it builds upon, or calls, other helmfiles more than %d times", maxFilesOfHelmfile)
+	bounds.Refuse(r.unit, why)
+	return errors.New(why)
+}
+
 // helmfile reads a helmfile with its bases, as a root or called by another with
 // the environment that the caller gives. What cannot be read of it is left out;
 // the reasons are in problems of the releases that it concerns.
@@ -163,7 +172,11 @@ func (r *reader) withBases(own *helmfile, env *environment) *helmfile {
 	var layers []*helmfile
 	for _, base := range own.bases {
 		p, local := repository.Join(own.dir, base.value)
-		if r.budget--; !local || r.budget < 0 {
+		if r.budget--; r.budget < 0 {
+			own.refuseIf(false, base.place, r.tooMany().Error())
+			continue
+		}
+		if !local {
 			own.refuseIf(false, base.place, "the base "+base.value+" is not in the repository")
 			continue
 		}
@@ -371,6 +384,9 @@ func parseText(file, data string) ([]*yaml.Node, error) {
 	var nodes []*yaml.Node
 	for _, d := range f.Documents {
 		nodes = append(nodes, d.Root())
+	}
+	if f.Err != nil && f.Err.Reason.IsLimit() {
+		bounds.Refuse(bounds.Unit{Kind: "text", File: file, Line: f.Err.Line}, f.Err.Message)
 	}
 	if f.Err != nil {
 		return nodes, &syntaxError{file, f.Err.Line, f.Err.Message}

@@ -99,7 +99,10 @@ func (r *reader) releases(file string, within []string, inherited, override *env
 
 // nested evaluates a helmfile that another calls.
 func (r *reader) nested(h *helmfile, c call, file string, within []string) ([]*release, error) {
-	if r.budget--; r.budget < 0 || slices.Contains(within, file) {
+	if r.budget--; r.budget < 0 {
+		return nil, r.tooMany()
+	}
+	if slices.Contains(within, file) {
 		return nil, fmt.Errorf("%s contains a recursion into the same sub-helmfile", within[len(within)-1])
 	}
 	var env *environment

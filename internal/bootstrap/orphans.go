@@ -1,10 +1,12 @@
 package bootstrap
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -123,7 +125,11 @@ func (g *git) foldersOf(h *helmRelease) []string {
 // topFolder is the outermost folder whose kustomization leads to a file.
 func (g *git) topFolder(file string) (string, bool) {
 	at := file
-	for range 50 {
+	for n := 0; ; n++ {
+		if n == mostOuter {
+			bounds.Refuse(bounds.Unit{Kind: "comparison", File: file}, fmt.Sprintf("more than %d kustomizations list each other around it", mostOuter))
+			break
+		}
 		i := slices.IndexFunc(g.repo.Kustomizes(), func(k *repository.Kustomize) bool {
 			return k.Spec != nil && !k.Component && k.Dir != at && slices.ContainsFunc(k.Spec.Resources, func(ref string) bool {
 				p, ok := repository.Join(k.Dir, ref)
@@ -138,9 +144,15 @@ func (g *git) topFolder(file string) (string, bool) {
 	return at, at != file
 }
 
+// mostOuter is how many kustomizations list each other around a file, at most.
+const mostOuter = 50
+
 // appliedBy are the HelmReleases that a folder makes of one in a file.
 func (g *git) appliedBy(folder string, h *helmRelease) []*helmRelease {
 	built, done := g.folders[folder]
+	if !done && len(g.folders) >= mostFolders {
+		bounds.Refuse(bounds.Unit{Kind: "build", Name: "folders that no cluster applies"}, fmt.Sprintf("there are more than %d with HelmReleases of the bootstrap, %s among them", mostFolders, folder))
+	}
 	if !done && len(g.folders) < mostFolders {
 		if fleet, err := reconcile.Reconcile(g.ctx, g.repo, g.options(folder)); err == nil {
 			built = helmReleasesOf(fleet)
@@ -177,7 +189,7 @@ func helmReleasesOf(fleet *reconcile.Fleet) []*helmRelease {
 				return k != o.Kustomization && leadsTo(o.Kustomization, k)
 			})
 			h := newHelmRelease(o)
-			if !again && !h.isFragment() && len(all) < maxHelmReleases {
+			if !again && !h.isFragment() && h.room(all) {
 				all = append(all, h)
 			}
 		}

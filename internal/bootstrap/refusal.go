@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap/state"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 )
 
 // phase is a step of helmfile's: it goes through all files and releases in one
@@ -151,7 +152,11 @@ const maxChecked = 5000
 // that it doesn't know, a type that doesn't fit. What stands for an unknown value
 // has no type.
 func (r *reader) checkFields(h *helmfile, source string, offset int, original func(int) int) {
-	if strings.Contains(source, markOpen) || strings.Count(source, ":") > maxChecked {
+	if strings.Contains(source, markOpen) {
+		return
+	}
+	if strings.Count(source, ":") > maxChecked {
+		bounds.Refuse(r.unit, fmt.Sprintf("a part of it has more than %d fields", maxChecked))
 		return
 	}
 	// Worlds often render the same text.

@@ -143,6 +143,7 @@ func (r *reader) inOneWorld(h *helmfile, raw *rawRelease) *release {
 	r.reads = out.reads
 	whole, err := h.inherited(raw)
 	if err != nil {
+		r.exceed(err)
 		if out.refused = err.Error(); !isUndecided(err) {
 			out.refused = "helmfile refuses the release: " + out.refused
 		}

@@ -46,7 +46,7 @@ func (g *git) addResourceSets() {
 			}
 			reached[o.Source] = true
 			for _, made := range g.expand(o) {
-				if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && len(g.releases) < maxHelmReleases {
+				if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.room(g.releases) {
 					h.set = o
 					g.releases = append(g.releases, h)
 				}
@@ -59,7 +59,7 @@ func (g *git) addResourceSets() {
 		}
 		for _, made := range g.expand(o) {
 			g.plain = append(g.plain, made)
-			if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && len(g.orphans) < maxHelmReleases {
+			if h := newHelmRelease(made); isHelmRelease(made) && !h.isFragment() && h.room(g.orphans) {
 				h.set, h.orphan = o, true
 				g.orphans = append(g.orphans, h)
 			}
@@ -83,6 +83,7 @@ func (g *git) expand(o *reconcile.Object) []*reconcile.Object {
 	x := &expansion{git: g, resourceSet: set, whole: g.object(o), seen: map[reconcile.Identity]bool{}}
 	work := func() error { x.run(); return nil }
 	unit := bounds.Unit{Kind: "document", File: o.File, Line: o.Line, Name: fmt.Sprintf("ResourceSet %s/%s", o.Namespace, o.Name)}
+	g.setEngine.unit = unit
 	if err := bounds.Do(unit, work); err != nil {
 		x.fail(err)
 	}
@@ -148,7 +149,9 @@ func (x *expansion) inputs(spec *value) ([]map[string]any, string) {
 		return []map[string]any{nil}, ""
 	}
 	if len(list.items) > maxInputs {
-		return nil, fmt.Sprintf("it has more than %d inputs", maxInputs)
+		because := fmt.Sprintf("it has more than %d inputs", maxInputs)
+		bounds.Refuse(x.setEngine.unit, because)
+		return nil, because
 	}
 	var all []map[string]any
 	for _, item := range list.items {
@@ -284,7 +287,12 @@ func placedLike(v, written *value, at place) *value {
 // add adds an object, the first of its name. Exclude says that an annotation can leave it out.
 func (x *expansion) add(v *value, exclude bool) {
 	plain, isMap := v.plain().(map[string]any)
-	if len(x.objects) >= maxMade || !isMap {
+	if len(x.objects) >= maxMade && isMap {
+		x.because = fmt.Sprintf("it makes more than %d objects", maxMade)
+		bounds.Refuse(x.setEngine.unit, x.because)
+		return
+	}
+	if !isMap {
 		return
 	}
 	annotations, _ := fieldOf(plain, "metadata", "annotations").(map[string]any)

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/count"
 )
 
 // Bounds of templates, their texts and their output: exact, and cheap to count. A real values
@@ -51,6 +54,8 @@ type engine struct {
 	seen int
 	// certain says that the last template met no mark.
 	certain bool
+	// unit is what is evaluated.
+	unit bounds.Unit
 	// checked are what helmfile says of the fields of texts, by their digests.
 	checked map[[sha256.Size]byte]error
 
@@ -159,12 +164,26 @@ func (e *engine) render(dir, text string, data any) (string, error) {
 	r.dir, r.root, r.depth, r.rewritten, r.out, r.log, r.blocked = dir, nil, 0, map[*parse.Tree]bool{}, nil, nil, nil
 	seen := e.seen
 	out, err := r.run(text, data)
+	e.exceed(err)
 	e.certain = e.seen == seen
 	if err != nil && len(r.blocked) > 0 && strings.Contains(err.Error(), "in type string") {
 		// A field of what could not be read.
 		err = &unknownError{r.blocked[0]}
 	}
 	return out, err
+}
+
+// exceed notes that what is evaluated goes beyond a bound of this evaluation, where an error says so.
+func (e *engine) exceed(err error) {
+	var limit *count.Error
+	for _, bound := range ownBounds {
+		if errors.Is(err, bound) {
+			bounds.Refuse(e.unit, bound.Error())
+		}
+	}
+	if errors.As(err, &limit) {
+		bounds.Refuse(e.unit, limit.Error())
+	}
 }
 
 // rendering is the evaluation of one template and of what it includes. It is not

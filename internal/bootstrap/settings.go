@@ -92,6 +92,7 @@ func (e *evaluation) addSetting(l *layered, s setting) {
 		given = e.mark(mark{reason: "values come from a secret store (ref+…)"})
 	}
 	if err := l.created.AddLine(s.name, given); err != nil {
+		e.exceed(err)
 		l.addUnknown(mark{reason: fmt.Sprintf("%s is not evaluated: %v", s.field, err)})
 		return
 	}
@@ -119,6 +120,7 @@ func (e *evaluation) addSettingFile(l *layered, s setting) {
 		return
 	}
 	if err := l.created.Add(s.name); err != nil {
+		e.exceed(err)
 		l.addUnknown(mark{reason: fmt.Sprintf("%s is not evaluated: %v", s.field, err)})
 		return
 	}

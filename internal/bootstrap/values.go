@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -170,6 +171,7 @@ func (g *git) addReference(m *merging, h *helmRelease, ref *value) {
 		return
 	}
 	if err := m.created.Add(target.value); err != nil {
+		bounds.Refuse(h.unit(), err.Error())
 		m.unknownLayer(mark{reason: fmt.Sprintf("the targetPath %q is not evaluated: %v", shortened(target.value), err)})
 		return
 	}

@@ -14,6 +14,7 @@ package bounds
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -46,6 +47,8 @@ type Error struct {
 	What string `json:"what"` // what was exceeded: "takes more than 400ms of CPU time"
 	// Left counts the units that were not begun; 0 for a unit that exceeded its own bound.
 	Left int `json:"-"`
+	// Counted says that a counter exceeded its fixed limit: nothing was measured.
+	Counted bool `json:"-"`
 }
 
 func (e *Error) Error() string { return "the " + e.Unit.String() + " " + e.What }
@@ -62,6 +65,32 @@ func Do(u Unit, work func() error) error {
 		return work()
 	}
 	return m.do(u, work)
+}
+
+// counted begins What of a unit that was not checked since a counter exceeds its limit.
+const counted = "was not checked: "
+
+// Why is what Error says, without the unit where a counter exceeded its limit.
+func (e *Error) Why() string {
+	if e.Counted {
+		return strings.TrimPrefix(e.What, counted)
+	}
+	return e.Error()
+}
+
+// Refuse notes that a unit is not begun, or not finished, since a counter exceeds its fixed limit, and
+// returns the error. Exceeded returns it from then on.
+func Refuse(u Unit, why string) *Error {
+	what := counted + why
+	e := &Error{Unit: u, What: what, Counted: true}
+	if m := current.Load(); m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if known := m.met[u]; known == nil || known.Counted && what < known.What {
+			m.met[u] = e // the same one, whichever comes first
+		}
+	}
+	return e
 }
 
 // Grow adds bytes of input to those that the bounds of units and of the run grow with.

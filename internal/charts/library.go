@@ -133,8 +133,11 @@ func versions(books []*book) []string {
 
 // dependency is one that a chart declares and doesn't hold, nil where it is not at hand.
 func (l *Library) dependency(d *chart.Dependency, depth int) (*Chart, error) {
-	if l == nil || depth > mostSubcharts/2 {
+	if l == nil {
 		return nil, nil
+	}
+	if depth > mostSubcharts/2 {
+		return nil, limitf("charts depend on each other more than %d times", mostSubcharts/2)
 	}
 	l.once.Do(l.index)
 	if b := pick(l.books[d.Name], d.Version); b != nil && l.err == nil {
@@ -217,7 +220,7 @@ func walkFolder(dir string, visit func(metadata []byte, b *book) error) error {
 	seen := 0
 	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if seen++; seen > mostBooks {
-			return fmt.Errorf("more than %d files and folders", mostBooks)
+			return limitf("the folder of charts %s holds more than %d files and folders", dir, mostBooks)
 		}
 		switch {
 		case err != nil && p == ".":

@@ -40,8 +40,10 @@ type Result struct {
 	Manifests, Definitions []Manifest
 	// Problems are values that the chart's schema refuses; then nothing is rendered.
 	Problems []Problem
-	// Undecided is why the values were not checked against the schema, if they were not.
+	// Undecided is why the values were not checked against the schema, if they were not, and Limit the
+	// bound for which they weren't, a *LimitError or a *bounds.Error.
 	Undecided string
+	Limit     error
 }
 
 // Render renders a HelmRelease. There always is a result. An error is a *LimitError, a *bounds.Error
@@ -63,10 +65,15 @@ func Render(ctx context.Context, r Request) (*Result, error) {
 
 // undecided says whether an error says nothing about what Flux would do.
 func undecided(err error) bool {
+	var unknown *UnknownError
+	return limited(err) || errors.As(err, &unknown)
+}
+
+// limited says whether an error is a bound of Fleetwright's.
+func limited(err error) bool {
 	var limit *LimitError
 	var exceeded *bounds.Error
-	var unknown *UnknownError
-	return errors.As(err, &limit) || errors.As(err, &exceeded) || errors.As(err, &unknown)
+	return errors.As(err, &limit) || errors.As(err, &exceeded)
 }
 
 func (r Request) render(ctx context.Context, result *Result) error {
@@ -88,6 +95,8 @@ func (r Request) render(ctx context.Context, result *Result) error {
 			return err
 		})
 		switch {
+		case err != nil && limited(err):
+			result.Limit = err
 		case err != nil && undecided(err):
 			result.Undecided = r.Values.masked(err.Error())
 		case err != nil || len(result.Problems) > 0:

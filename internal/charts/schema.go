@@ -81,13 +81,16 @@ func check(text []byte, values map[string]any) (problems []Problem, err error) {
 	if err := count.Numbers(document); err != nil {
 		return nil, limitf("%v", err)
 	}
-	compiler := jsonschema.NewCompiler()
+	compiler, patterns := jsonschema.NewCompiler(), patterns{}
 	compiler.UseLoader(nothing{})
-	compiler.UseRegexpEngine(pattern)
+	compiler.UseRegexpEngine(patterns.compile)
 	if err := compiler.AddResource(schemaAddress, document); err != nil {
 		return nil, err
 	}
 	compiled, err := compiler.Compile(schemaAddress)
+	if patterns.limit != nil {
+		return nil, limitf("%v", patterns.limit)
+	}
 	if err != nil {
 		if missing := (*jsonschema.LoadURLError)(nil); errors.As(err, &missing) {
 			return nil, &UnknownError{fmt.Sprintf("it refers to %q, which is not read", missing.URL)}
@@ -112,9 +115,15 @@ type nothing struct{}
 // Load refuses.
 func (nothing) Load(string) (any, error) { return nil, errors.New("it is not read") }
 
-func pattern(text string) (jsonschema.Regexp, error) {
+// patterns compiles the regular expressions of a schema.
+type patterns struct {
+	limit *count.Error // that one of them goes beyond
+}
+
+func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	re, err := count.Compile(text)
 	if err != nil {
+		errors.As(err, &p.limit)
 		return nil, err
 	}
 	return re, nil

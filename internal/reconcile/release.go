@@ -48,8 +48,9 @@ type Release struct {
 	// *bounds.Error; nil where it goes beyond none. Unknown says the same in words.
 	Limit error
 	// Unchecked is why the values were not checked against the chart's schema, "" where they
-	// were, or there is none.
-	Unchecked string
+	// were, or there is none. ValuesLimit is the bound for which they weren't, as Limit is.
+	Unchecked   string
+	ValuesLimit error
 
 	spec  *helmv2.HelmRelease
 	chart *charts.Chart
@@ -154,6 +155,12 @@ func (r *releases) render(walkers []*walker) {
 			wg.Go(w.walk)
 		}
 		wg.Wait()
+	}
+	for _, w := range walkers {
+		for _, release := range w.newReleases() {
+			limit := &charts.LimitError{What: fmt.Sprintf("charts bring HelmReleases more than %d times in a row", mostRounds-1)}
+			release.Unknown, release.Limit = "it is not rendered: "+limit.What, limit
+		}
 	}
 }
 
@@ -458,7 +465,7 @@ func (release *Release) render(r *releases, w *walker) {
 		one.result, one.err = charts.Render(r.ctx, charts.Request{Release: release.spec, Chart: release.chart, Values: release.values,
 			Capabilities: charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}, Decode: valueOf, Unit: one.of.unit("")})
 	})
-	release.Problems, release.Unchecked = one.result.Problems, one.result.Undecided
+	release.Problems, release.Unchecked, release.ValuesLimit = one.result.Problems, one.result.Undecided, one.result.Limit
 	if one.err == nil {
 		release.addObjects(w, one.result)
 	}

@@ -2,6 +2,8 @@ package repository
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -28,10 +30,15 @@ type ignore struct {
 	cost, spent int
 	// plain remembers the names that no default pattern matches.
 	plain map[string]bool
+	// beyond says that the files go beyond a limit: why, and which file does, the first one that was
+	// added where they do together.
+	beyond, first string
+	where         string
 }
 
-// What goes beyond these is no pattern, so that more is validated, not less: the files come
-// from a repository that nobody trusts, and each pattern is tried on each file.
+// The files come from a repository that nobody trusts, and each pattern is tried on each file. Where they
+// go beyond these, only the defaults count, so that more is validated, not less: a pattern that is left out
+// may take a file back that another one leaves out.
 const (
 	mostPatterns = 500
 	mostPattern  = 1000
@@ -53,16 +60,37 @@ func (i *ignore) add(dir string, data []byte) {
 	if dir != "." {
 		domain = strings.Split(dir, "/")
 	}
+	i.first = cmp.Or(i.first, dir)
 	var kept []byte
 	for line := range bytes.Lines(data) {
 		if len(line) <= mostPattern {
 			kept = append(kept, line...)
+		} else if line[0] != '#' {
+			i.exceed(dir, fmt.Sprintf("has a pattern of more than %d characters", mostPattern))
 		}
 	}
 	room := mostPatterns - (len(i.patterns) - i.control)
 	added := sourceignore.ReadPatterns(bytes.NewReader(kept), domain)
+	if len(added) > room {
+		i.exceed(dir, fmt.Sprintf("has more than %d patterns with the files before it", mostPatterns))
+	}
 	i.patterns = append(i.patterns, added[:min(len(added), room)]...)
 	i.cost += len(kept) + 10*len(added)
+}
+
+// exceed notes that the file in a folder goes beyond a limit, and why.
+func (i *ignore) exceed(dir, why string) {
+	if i.beyond == "" {
+		i.beyond, i.where = why, dir
+	}
+}
+
+// exceeded is the limit that the files go beyond, nil where they go beyond none.
+func (i *ignore) exceeded() *Error {
+	if i.beyond == "" {
+		return nil
+	}
+	return &Error{Reason: TooLarge, Path: path.Join(i.where, sourceIgnore), Message: "it " + i.beyond + ": only Flux's own patterns count"}
 }
 
 // matches says whether source-controller leaves out a file.
@@ -73,7 +101,10 @@ func (i *ignore) matchesFolder(dir string) bool { return i.match(dir, true) }
 
 func (i *ignore) match(name string, isDir bool) bool {
 	elements := strings.Split(name, "/")
-	if i.spent += i.cost * len(elements); len(i.patterns) == i.control || i.spent > mostSpent {
+	if i.spent += i.cost * len(elements); i.spent > mostSpent {
+		i.exceed(i.first, "takes too many comparisons, with the others, for the files of the repository")
+	}
+	if len(i.patterns) == i.control || i.beyond != "" {
 		return !i.allPlain(elements) && sourceignore.NewMatcher(i.defaults).Match(elements, isDir)
 	}
 	return sourceignore.NewMatcher(i.patterns).Match(elements, isDir)

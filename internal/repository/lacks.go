@@ -16,7 +16,7 @@ type untracked struct {
 	mu      sync.Mutex // matching counts what it costs
 }
 
-// mostIgnoreBytes bounds the .gitignore files of a repository that are read.
+// mostIgnoreBytes bounds the .gitignore files of a repository that are read, and each .sourceignore.
 const mostIgnoreBytes = 1 << 20
 
 // Lacks says that there is neither a file nor a folder at a path, Flux sees it or not, and that

@@ -212,3 +212,32 @@ spec:
 		}
 	}
 }
+
+// TestLinesHideOnce: of a line with several values, all from the first one on is hidden, once.
+func TestLinesHideOnce(t *testing.T) {
+	const flow = "stringData: {a: tr0ub4dor-and-3, b: tr0ub4dor-and-4, c: x}"
+	for name, c := range map[string]struct{ text, want string }{
+		"a Secret":             {"apiVersion: v1\nkind: Secret\n" + flow + "\n", "stringData: <hidden>"},
+		"a resource of a set":  {"apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nspec:\n  resources:\n    - {kind: Secret, apiVersion: v1, stringData: {a: << inputs.a >>, b: tr0ub4dor-and-3}, type: Opaque}\n", "{kind: Secret, apiVersion: v1, stringData: <hidden>"},
+		"a resource's values":  {"apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nspec:\n  resources:\n    - {password: a1, token: b2, spec: {password: tr0ub4dor-and-3}}\n", "- {password: <hidden>"},
+		"values in a sequence": {"apiVersion: v1\nkind: ConfigMap\nspec: [{password: tr0ub4dor-and-3}, {token: tr0ub4dor-and-4}]\n", "spec: [{password: <hidden>"},
+		"a patch": {"apiVersion: v1\nkind: ConfigMap\nspec: [{op: add, path: /data/a, value: x}, {op: add, path: /data/b, value: tr0ub4dor-and-4}]\n",
+			"spec: [{op: add, path: /data/a, value: <hidden>"},
+	} {
+		r := inMemory(t, "-- a.yaml --\n"+c.text, Limits{})
+		found := false
+		for n := 1; ; n++ {
+			line, ok := r.Lines().Line("a.yaml", n)
+			if !ok {
+				break
+			}
+			found = found || strings.HasSuffix(line, c.want)
+			if strings.Count(line, "<hidden>") > 1 || strings.Contains(line, "<h<") || strings.Contains(line, "tr0ub4dor") {
+				t.Errorf("%s: line %d is %q", name, n, line)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no line ends in %q", name, c.want)
+		}
+	}
+}

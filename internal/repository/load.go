@@ -124,7 +124,7 @@ func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err 
 			return nil
 		case d.IsDir() && strings.Count(p, "/") >= limits.Depth:
 			// Each file in it costs as many steps as it is deep.
-			found = append(found, entry{path: p, err: fmt.Errorf("folders nest deeper than %d", limits.Depth)})
+			found = append(found, entry{path: p, err: &Error{Reason: TooDeep, Message: fmt.Sprintf("is not read: folders nest deeper than %d", limits.Depth)}})
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
@@ -148,7 +148,7 @@ func walk(dir *os.Root, limits Limits) (found []entry, odd map[string]bool, err 
 func load(found []entry, keep, src source, limits Limits) *Repository {
 	r := &Repository{src: keep, limits: limits, paths: make(map[string]int64, len(found)), charts: map[string]bool{}, hidden: map[string]bool{}}
 	r.untracked = sync.OnceValue(r.findUntracked)
-	ignores := map[string][]byte{}
+	ignores, large := map[string][]byte{}, []string{}
 	for _, e := range found {
 		if e.err != nil {
 			continue
@@ -156,14 +156,20 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 		r.paths[e.path] = e.size
 		switch path.Base(e.path) {
 		case sourceignore.IgnoreFile:
-			if data, err := src.read(e.path, 1<<20); err == nil {
+			data, err := src.read(e.path, mostIgnoreBytes)
+			if err == nil {
 				ignores[path.Dir(e.path)] = data
+			} else if e.size > mostIgnoreBytes {
+				large = append(large, path.Dir(e.path))
 			}
 		case "Chart.yaml":
 			r.charts[path.Dir(e.path)] = true
 		}
 	}
 	ignore := newIgnore()
+	for _, dir := range large {
+		ignore.exceed(dir, "is larger than "+megabytes(mostIgnoreBytes))
+	}
 	for _, dir := range slices.Sorted(maps.Keys(ignores)) {
 		ignore.add(dir, ignores[dir])
 	}
@@ -184,6 +190,7 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 		j.file.Excluded = r.hidden[j.file.Path] || ignore.matches(j.file.Path)
 		r.files = append(r.files, j.file)
 	}
+	r.beyond = ignore.exceeded()
 	r.index()
 	return r
 }
@@ -219,7 +226,9 @@ func documents(found []entry, limits Limits) []*job {
 			continue
 		}
 		f := &File{Path: e.path, Size: e.size}
-		switch {
+		switch limit := (*Error)(nil); {
+		case errors.As(e.err, &limit):
+			f.Err = &Error{Reason: limit.Reason, Path: e.path, Message: limit.Message}
 		case e.err != nil:
 			f.Err = &Error{Reason: Unreadable, Path: e.path, Message: "cannot be read: " + cause(e.err)}
 		case e.size > limits.FileBytes:

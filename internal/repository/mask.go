@@ -23,6 +23,8 @@ type masked struct {
 	values []string
 	// hide replaces them in a text; it is made when the first message comes.
 	hide func() *strings.Replacer
+	// shown are how many characters are left of the lines that were cut, by their numbers.
+	shown map[int]int
 	// unnoted says that what is hidden may be in messages.
 	unnoted bool
 }
@@ -131,6 +133,13 @@ func (m *masked) cut(line, column int) {
 	}
 	runes := []rune(m.lines[line-1])
 	at := min(max(column-1, 0), len(runes))
+	if left, again := m.shown[line]; again && left <= at {
+		return // it is hidden already, together with what stands before it
+	}
+	if m.shown == nil {
+		m.shown = map[int]int{}
+	}
+	m.shown[line] = at
 	m.note(string(runes[at:]))
 	m.lines[line-1] = string(runes[:at]) + finding.Hidden
 }

@@ -43,6 +43,8 @@ type Repository struct {
 	partial bool
 	// hidden are the paths of files that Flux doesn't see.
 	hidden map[string]bool
+	// beyond is the limit that the .sourceignore files go beyond; nil for none.
+	beyond *Error
 	// bare are folders that Flux sees, and whose files it doesn't.
 	bare     map[string]bool
 	listOnce sync.Once
@@ -96,7 +98,7 @@ type Reason string
 
 // The reasons.
 const (
-	// NotYAML is a file that the YAML parser refuses.
+	// NotYAML is a file that the YAML parser refuses, or whose aliases contain themselves.
 	NotYAML Reason = "not YAML"
 	// TooLarge is a file, or a repository, above one of the limits.
 	TooLarge Reason = "too large"
@@ -104,12 +106,14 @@ const (
 	Exceeded Reason = "exceeded"
 	// TooDeep is a document nested deeper than the limit.
 	TooDeep Reason = "nested too deep"
-	// TooManyAliases is a document whose aliases expand above the limit, or
-	// contain themselves.
+	// TooManyAliases is a document whose aliases expand above the limit.
 	TooManyAliases Reason = "too many aliases"
 	// Unreadable is a file that the operating system refuses.
 	Unreadable Reason = "unreadable"
 )
+
+// IsLimit says whether the reason is a fixed limit of Fleetwright's.
+func (r Reason) IsLimit() bool { return r == TooLarge || r == TooDeep || r == TooManyAliases }
 
 // Error says why a file could not be read, and where.
 type Error struct {
@@ -123,6 +127,14 @@ type Error struct {
 	// Template says that the file looks like a Go template, which explains why
 	// it is not YAML.
 	Template bool
+}
+
+// Why is the message with a subject.
+func (e *Error) Why() string {
+	if strings.HasPrefix(e.Message, "the ") || strings.HasPrefix(e.Message, "it ") {
+		return e.Message
+	}
+	return "it " + e.Message
 }
 
 // Error gives file:line:column: message, leaving out what is 0.
@@ -223,6 +235,15 @@ func (r *Repository) Paths() []string {
 	}
 	slices.Sort(paths)
 	return paths
+}
+
+// Beyond returns what goes beyond a limit besides the files whose Err says so: a .sourceignore that is not
+// followed.
+func (r *Repository) Beyond() []*Error {
+	if r.beyond == nil {
+		return nil
+	}
+	return []*Error{r.beyond}
 }
 
 // Exists says whether there is a regular file at a path.

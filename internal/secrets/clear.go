@@ -3,6 +3,7 @@ package secrets
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"path"
 	"regexp"
 	"slices"
@@ -56,8 +57,17 @@ const unencryptedSuffix = "_unencrypted"
 // byComments says that comments choose, of which only SOPS knows where they belong.
 func (s Selection) byComments() bool { return s.EncryptedCommentRegex+s.UnencryptedCommentRegex != "" }
 
-// undecided says that it is not known which values are chosen.
-func (s Selection) undecided() bool { return s.byComments() || s.Counted() != nil }
+// undecided is why it is not known which values are chosen: ErrByComments, or a *count.Error; nil where it
+// is.
+func (s Selection) undecided() error {
+	if s.byComments() {
+		return ErrByComments
+	}
+	return s.Counted()
+}
+
+// ErrByComments is about values that comments choose.
+var ErrByComments = errors.New("comments choose them")
 
 // chooses says whether what stands under keys is to be encrypted.
 func (c chooser) chooses(keys []string) bool {
@@ -76,27 +86,28 @@ func (c chooser) chooses(keys []string) bool {
 // ClearIn are the values of a file that stand in clear although a rule chooses them: of a file
 // that is encrypted, the rule that its metadata hold. What stands for another value counts only
 // there, since SOPS opens no file with such a value in it. Which values comments choose is not
-// known: then there are none, and known is false.
-func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, known bool) {
+// known: then there are none, and the error is ErrByComments. It is a *count.Error where a regular
+// expression is too large, and a *repository.Error where not all of the file can be read.
+func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, err error) {
 	state, own := stateOf(file, data)
 	if state == Encrypted {
 		rule = own
 	}
 	format := FormatOf(file)
-	switch c := newChooser(rule); {
-	case rule.undecided():
-		return nil, false
+	switch c, err := newChooser(rule), rule.undecided(); {
+	case err != nil:
+		return nil, err
 	case format == Dotenv || format == INI:
-		return clearLines(format, data, c, state == Encrypted), true
+		return clearLines(format, data, c, state == Encrypted), nil
 	case format == Whole && state == InTheClear:
 		if len(bytes.TrimSpace(data)) == 0 {
-			return nil, true
+			return nil, nil
 		}
-		return []ClearValue{{Line: 1, Column: 1}}, true
+		return []ClearValue{{Line: 1, Column: 1}}, nil
 	default:
 		f := parsed(data)
 		if f == nil {
-			return nil, true
+			return nil, nil
 		}
 		for _, d := range f.Documents {
 			clear = append(clear, clearNodes(d.Root(), c, state == Encrypted)...)
@@ -104,19 +115,22 @@ func ClearIn(file string, data []byte, rule Selection) (clear []ClearValue, know
 				clear = append(clear, leftClear(d, c)...)
 			}
 		}
-		return clear, f.Err == nil
+		if f.Err != nil {
+			return clear, f.Err
+		}
+		return clear, nil
 	}
 }
 
 // ClearInDocument is [ClearIn] for one document in YAML or JSON of a file that SOPS encrypted,
 // whose first document, with the metadata that count, is given beside.
-func ClearInDocument(d, first *repository.Document) (clear []ClearValue, known bool) {
+func ClearInDocument(d, first *repository.Document) (clear []ClearValue, err error) {
 	s := selectionOf(first)
-	if s.undecided() {
-		return nil, false
+	if err := s.undecided(); err != nil {
+		return nil, err
 	}
 	c := newChooser(s)
-	return append(clearNodes(d.Root(), c, true), leftClear(d, c)...), true
+	return append(clearNodes(d.Root(), c, true), leftClear(d, c)...), nil
 }
 
 // leftClear are the values of encrypted Secrets that the selection doesn't choose and that are

@@ -39,6 +39,9 @@ type Config struct {
 type ConfigError struct {
 	Line, Column int
 	Message      string
+	// Limit says that Fleetwright doesn't evaluate it, since it goes beyond a fixed limit: SOPS
+	// might take it.
+	Limit bool
 }
 
 func (e *ConfigError) Error() string { return e.Message }
@@ -254,17 +257,17 @@ func (c *Config) read(root *yaml.Node) {
 			at := repository.Lookup(n, "path_regex")
 			regex, err := count.CompileShort(r.PathRegex)
 			if above := (*count.Error)(nil); errors.As(err, &above) {
-				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("the path_regex is not evaluated: %v", err)}
+				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("the path_regex is not evaluated: %v", err), true}
 				return
 			}
 			if err != nil {
-				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("sops refuses the path_regex: %v", err)}
+				c.Err = &ConfigError{at.Line, at.Column, fmt.Sprintf("sops refuses the path_regex: %v", err), false}
 				return
 			}
 			r.regex = regex
 		}
 		if err := c.counted(r); err != nil {
-			c.Err = &ConfigError{n.Line, n.Column, err.Error()}
+			c.Err = &ConfigError{n.Line, n.Column, err.Error(), true}
 			return
 		}
 		c.Rules = append(c.Rules, r)
@@ -293,11 +296,11 @@ func readRule(n *yaml.Node) CreationRule {
 		r.Groups = append(r.Groups, unique(group))
 	}
 	if threshold := repository.Lookup(n, "shamir_threshold"); threshold != nil && threshold.Decode(&r.Threshold) != nil {
-		r.Err = &ConfigError{threshold.Line, threshold.Column, "shamir_threshold is no number"}
+		r.Err = &ConfigError{threshold.Line, threshold.Column, "shamir_threshold is no number", false}
 	}
 	if r.Chosen() > 1 {
 		r.Err = &ConfigError{n.Line, n.Column, "sops refuses the rule: it has more than one of encrypted_suffix, unencrypted_suffix, encrypted_regex, " +
-			"unencrypted_regex, encrypted_comment_regex and unencrypted_comment_regex"}
+			"unencrypted_regex, encrypted_comment_regex and unencrypted_comment_regex", false}
 	}
 	return r
 }
@@ -320,7 +323,7 @@ func ruleGroups(rule *yaml.Node) [][]Recipient {
 	}
 	var all [][]Recipient
 	for i := range groups.Content {
-		all = append(all, groupRecipients(repository.Lookup(groups, i), 0))
+		all = append(all, groupRecipients(repository.Lookup(groups, i)))
 	}
 	return all
 }
@@ -336,17 +339,16 @@ func unique(group []Recipient) []Recipient {
 	return left
 }
 
-// mostMerged is how deep key groups may be merged.
-const mostMerged = 10
-
-func groupRecipients(group *yaml.Node, depth int) []Recipient {
-	if group == nil || depth > mostMerged {
+// groupRecipients are those of a key group and of those that it merges, which nest no deeper than a
+// document may.
+func groupRecipients(group *yaml.Node) []Recipient {
+	if group == nil {
 		return nil
 	}
 	all := recipientsIn(group, groupFields)
 	if merged := repository.Lookup(group, "merge"); merged != nil {
 		for i := range merged.Content {
-			all = append(all, groupRecipients(repository.Lookup(merged, i), depth+1)...)
+			all = append(all, groupRecipients(repository.Lookup(merged, i))...)
 		}
 	}
 	return all

@@ -1,10 +1,12 @@
 package secrets_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 )
 
@@ -36,7 +38,8 @@ func TestCountedRules(t *testing.T) {
 		}
 	}
 	s := secrets.Selection{EncryptedRegex: large}
-	if _, known := secrets.ClearIn("a.yaml", []byte(fmt.Sprintf("data:\n  a: %s\n", strings.Repeat("a", 100))), s); known {
+	limit := (*count.Error)(nil)
+	if _, err := secrets.ClearIn("a.yaml", []byte(fmt.Sprintf("data:\n  a: %s\n", strings.Repeat("a", 100))), s); !errors.As(err, &limit) {
 		t.Error("values are chosen by a regular expression that is not evaluated")
 	}
 }

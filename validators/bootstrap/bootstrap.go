@@ -6,11 +6,13 @@ package bootstrap
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -50,6 +52,13 @@ func releases(p *rule.Pass) []bootstrap.ReleaseReport {
 		}
 	}
 	return own
+}
+
+// open reports a question, but for one that limit-exceeded reports.
+func open(p *rule.Pass, file string, line int, reason string) {
+	if !slices.ContainsFunc(bounds.Exceeded(), func(e *bounds.Error) bool { return strings.Contains(reason, e.Why()) }) {
+		p.Unresolved(file, line, reason)
+	}
 }
 
 // orderProblems are those of the pass's cluster.

@@ -46,7 +46,7 @@ operator. A range in Git that the bootstrap's version is in is unresolved.`,
 				p.Report(fluxFinding(in, f, d))
 			}
 			if f.Verdict == bootstrap.Unresolved {
-				p.Unresolved(f.File, f.Line, f.Installs+": "+f.Reason)
+				open(p, f.File, f.Line, f.Installs+": "+f.Reason)
 			}
 		}
 	},

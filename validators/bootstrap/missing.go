@@ -30,7 +30,7 @@ A release without a HelmRelease whose files are all there is unresolved: Flux ma
 					Hint: "remove the release, or correct the path that it reads"})
 			case r.Unreadable: // bootstrap-refused tells why
 			case r.Verdict == bootstrap.Unresolved && r.HelmRelease == "":
-				p.Unresolved(r.File, r.Line, "release "+r.Release+": "+r.Reason)
+				open(p, r.File, r.Line, "release "+r.Release+": "+r.Reason)
 			}
 		}
 	},

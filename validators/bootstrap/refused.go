@@ -55,7 +55,7 @@ release is known that reads it.`,
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
 					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile stops: " + r.Reason, Hint: "mend the line: nothing of the file is installed"})
 			default:
-				p.Unresolved(r.File, r.Line, "helmfile may stop: "+r.Reason)
+				open(p, r.File, r.Line, "helmfile may stop: "+r.Reason)
 			}
 			told[at] = true
 		}
@@ -68,7 +68,7 @@ release is known that reads it.`,
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
 					Cluster: r.Cluster, Message: r.Reason, Hint: "mend the file: helmfile stops there"})
 			} else {
-				p.Unresolved(r.File, r.Line, r.Reason)
+				open(p, r.File, r.Line, r.Reason)
 			}
 		}
 	},

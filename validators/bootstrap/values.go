@@ -40,7 +40,7 @@ difference that is meant is told with its reason: annotation fleetwright.dev/ign
 		stops := refusals(p)
 		for _, r := range releases(p) {
 			if r.Verdict == bootstrap.Unresolved && r.HelmRelease != "" && !because(r.Reason, stops) {
-				p.Unresolved(r.File, r.Line, "release "+r.Release+": "+r.Reason)
+				open(p, r.File, r.Line, "release "+r.Release+": "+r.Reason)
 			}
 		}
 	},

@@ -58,6 +58,9 @@ spec:
 					found = append(found, w.besideDefinition(o, k, &steps)...)
 				}
 			}
+			if steps < 0 {
+				w.exceeded(p, "the order of its definitions", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", mostSteps))
+			}
 		})
 		names := map[string]bool{}
 		for _, e := range found {

@@ -3,8 +3,16 @@ package flux
 import (
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
+
+// exceeded reports something of a cluster that was not checked, since it goes beyond a limit.
+func (w *world) exceeded(p *rule.Pass, what, why string) {
+	root := w.cluster.Root
+	p.Report(rule.Exceeded(finding.Finding{File: root.File, Line: root.Line, Cluster: w.cluster.Name}, fmt.Sprintf("cluster %s: %s", w.cluster.Name, what), why))
+}
 
 // undecided asks what a Kustomization applies whose files are not available locally.
 func (q *questions) undecided(k *reconcile.Kustomization) {

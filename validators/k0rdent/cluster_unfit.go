@@ -58,7 +58,7 @@ func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 	needs, known := w.needs(o)
 	const question = "has a credential that fits its template"
 	w.steps += len(needs)
-	if w.spent(p, o, question, "spec", "credential") || cred == nil || !known || platform.Unknown(o.Text("spec", "template")) {
+	if w.spent(o, question, "spec", "credential") || cred == nil || !known || platform.Unknown(o.Text("spec", "template")) {
 		return // told by another rule, or not known
 	}
 	kind := identityOf(cred).Kind
@@ -71,7 +71,7 @@ func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 			kinds = kcm.Identities(provider)
 		}
 		w.steps += 1 + len(kinds)
-		if w.spent(p, o, question, "spec", "credential") || len(kinds) == 0 || slices.Contains(kinds, kind) {
+		if w.spent(o, question, "spec", "credential") || len(kinds) == 0 || slices.Contains(kinds, kind) {
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{

@@ -64,25 +64,21 @@ type world struct {
 	// is first asked for; steps bound the work.
 	handedOn map[[2]string]*handed
 	steps    int
-	// stopped says that it has been told that there is more than that.
-	stopped bool
 }
 
 // mostSteps bounds how many entries of rules of access, chains and lists of providers are followed on
 // a cluster.
 const mostSteps = 1_000_000
 
-// spent says whether there is more on a cluster than is followed, and tells the first time that a
-// question about an object, and those behind it, is open.
-func (w *world) spent(p *rule.Pass, o *reconcile.Object, question string, path ...any) bool {
+var tooMuchOf = fmt.Sprintf("its cluster has more than %d entries of rules, chains and providers to follow", mostSteps)
+
+// spent says whether there is more on a cluster than is followed, and reports the first time that a
+// question about an object, and those after it, is not checked.
+func (w *world) spent(o *reconcile.Object, question string, path ...any) bool {
 	if w.steps <= mostSteps {
 		return false
 	}
-	if !w.stopped {
-		w.stopped = true
-		file, line, _ := o.Position(path...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s %s, and what comes behind it", o, question), "there is too much on the cluster to follow")
-	}
+	w.Exceeded(o, fmt.Sprintf("whether %s %s, and what comes after it,", o, question), tooMuchOf, path...)
 	return true
 }
 
@@ -205,10 +201,16 @@ func (w *world) handed(r platform.Reference) (is bool, doubt string) {
 // tooMuch is why what the AccessManagement hands on is not known in full.
 const tooMuch = "there is too much in the rules of access to follow"
 
+// tooMuch notes that what an AccessManagement hands on is not followed any further.
+func (w *world) tooMuch(h *handed, o *reconcile.Object) {
+	h.doubt = tooMuch
+	w.Exceeded(o, fmt.Sprintf("what %s hands to namespaces", o), tooMuchOf, "spec", "accessRules")
+}
+
 // follow adds what one rule of access hands to a namespace.
 func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace string) {
 	if w.steps += 1 + len(o.List("spec", "accessRules", i, "targetNamespaces", "list")); w.steps > mostSteps {
-		h.doubt = tooMuch
+		w.tooMuch(h, o)
 		return
 	}
 	reaches, open := w.reaches(o, namespace, i)
@@ -232,7 +234,7 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 			found = supported(c)
 		}
 		if w.steps += len(found); w.steps > mostSteps {
-			h.doubt = tooMuch
+			w.tooMuch(h, o)
 			return
 		}
 		for _, name := range found {

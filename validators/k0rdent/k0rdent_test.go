@@ -311,6 +311,11 @@ func TestTooMuchToFollow(t *testing.T) {
 	if len(found) == 0 || !slices.ContainsFunc(open, func(u finding.Unresolved) bool { return strings.Contains(u.Reason, tooMuch) }) {
 		t.Errorf("%d findings, %d unresolved", len(found), len(open))
 	}
+	if !slices.ContainsFunc(found, func(f finding.Finding) bool {
+		return f.Rule == rule.LimitExceeded && strings.HasPrefix(f.Message, "what AccessManagement kcm hands to namespaces was not checked: ")
+	}) {
+		t.Error("that there is too much to follow is no finding")
+	}
 }
 
 // Where the templates of clusters need more than is followed, that is said once of each rule, and what
@@ -326,8 +331,8 @@ func TestTooManyNeeds(t *testing.T) {
 	for _, r := range []rule.Rule{ClusterUnfit, ProviderMissing} {
 		found, open := ruletest.Run(t, r, b.String())
 		n := 0
-		for _, u := range open {
-			if strings.Contains(u.Reason, "and what comes behind it: there is too much on the cluster to follow") {
+		for _, f := range found {
+			if f.Rule == rule.LimitExceeded && strings.Contains(f.Message, "and what comes after it, was not checked: its cluster has more than") {
 				n++
 			}
 		}

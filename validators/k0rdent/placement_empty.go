@@ -67,7 +67,7 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 	}
 	clusters := w.Of(clusterKind)
 	w.steps += len(clusters)
-	if w.spent(p, o, "selects any cluster", at...) {
+	if w.spent(o, "selects any cluster", at...) {
 		return
 	}
 	for _, c := range clusters {

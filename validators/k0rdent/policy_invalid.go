@@ -28,7 +28,7 @@ var PolicyInvalid = rule.Rule{
 	Why: `A ClusterAuditPolicy holds the audit policy, and a ClusterAuthentication the authentication, of clusters' API servers.
 The definitions say little about them: kcm's webhooks judge them with the API server's own code, and refuse what that would
 refuse, such as a level that there is none of, or an issuer without https. So does this rule. The certificates of a caSecret
-are not looked at, and expressions that take long to compile are unresolved.`,
+are not looked at.`,
 	Fix:  `Write what the message asks for.`,
 	Bad:  []rule.Example{{Files: base + policy("strict", "Everything # <-- here")}, {Files: base + authentication("http://id.example.com # <-- here")}},
 	Good: []rule.Example{{Files: base + policy("strict", "Metadata") + authentication("https://id.example.com")}},
@@ -62,7 +62,7 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	}
 	file, line, _ := o.Position(path...)
 	if len(text) > mostJudged {
-		p.Unresolved(file, line, fmt.Sprintf("whether %s is refused: it takes too long to judge", o))
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, o.String(), fmt.Sprintf("what the API server reads of it is larger than %d kB", mostJudged>>10)), path...)
 		return
 	}
 	config := new(T)
@@ -71,9 +71,8 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	}
 	var problems field.ErrorList
 	unit := bounds.Unit{Kind: "configuration", File: file, Line: line, Name: o.String()}
-	if err := bounds.Do(unit, func() error { problems = validate(config); return nil }); err != nil {
-		p.Unresolved(file, line, fmt.Sprintf("whether %s is refused: %v", o, err))
-		return
+	if bounds.Do(unit, func() error { problems = validate(config); return nil }) != nil {
+		return // limit-exceeded names it
 	}
 	for _, problem := range problems {
 		where := at(path, pathOf(problem.Field)...)

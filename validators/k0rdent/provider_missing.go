@@ -147,7 +147,7 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 	needs, ok := w.needs(o)
 	credential := w.credentialOf(o)
 	w.steps += len(needs)
-	if w.spent(p, o, "needs what is enabled", "spec", "template") || !ok || credential == nil {
+	if w.spent(o, "needs what is enabled", "spec", "template") || !ok || credential == nil {
 		return // told by another rule
 	}
 	in := w.regional(credential)

@@ -183,7 +183,7 @@ func TestPolicies(t *testing.T) {
 		"without TLS": {base + authentication("http://id.example.com"), people + "jwt[0].issuer.url: Invalid value: \"http://id.example.com\": URL scheme must be https\n"},
 		"an expression": {base + swap(t, authentication("https://id.example.com"), "claim: sub\n          prefix: \"\"\n", "expression: claims.sub +\n"),
 			people + "jwt[0].claimMappings.username.expression: Invalid value: \"claims.sub +\": compilation failed: ERROR: <input>:1:13: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | claims.sub +\n | ............^\n"},
-		"a large one": {base + policy("strict", "Metadata\n      users: ["+strings.Repeat("somebody-with-a-name, ", 5000)+"]"), "? whether ClusterAuditPolicy kcm-system/strict is refused: it takes too long to judge\n"},
+		"a large one": {base + policy("strict", "Metadata\n      users: ["+strings.Repeat("somebody-with-a-name, ", 5000)+"]"), "ClusterAuditPolicy kcm-system/strict was not checked: what the API server reads of it is larger than 64 kB\n  " + rule.FixedHint + "\n"},
 	})
 }
 

@@ -131,7 +131,7 @@ func (w *world) judgeChain(p *rule.Pass, o *reconcile.Object, i int) {
 	}
 	templates := supported(chain)
 	w.steps += len(templates)
-	if w.spent(p, o, "has services that their chains support", at(servicesAt, i, "template")...) || slices.Contains(templates, template) || slices.ContainsFunc(templates, platform.Unknown) {
+	if w.spent(o, "has services that their chains support", at(servicesAt, i, "template")...) || slices.Contains(templates, template) || slices.ContainsFunc(templates, platform.Unknown) {
 		return
 	}
 	f := finding.Finding{Message: fmt.Sprintf("%s has a service with the template %s, which its %s doesn't support: kcm refuses it", o, template, chain)}

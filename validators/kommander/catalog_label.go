@@ -56,6 +56,7 @@ const mostLabels = 100
 func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]string, keys []string) {
 	labels, _ := o.Field("metadata", "labels").(map[string]any)
 	if len(labels) > mostLabels {
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "the labels of "+o.String(), fmt.Sprintf("it has more than %d", mostLabels)), "metadata", "labels")
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

@@ -118,6 +118,7 @@ func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []a
 	}
 	clusters := w.clusters()
 	if w.steps += len(clusters); w.steps > mostSteps {
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, fmt.Sprintf("which clusters %s is for", o), fmt.Sprintf("all selectors and clusters come to more than %d comparisons", mostSteps)), at...)
 		return
 	}
 	known := map[string]bool{}

@@ -6,25 +6,29 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // Exceeded is limit-exceeded. What was measured, rule.Run itself reports when all rules have run.
 var Exceeded = rule.Rule{
 	ID:       rule.LimitExceeded,
-	Title:    "a part of the repository takes more time or memory than it may, and was not checked",
+	Title:    "a part of the repository exceeds a bound, and was not checked",
 	Severity: finding.Error,
 	Why: `A validated repository may be a stranger's. So each unit of work (the build of a Kustomization, the rendering of a
 chart, the rules of a CustomResourceDefinition) may take a limited CPU time and memory, which grow with the size
-of the repository, and some sizes have fixed limits. No public repository that was tried comes near them.
+of the repository, and some counters have fixed limits: bytes, documents, aliases, digits of a number, the size of a
+regular expression, the cost of a rule and others (docs/security.md). No public repository that was tried reaches them.
 
 A unit that exceeds its bound is ended and was not checked: the other findings say nothing about it. That is an error,
 so that a change which is too large to be checked never passes as one without findings.`,
 	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository really
-needs more, pass --timeout and --memory: a unit may take a quarter of the timeout.`,
+needs more, pass --timeout and --memory: a unit may take a quarter of the timeout. A fixed limit stays: split what
+the message names.`,
 	Bad: []rule.Example{{Files: rule.FluxSync + `-- clusters/prod/again.yaml --
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
@@ -62,8 +66,8 @@ spec:
 	Run:  exceeded,
 }
 
-// exceeded reports the Kustomizations and HelmReleases that go beyond a fixed limit. What is wrong
-// with a file itself, schema-invalid reports.
+// exceeded reports the Kustomizations and HelmReleases that go beyond a fixed limit. The files that
+// do are reported whatever rules run, and what else does by the rule that is about it.
 func exceeded(p *rule.Pass) {
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
@@ -74,16 +78,24 @@ func exceeded(p *rule.Pass) {
 			}
 		}
 		for _, r := range c.Releases {
-			if fixed := (*charts.LimitError)(nil); errors.As(r.Limit, &fixed) {
-				p.ReportBuilt(r.Object, finding.Finding{Message: fmt.Sprintf("%s was not checked: %s", r.Object, r.Unknown), Hint: rule.LimitHint}, "kind")
+			if isFixed(r.Limit) {
+				p.ReportBuilt(r.Object, rule.Exceeded(finding.Finding{}, r.Object.String(), r.Unknown), "kind")
+			}
+			if isFixed(r.ValuesLimit) {
+				p.ReportBuilt(r.Object, rule.Exceeded(finding.Finding{}, "the check of the values of "+r.Object.String(), r.ValuesLimit.Error()), "spec", "values")
 			}
 		}
 	}
 }
 
+// isFixed says whether an error is a limit that was counted.
+func isFixed(err error) bool {
+	var limit *charts.LimitError
+	return errors.As(err, &limit)
+}
+
 func report(p *rule.Pass, k *reconcile.Kustomization, g reconcile.Gap) {
-	f := finding.Finding{File: g.File, Line: g.Line, Column: g.Column,
-		Message: fmt.Sprintf("Kustomization %s was not checked: %s", k, g.Message), Hint: rule.LimitHint}
+	f := rule.Exceeded(finding.Finding{File: g.File, Line: g.Line, Column: g.Column}, fmt.Sprintf("Kustomization %s", k), g.Message)
 	if k.Repo == p.Repo && k.Repo != nil {
 		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
 			return
@@ -93,4 +105,37 @@ func report(p *rule.Pass, k *reconcile.Kustomization, g reconcile.Gap) {
 		}
 	}
 	p.ReportIn(k.Cluster.Name, f)
+}
+
+// Note notes what goes beyond a fixed limit of the files and clusters that a command other than validate
+// looks at, so that it ends with an error as where a bound is measured.
+func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
+	refuse := func(kind, file string, line int, name, why string) {
+		bounds.Refuse(bounds.Unit{Kind: kind, File: file, Line: line, Name: name}, why)
+	}
+	for _, f := range repo.Files() {
+		if f.Err != nil && f.Err.Reason.IsLimit() {
+			refuse("file", f.Path, f.Err.Line, "", f.Err.Why())
+		}
+	}
+	for _, e := range repo.Beyond() {
+		refuse("file", e.Path, e.Line, "", e.Message)
+	}
+	for _, c := range fleet.Clusters {
+		for _, k := range c.Kustomizations {
+			for _, g := range k.Gaps {
+				if file, ok := repo.File(g.File); g.Kind == reconcile.Limit && (!ok || file.Err == nil) {
+					refuse("build", g.File, g.Line, fmt.Sprintf("Kustomization %s", k), g.Message)
+				}
+			}
+		}
+		for _, r := range c.Releases {
+			if isFixed(r.Limit) {
+				refuse("chart", r.Object.File, r.Object.Line, r.Object.String(), r.Unknown)
+			}
+			if isFixed(r.ValuesLimit) {
+				refuse("values check", r.Object.File, r.Object.Line, r.Object.String(), r.ValuesLimit.Error())
+			}
+		}
+	}
 }

@@ -35,18 +35,35 @@ type World struct {
 	Hints Hints
 	// compared counts the names that slips were sought among.
 	compared int
+	// pass is the one that looks at the world, nil in a test without one; exceeded says that it has
+	// reported that there is more than is followed.
+	pass     *rule.Pass
+	exceeded bool
+}
+
+// Exceeded reports, once for each world, that something about an object was not checked, nor what comes
+// after it, since the world goes beyond a limit.
+func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
+	if w.pass == nil || w.exceeded {
+		return
+	}
+	w.exceeded = true
+	w.pass.ReportBuilt(o, rule.Exceeded(finding.Finding{}, what, why), path...)
 }
 
 // Worlds are the management clusters of a repository: those that get any object of
 // the product's groups. Without a cluster the objects are those of the files as they
 // stand.
 func Worlds(p *rule.Pass, groups ...string) []*World {
-	if len(p.Fleet().Clusters) == 0 {
-		return holding(newWorld(nil, p.Applied(), "no cluster of the repository says what is applied together", groups))
-	}
 	var out []*World
+	if len(p.Fleet().Clusters) == 0 {
+		out = holding(newWorld(nil, p.Applied(), "no cluster of the repository says what is applied together", groups))
+	}
 	for _, c := range p.Clusters() {
 		out = append(out, holding(ofCluster(c, groups))...)
+	}
+	for _, w := range out {
+		w.pass = p
 	}
 	return out
 }
@@ -210,6 +227,9 @@ const mostCompared = 1_000_000
 // there is none, or too many were compared already.
 func (w *World) Slip(name string, names []string) string {
 	if w.compared += len(names); w.compared > mostCompared {
+		if len(w.Own) > 0 {
+			w.Exceeded(w.Own[0], "whether names are typos", fmt.Sprintf("those of its cluster come to more than %d comparisons", mostCompared))
+		}
 		return ""
 	}
 	near, _ := schemas.Misspelt(name, names)

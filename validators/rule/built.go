@@ -147,7 +147,7 @@ func (b builtFinding) on(cluster string) builtFinding {
 func (p *Pass) ofClusters() []finding.Finding {
 	findings := make([]builtFinding, 0, len(p.built))
 	for _, b := range p.built {
-		b.Rule = p.rule.ID
+		b.Rule = p.ruleOf(b.Finding)
 		b.Severity = cmp.Or(b.Severity, p.rule.Severity)
 		b.Cluster = b.cluster
 		findings = append(findings, b)

@@ -84,9 +84,9 @@ func NewPass(ctx context.Context, r *Rule, repo *repository.Repository, cluster 
 }
 
 // Report adds a finding. Its rule, and its severity where it has none, are the
-// rule's.
+// rule's, but for one of Exceeded.
 func (p *Pass) Report(f finding.Finding) {
-	f.Rule = p.rule.ID
+	f.Rule = p.ruleOf(f)
 	if f.Severity == "" {
 		f.Severity = p.rule.Severity
 	}

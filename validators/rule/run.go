@@ -114,7 +114,7 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	for _, p := range passes {
 		out.gather(p, o.Severities)
 	}
-	out.Findings = append(out.Findings, Measured()...)
+	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
 	out.scrub(repo.Lines())
 	return out, out.ignore(repo, rules, passes, o)
 }

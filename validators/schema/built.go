@@ -149,7 +149,7 @@ func (w work) built(o *reconcile.Object) checked {
 func (c *checked) lacks(err error) {
 	var missing *schemas.MissingError
 	if errors.As(err, &missing) && missing.Limit != nil {
-		c.found = []located{{Problem: schemas.Problem{Kind: schemas.Invalid, Message: "the object is not judged: " + missing.Reason}}}
+		c.found = []located{{Problem: schemas.Problem{Kind: schemas.Exceeded, Message: missing.Reason}}}
 		return
 	}
 	if missing == nil || missing.Mistake == nil {
@@ -205,6 +205,9 @@ func (c checked) tell(p *rule.Pass, l located) {
 	if l.doubtful {
 		f.Severity = finding.Warning
 	}
+	if l.Kind == schemas.Exceeded {
+		f = rule.Exceeded(f, c.part(l.Path), l.Message)
+	}
 	if c.built != nil {
 		if l.Kind == schemas.UnknownField && c.built.HelmRelease != nil {
 			f.Severity = finding.Warning // a release that was once applied by the client stays so
@@ -217,6 +220,14 @@ func (c checked) tell(p *rule.Pass, l located) {
 		return
 	}
 	p.Report(f)
+}
+
+// part names what is at a path of what was checked, which is all of it for none.
+func (c checked) part(at []any) string {
+	if len(at) == 0 {
+		return c.object.String()
+	}
+	return schemas.Field(at) + " of " + c.object.String()
 }
 
 // definitions are the CustomResourceDefinitions that Flux would apply, each once,

@@ -55,13 +55,13 @@ type located struct {
 	doubtful bool
 }
 
-// report reports the problems of one kind. A required field that is misspelt is schema-unknown-field's
-// to tell, unless that rule is off.
+// report reports the problems of one kind, and what goes beyond a limit, whichever rule asks. A required
+// field that is misspelt is schema-unknown-field's to tell, unless that rule is off.
 func report(p *rule.Pass, kind schemas.ProblemKind) {
 	told := p.Runs(unknownFieldID)
 	for c := range chosen(p) {
 		for _, f := range c.found {
-			if f.Kind == kind && (!f.Misspelt || !told) {
+			if f.Kind == schemas.Exceeded || f.Kind == kind && (!f.Misspelt || !told) {
 				c.tell(p, f)
 			}
 		}
@@ -230,8 +230,8 @@ func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, 
 		s.Prepare()
 	}
 	unit := bounds.Unit{Kind: "document", File: of.file, Line: of.line, Name: of.object.String()}
-	if err := bounds.Do(unit, judge); err != nil {
-		return []schemas.Problem{{Kind: schemas.Unresolved, Message: fmt.Sprintf("whether the schema of %s holds is not checked: %v", of.object.Kind, err)}}
+	if bounds.Do(unit, judge) != nil {
+		return nil // limit-exceeded names it
 	}
 	return problems
 }
@@ -350,9 +350,9 @@ func checkKustomization(k *repository.Kustomize) checked {
 }
 
 // unreadable are the files that Flux would read and that cannot be read. One that
-// is no YAML, or above one of our limits, is invalid where something refers to it, or
-// a build fails for it, and unresolved where nothing does. One that is no YAML is no
-// matter where it is a template that nothing refers to.
+// is no YAML is invalid where something refers to it, or a build fails for it, and
+// unresolved where nothing does, but no matter where it is a template that nothing
+// refers to. Those above one of our limits are limit-exceeded's to report.
 func unreadable(repo *repository.Repository, failing map[string]bool) []checked {
 	var all []checked
 	for _, f := range repo.Files() {
@@ -366,7 +366,7 @@ func unreadable(repo *repository.Repository, failing map[string]bool) []checked 
 		read := use != repository.Plain || failing[f.Path] || underFluxPath(repo, f.Path)
 		p := schemas.Problem{Kind: schemas.Unresolved, Message: f.Err.Message, Hint: f.Err.Hint}
 		switch {
-		case f.Err.Reason == repository.Exceeded:
+		case f.Err.Reason == repository.Exceeded, f.Err.Reason.IsLimit():
 			continue // limit-exceeded reports it
 		case f.Err.Reason == repository.NotYAML && !read && f.Err.Template:
 			continue

@@ -172,11 +172,19 @@ func TestUnreadableFilesAreSaidInSentences(t *testing.T) {
 	for content, want := range map[string]string{
 		"b: [\n":       "the file is not YAML: did not find expected node content",
 		"a: &a [*a]\n": "the alias \"*a\" contains itself",
-		bomb():         "the document's aliases expand to more than ",
 	} {
 		_, unresolved := ruletest.Run(t, Invalid, "-- a.yaml --\n"+content)
 		if len(unresolved) != 1 || !strings.HasPrefix(unresolved[0].Reason, want) {
 			t.Errorf("unresolved are %v, want %q", unresolved, want)
+		}
+	}
+	for content, want := range map[string]string{
+		bomb(): "a.yaml was not checked: the document's aliases expand to more than ",
+		"a: b\n" + strings.Repeat("---\na: b\n", 10_001): "a.yaml was not checked: it has more than 10000 documents",
+	} {
+		found, unresolved := ruletest.Run(t, Invalid, "-- a.yaml --\n"+content)
+		if len(unresolved) > 0 || len(found) != 1 || found[0].Rule != rule.LimitExceeded || !strings.HasPrefix(found[0].Message, want) {
+			t.Errorf("findings are %v, unresolved %v, want %q", found, unresolved, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ var Violation = rule.Rule{
 The rules are evaluated with the API server's own code and limits. As there, they are left out where the object is invalid in a way that the rules can't be held against (schema-invalid).`,
 	Fix: `The message is the one of the kind's authors, and the hint is the rule itself: self is the value that the message names.
 
-Whether a rule holds that reads a value with ${VAR}, or one that SOPS encrypted, is unresolved. So is a rule that a newer Kubernetes has functions for, and one that costs more than is granted.`,
+Whether a rule holds that reads a value with ${VAR}, or one that SOPS encrypted, is unresolved. So is a rule that a newer Kubernetes has functions for.`,
 	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease

@@ -1,10 +1,12 @@
 package sops
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -94,6 +96,7 @@ db:
   password: ${DB_PASSWORD}
 `}},
 	Run: func(p *rule.Pass) {
+		countedConfigs(p)
 		told := map[string]bool{}
 		eachSecret(p, func(o *repository.Object) {
 			if secrets.StateOfDocument(o.Document) == secrets.Encrypted {
@@ -122,20 +125,12 @@ db:
 				variables(p, file)
 			}
 		}
-		for _, file := range texts.Of(p).secrets {
+		all := texts.Of(p)
+		for _, file := range all.secrets {
 			stray(p, file)
 		}
-		tooLarge(p)
+		all.report(p)
 	},
-}
-
-// tooLarge tells of files that are not looked through.
-func tooLarge(p *rule.Pass) {
-	for _, f := range p.Repo.Files() {
-		if f.Err != nil && f.Err.Reason == repository.TooLarge && real(p, f.Path) {
-			p.Unresolved(f.Path, f.Err.Line, "whether a Secret stands in it in clear: it "+f.Err.Message)
-		}
-	}
 }
 
 // wanted reports a file that a rule of .sops.yaml wants encrypted, or that is named as encrypted
@@ -287,10 +282,8 @@ func partialDocuments(p *rule.Pass, f *repository.File) {
 		case secrets.StateOfDocument(first) != secrets.Encrypted || slices.ContainsFunc(d.Objects, isSecret):
 			continue
 		}
-		values, known := secrets.ClearInDocument(d, first)
-		if !known {
-			p.Unresolved(f.Path, d.Line, "whether all values are encrypted: comments choose them")
-		}
+		values, err := secrets.ClearInDocument(d, first)
+		undecided(p, f.Path, d.Line, err)
 		what, object := "the file", finding.Object{}
 		if len(d.Objects) == 1 {
 			what, object = d.Objects[0].String(), rule.ObjectOf(d.Objects[0])
@@ -322,13 +315,24 @@ func partialFile(p *rule.Pass, file string) {
 	if err != nil || !secrets.IsEncrypted(file, data) || !real(p, file) {
 		return
 	}
-	values, known := secrets.ClearIn(file, data, secrets.Selection{})
-	if !known {
-		p.Unresolved(file, 0, "whether all values are encrypted: comments choose them")
-	}
+	values, err := secrets.ClearIn(file, data, secrets.Selection{})
+	undecided(p, file, 0, err)
 	for _, value := range values {
 		p.Report(finding.Finding{File: file, Line: value.Line, Column: value.Column, Secret: true,
 			Message: fmt.Sprintf("the file holds %q in clear beside encrypted values", value.Name), Hint: addedHint(file)})
+	}
+}
+
+// undecided says why it is not known whether all values of an encrypted file are, if it is not.
+func undecided(p *rule.Pass, file string, line int, err error) {
+	var limit *count.Error
+	var unread *repository.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &limit), errors.As(err, &unread) && unread.Reason.IsLimit():
+		p.Report(rule.Exceeded(finding.Finding{File: file, Line: line}, "the encryption of "+file, err.Error()))
+	default:
+		p.Unresolved(file, line, "whether all values are encrypted: "+err.Error())
 	}
 }
 

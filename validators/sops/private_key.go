@@ -48,16 +48,15 @@ metadata:
 				continue
 			}
 			if marked += len(data); marked > mostMarked {
-				p.Unresolved(file, 0, "whether a private key stands in this file or one of those behind it: too many speak of keys")
-				return
+				p.Report(rule.Exceeded(finding.Finding{File: file}, "whether a private key is in this file, or in one of those after it,",
+					fmt.Sprintf("the files that speak of keys come to more than %d MB", mostMarked>>20)))
+				break
 			}
 			report(p, file, data, func(key credential.PrivateKey, line int) bool {
 				return !inSecret(p.Repo, file, line) && (!repository.IsExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
 			})
 		}
-		if found.beyond != "" {
-			p.Unresolved(found.beyond, 0, fmt.Sprintf("whether a private key stands in this file or one of those behind it: the repository has more than %d MB of text", mostKeyFiles>>20))
-		}
+		found.report(p)
 	},
 }
 
@@ -69,29 +68,40 @@ type marked struct {
 	beyond string
 }
 
+// report reports the files that were not read.
+func (m marked) report(p *rule.Pass) {
+	if m.beyond != "" {
+		p.Report(rule.Exceeded(finding.Finding{File: m.beyond}, "whether a secret is in this file, or in one of those after it,",
+			fmt.Sprintf("the repository has more than %d MB of text, or %d MB of other files", mostKeyFiles>>20, mostBinary>>20)))
+	}
+}
+
 // texts reads all files of text once.
 var texts = rule.Analysis[marked]{
 	Name: "sops-texts",
 	Run: func(_ context.Context, repo *repository.Repository) marked {
 		var m marked
-		read := 0
+		read, all := 0, 0
 		for _, file := range repo.Paths() {
 			size, _ := repo.Size(file)
-			if size > mostKeyFile || size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
+			if size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
 				continue
-			}
-			if read += int(size); read > mostKeyFiles {
-				m.beyond = file
-				return m
 			}
 			data, err := repo.ReadFile(file)
 			if err != nil {
 				continue
 			}
+			if all += len(data); bytes.IndexByte(data[:min(len(data), fewBytes)], 0) < 0 {
+				read += len(data)
+			}
+			if read > mostKeyFiles || all > mostBinary {
+				m.beyond = file
+				return m
+			}
 			if bytes.Contains(data, []byte("PRIVATE KEY")) || bytes.Contains(data, []byte("AGE-SECRET-KEY-")) {
 				m.keys = append(m.keys, file)
 			}
-			if secrets.SpeaksOfSecret(data) {
+			if size <= mostSecretFile && secrets.SpeaksOfSecret(data) {
 				m.secrets = append(m.secrets, file)
 			}
 		}
@@ -152,10 +162,12 @@ func inSecret(repo *repository.Repository, file string, line int) bool {
 }
 
 const (
-	mostKeyFile  = 1 << 20
-	leastKeyFile = 60
-	mostKeyFiles = 64 << 20 // all together
-	mostMarked   = 4 << 20  // of those that speak of keys, and are looked through
+	leastKeyFile   = 60
+	mostKeyFiles   = 64 << 20 // of text, all together
+	mostBinary     = 1 << 30  // of text and others
+	mostMarked     = 12 << 20 // of those that speak of keys, and are looked through
+	mostSecretFile = 1 << 20  // of one that is looked through for Secrets, which have up to 1 MB
+	fewBytes       = 8 << 10  // at the beginning of a file, with a zero in one that holds no text
 )
 
 // binaryNames end the names of files that hold no text.

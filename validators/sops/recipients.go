@@ -93,9 +93,10 @@ but this one. Most often the file was renamed, or a .sops.yaml in a folder hides
 	Bad:  []rule.Example{{Files: sopsConfig + "-- apps/secret.yaml --\n" + markedSecret}},
 	Good: []rule.Example{{Files: sopsConfig + encryptedSecret}},
 	Run: func(p *rule.Pass) {
+		countedConfigs(p)
 		all := configs.Of(p)
 		for _, c := range all {
-			if c.Err != nil {
+			if c.Err != nil && !c.Err.Limit {
 				p.Report(finding.Finding{File: c.File, Line: c.Err.Line, Column: c.Err.Column, Message: c.Err.Message})
 			}
 		}
@@ -133,6 +134,7 @@ creation_rules:
   - age: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
 ` + encryptedSecret}},
 	Run: func(p *rule.Pass) {
+		countedConfigs(p)
 		for _, c := range configs.Of(p) {
 			for i, r := range c.Rules {
 				by := slices.IndexFunc(c.Rules[:i], func(earlier secrets.CreationRule) bool {
@@ -156,6 +158,7 @@ func isSpecified(p *rule.Pass, file string) bool {
 // eachRuled gives the encrypted documents with the rule that is for each of them, the first
 // document of each file, since SOPS gives all of a file the same keys.
 func eachRuled(p *rule.Pass, check func(encrypted, ruling)) {
+	countedConfigs(p)
 	told := map[string]bool{}
 	for _, e := range ciphertexts.Of(p) {
 		if told[e.File.Path] || !real(p, e.File.Path) {

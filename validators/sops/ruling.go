@@ -39,7 +39,7 @@ func rulingOf(p *rule.Pass, file string) (ruling, bool) {
 			return ruling{r, intended, true}, true
 		}
 	}
-	if config == nil {
+	if config == nil || config.Err != nil && config.Err.Limit {
 		return ruling{}, false
 	}
 	r := config.For(file)

@@ -32,9 +32,9 @@ type scanner struct {
 	place func(n *yaml.Node) (line, column int)
 }
 
-// How deep settings are looked through, and texts within texts.
+// How deep settings are looked through, which is as deep as a document may nest, and texts within texts.
 const (
-	mostScanned = 60
+	mostScanned = 200
 	mostWithin  = 3
 )
 

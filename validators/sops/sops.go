@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -25,6 +26,16 @@ var configs = rule.Analysis[map[string]*secrets.Config]{
 	Run: func(_ context.Context, repo *repository.Repository) map[string]*secrets.Config {
 		return secrets.Configs(repo)
 	},
+}
+
+// countedConfigs reports the files .sops.yaml that are not followed, since they go beyond a limit: what
+// their rules say is not known.
+func countedConfigs(p *rule.Pass) {
+	for _, c := range configs.Of(p) {
+		if c.Err != nil && c.Err.Limit {
+			p.Report(rule.Exceeded(finding.Finding{File: c.File, Line: c.Err.Line, Column: c.Err.Column}, c.File, c.Err.Message))
+		}
+	}
 }
 
 // encrypted is a document that SOPS encrypted.

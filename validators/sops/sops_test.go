@@ -116,11 +116,11 @@ func TestPlaintextElsewhere(t *testing.T) {
 	}
 }
 
-// TestPlaintextTooLarge: a file that is too large to be read is told of.
+// TestPlaintextTooLarge: a file that is too large to be read is an error.
 func TestPlaintextTooLarge(t *testing.T) {
 	files := "-- apps/large.yaml --\na: " + strings.Repeat("x", 10<<20) + "\n"
 	found, unresolved := ruletest.Run(t, sops.Plaintext, files)
-	if len(found) > 0 || len(unresolved) != 1 || unresolved[0].File != "apps/large.yaml" {
+	if len(found) != 1 || found[0].Rule != rule.LimitExceeded || found[0].File != "apps/large.yaml" || len(unresolved) > 0 {
 		t.Errorf("%v, %v", found, unresolved)
 	}
 }

@@ -3,6 +3,7 @@ package sops
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -12,19 +13,27 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // text looks through a text of lines within a document: manifests, patches, values of charts and files
 // that a ConfigMap holds.
 func (s scanner) text(field string, n *yaml.Node) {
 	speaks := repository.HoldsSecrets(n.Value)
-	if !speaks && (!s.settings || !credential.MayHold(n.Value)) {
+	if strings.Contains(n.Value, "ENC[AES256_GCM,") || !speaks && (!s.settings || !credential.MayHold(n.Value)) {
 		return
 	}
-	if s.within >= mostWithin || s.pass.Repo.Check(n.Value) != nil || strings.Contains(n.Value, "ENC[AES256_GCM,") {
+	if err := s.pass.Repo.Check(n.Value); err != nil {
+		s.exceeded(field, n, err.Error())
 		return
 	}
 	documents := documentsIn(n.Value)
+	if s.within >= mostWithin {
+		if len(documents) > 0 {
+			s.exceeded(field, n, fmt.Sprintf("it is a text within %d others", mostWithin))
+		}
+		return
+	}
 	inner := s.inside(n)
 	inner.strict = s.strict || !speaks && !holdsValues(field)
 	for _, d := range documents {
@@ -41,6 +50,19 @@ func (s scanner) text(field string, n *yaml.Node) {
 			return
 		}
 	}
+}
+
+// exceeded reports a text that is not looked through, since it goes beyond a limit.
+func (s scanner) exceeded(field string, n *yaml.Node, why string) {
+	if !real(s.pass, s.file) {
+		return
+	}
+	f := finding.Finding{File: s.file}
+	f.Line, f.Column = s.place(n)
+	if s.object != nil {
+		f.Object = rule.ObjectOf(s.object)
+	}
+	s.pass.Report(rule.Exceeded(f, strings.TrimSpace("the text "+field)+" of "+s.what(), why))
 }
 
 // holdsValues says whether a field holds values of a chart as a text.

@@ -18,7 +18,7 @@ import (
 func Unread(repo *repository.Repository) []finding.Finding {
 	var found []finding.Finding
 	for _, f := range repo.Files() {
-		if f.Err == nil {
+		if f.Err == nil || f.Err.Reason.IsLimit() { // which limit-exceeded reports
 			continue
 		}
 		text, err := repo.ReadFile(f.Path)
@@ -50,11 +50,10 @@ func Unread(repo *repository.Repository) []finding.Finding {
 
 // inTemplate says what a text holds in clear outside of its actions, and in which line; "" for nothing.
 func inTemplate(text []byte) (name string, line int) {
-	if held := secretsInText(text); len(held) > 0 {
-		for _, one := range held {
-			if likely := likelyOf(one.clear); len(likely) > 0 {
-				return listed(likely), likely[0].line
-			}
+	held, _ := secretsInText(text) // what cannot be read is judged by its settings
+	for _, one := range held {
+		if likely := likelyOf(one.clear); len(likely) > 0 {
+			return listed(likely), likely[0].line
 		}
 	}
 	if line := settingIn(withoutActions(string(text))); line > 0 {
@@ -107,7 +106,10 @@ func stray(p *rule.Pass, file string) {
 	if err != nil {
 		return
 	}
-	held := secretsInText(data)
+	held, limit := secretsInText(data)
+	if limit != nil {
+		p.Report(rule.Exceeded(finding.Finding{File: file, Line: limit.Line, Column: limit.Column}, file, limit.Message))
+	}
 	for _, one := range held {
 		if likely := likelyOf(one.clear); len(likely) > 0 {
 			p.Report(finding.Finding{Object: rule.ObjectOf(one.object), File: file, Line: likely[0].line, Column: likely[0].column, Secret: true,
@@ -140,16 +142,18 @@ type heldSecret struct {
 }
 
 // secretsInText are the Secrets in a text that is YAML, or a template of it, without those that SOPS
-// encrypted.
-func secretsInText(text []byte) []heldSecret {
+// encrypted. The error is a limit that the text is beyond.
+func secretsInText(text []byte) (all []heldSecret, limit *repository.Error) {
 	f := parsed(text)
-	if f != nil && f.Err != nil {
+	if f != nil && f.Err != nil && !f.Err.Reason.IsLimit() {
 		f = parsed([]byte(withoutActions(string(text))))
 	}
 	if f == nil {
-		return nil
+		return nil, nil
 	}
-	var all []heldSecret
+	if f.Err != nil && f.Err.Reason.IsLimit() {
+		limit = f.Err
+	}
 	for _, d := range f.Documents {
 		for _, o := range secrets.Objects(d) {
 			if secrets.StateOfDocument(d) != secrets.Encrypted {
@@ -157,7 +161,7 @@ func secretsInText(text []byte) []heldSecret {
 			}
 		}
 	}
-	return all
+	return all, limit
 }
 
 // parsed is a text as YAML; nil where it holds nothing.

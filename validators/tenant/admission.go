@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -15,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/fleetwright/fleetwright/internal/count/calls"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -41,10 +42,13 @@ type evaluator struct {
 	env      *cel.Env
 	programs map[string]cel.Program
 	// passed are what the expressions pass to functions that no cost bounds.
-	passed   map[string]*calls.Calls
+	passed   map[string]passing
 	verdicts map[[3]digest]verdict
 	digests  map[*reconcile.Object]digest
 	spent    uint64
+	// unit is the policy that is evaluated, and exceeded are those that go beyond a limit, and why.
+	unit     bounds.Unit
+	exceeded map[*reconcile.Object]string
 }
 
 // verdict is what a policy says about an object: the message of what it refuses, or "",
@@ -59,7 +63,8 @@ func newEvaluator() (*evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{env: env, programs: map[string]cel.Program{}, passed: map[string]*calls.Calls{}, verdicts: map[[3]digest]verdict{}, digests: map[*reconcile.Object]digest{}}, nil
+	return &evaluator{env: env, programs: map[string]cel.Program{}, passed: map[string]passing{}, verdicts: map[[3]digest]verdict{},
+		digests: map[*reconcile.Object]digest{}, exceeded: map[*reconcile.Object]string{}}, nil
 }
 
 // admission judges objects by the ValidatingAdmissionPolicies of a cluster.
@@ -72,7 +77,9 @@ type admission struct {
 	others  []boundPolicy
 	// parameterised are those with parameters, which only the cluster knows.
 	parameterised []boundPolicy
-	labels        map[string]map[string]any
+	// first is the first policy without parameters; nil where there is none.
+	first  *reconcile.Object
+	labels map[string]map[string]any
 }
 
 // boundPolicy is a policy with a binding that denies.
@@ -104,6 +111,7 @@ func (e *evaluator) admission(c *cluster) *admission {
 }
 
 func (a *admission) add(b boundPolicy) {
+	a.first = cmp.Or(a.first, b.policy)
 	labels, _ := b.binding.Field("spec", "matchResources", "namespaceSelector", "matchLabels").(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		at := fmt.Sprintf("%s=%v", key, labels[key])
@@ -139,6 +147,7 @@ func (r request) operation() string {
 func (a *admission) judge(ctx context.Context, r request) (found *refusal, undecided bool) {
 	o := r.object
 	if a.spent > mostTotal {
+		a.exceed(a.first, errTotal)
 		return nil, len(a.others)+len(a.byLabel) > 0
 	}
 	for _, b := range a.candidates(o.Namespace) {
@@ -298,16 +307,19 @@ func (a *admission) input(r request) map[string]any {
 // validate evaluates a policy on a request, and gives the message of what it refuses, or
 // "".
 func (a *admission) validate(ctx context.Context, policy *reconcile.Object, r request) (string, error) {
+	a.unit = bounds.Unit{Kind: "policy", File: policy.File, Line: policy.Line, Name: policy.String()}
 	input := a.input(r)
 	vars, _ := input["variables"].(map[string]any)
 	for i := range policy.List("spec", "matchConditions") {
 		ok, err := a.evaluate(ctx, policy.Text("spec", "matchConditions", i, "expression"), input)
+		a.exceed(policy, err)
 		if err != nil || ok != types.True.Value() {
 			return "", err
 		}
 	}
 	for i := range policy.List("spec", "variables") {
 		value, err := a.evaluate(ctx, policy.Text("spec", "variables", i, "expression"), input)
+		a.exceed(policy, err)
 		if err == nil { // one that fails is missed only where it is used
 			vars[policy.Text("spec", "variables", i, "name")] = value
 		}
@@ -317,6 +329,7 @@ func (a *admission) validate(ctx context.Context, policy *reconcile.Object, r re
 		expression := policy.Text("spec", "validations", i, "expression")
 		switch ok, err := a.evaluate(ctx, expression, input); {
 		case err != nil:
+			a.exceed(policy, err)
 			undecided = err
 		case ok == false:
 			if message := policy.Text("spec", "validations", i, "message"); message != "" {

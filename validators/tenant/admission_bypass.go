@@ -56,6 +56,7 @@ finalizer is one:
 			}
 			c.judgeBypasses(p, e.admission(c))
 		}
+		e.report(p)
 	},
 }
 

@@ -60,6 +60,7 @@ tenants' roles. Fleetwright generates such policies for each Tenant; docs/tenant
 				c.judgeDoors(p, e.admission(c))
 			}
 		}
+		e.report(p)
 	},
 }
 

@@ -2,19 +2,31 @@ package tenant
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/count"
 	"github.com/fleetwright/fleetwright/internal/count/calls"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 func (e *evaluator) evaluate(ctx context.Context, expression string, input map[string]any) (any, error) {
 	e.spent += stepCost
-	if e.spent > mostTotal || len(expression) > mostExpression || ctx.Err() != nil {
+	switch {
+	case e.spent > mostTotal:
+		return nil, errTotal
+	case len(expression) > mostExpression:
+		return nil, count.Errorf("an expression has %d characters, and up to %d are read", len(expression), mostExpression)
+	case ctx.Err() != nil:
 		return nil, errUndecided
 	}
 	unknown := []string{"authorizer", "params"}
@@ -25,8 +37,9 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	if slices.ContainsFunc(unknown, func(word string) bool { return strings.Contains(text, word) }) {
 		return nil, errUndecided
 	}
-	if e.passes(expression) == nil {
-		return nil, errUndecided
+	passed := e.passes(expression)
+	if passed.err != nil && !errors.Is(passed.err, calls.ErrComposed) {
+		return nil, passed.err
 	}
 	program, compiled := e.programs[text]
 	if !compiled {
@@ -41,14 +54,22 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	for name, value := range literals {
 		given[name] = value
 	}
-	if err := e.passes(expression).Check(input, &count.Steps{}); err != nil {
+	err := passed.err
+	if err == nil {
+		err = passed.calls.Check(input, &count.Steps{})
+	}
+	if err != nil && !errors.Is(err, calls.ErrComposed) {
 		return nil, err
 	}
-	value, details, err := program.ContextEval(ctx, given)
-	if details != nil && details.ActualCost() != nil {
-		e.spent += *details.ActualCost()
-	} else {
-		e.spent += mostCost
+	var value ref.Val
+	run := func() (err error) {
+		value, err = e.run(ctx, program, given)
+		return err
+	}
+	if err == nil {
+		err = run()
+	} else { // nothing can be counted: it is measured
+		err = bounds.Do(e.unit, run)
 	}
 	if err != nil {
 		return nil, err
@@ -56,21 +77,63 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	return value.Value(), nil
 }
 
-// passes reads what an expression passes to functions that no cost bounds; nil where it is not evaluated.
-func (e *evaluator) passes(expression string) *calls.Calls {
+// run runs a program, and charges what it costs.
+func (e *evaluator) run(ctx context.Context, program cel.Program, given map[string]any) (ref.Val, error) {
+	value, details, err := program.ContextEval(ctx, given)
+	if details != nil && details.ActualCost() != nil {
+		e.spent += *details.ActualCost()
+	} else {
+		e.spent += mostCost
+	}
+	var cancelled interpreter.EvalCancelledError
+	if errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded {
+		return nil, count.Errorf("an expression costs more than %d", mostCost)
+	}
+	return value, err
+}
+
+// errTotal is about the policies of all clusters.
+var errTotal = count.Errorf("the policies of all clusters cost more than %d", mostTotal)
+
+// exceed notes that a policy goes beyond a limit.
+func (e *evaluator) exceed(policy *reconcile.Object, err error) {
+	var limit *count.Error
+	if errors.As(err, &limit) && policy != nil && e.exceeded[policy] == "" {
+		e.exceeded[policy] = limit.Error()
+	}
+}
+
+// report reports the policies that go beyond a limit.
+func (e *evaluator) report(p *rule.Pass) {
+	if e == nil {
+		return
+	}
+	for policy, why := range e.exceeded {
+		p.ReportBuilt(policy, rule.Exceeded(finding.Finding{}, policy.String(), why), "kind")
+	}
+}
+
+// passing is what an expression passes to functions that no cost bounds, and why that is not known.
+type passing struct {
+	calls *calls.Calls
+	err   error
+}
+
+// passes reads what an expression passes to functions that no cost bounds.
+func (e *evaluator) passes(expression string) passing {
 	if !calls.Mentioned(expression) {
-		return &calls.Calls{}
+		return passing{calls: &calls.Calls{}}
 	}
 	passed, known := e.passed[expression]
 	if known {
 		return passed
 	}
 	e.spent += uint64(len(expression)) * byteCost
-	if ast, issues := e.env.Parse(expression); issues.Err() == nil {
-		passed = &calls.Calls{}
-		if passed.Add(ast.NativeRep().Expr()) != nil {
-			passed = nil
-		}
+	passed = passing{calls: &calls.Calls{}}
+	if ast, issues := e.env.Parse(expression); issues.Err() != nil {
+		passed.err = errUndecided
+	} else {
+		passed.err = passed.calls.Add(ast.NativeRep().Expr())
 	}
 	e.passed[expression] = passed
 	return passed

@@ -38,6 +38,7 @@ has no findings: whether a tenant's sources should be limited is yours to say.`,
 			}
 			c.judgeSources(p, e.admission(c))
 		}
+		e.report(p)
 	},
 }
 

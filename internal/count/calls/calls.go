@@ -10,6 +10,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/count"
 )
 
+// ErrComposed is about an expression that composes the text that it passes on, so that nothing can be
+// counted: evaluating it has to be measured.
+var ErrComposed = count.Errorf("an expression composes the text that it passes to quantity() or matches()")
+
 // Calls are what expressions of CEL pass to functions whose cost in CEL doesn't grow with what they do:
 // quantity() computes with all digits of a number, and matches() compiles its argument.
 type Calls struct {
@@ -64,7 +68,7 @@ func (c *Calls) Add(expression ast.Expr) error {
 		return failed
 	}
 	if reads && builds {
-		return count.Errorf("an expression composes the text that it passes to quantity() or matches()")
+		return ErrComposed
 	}
 	for _, text := range texts {
 		if err := literals.text(text); err != nil {
@@ -156,7 +160,7 @@ func (w *callWalk) value(value any) error {
 	case nil, bool, int, int64, uint64, float64:
 	default:
 		if w.numbers || w.patterns {
-			return count.Errorf("an expression composes the text that it passes to quantity() or matches()")
+			return ErrComposed
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ type PrivateKey struct {
 	Offset int
 }
 
-// mostKeys is how many keys of a kind are looked at in a text.
+// mostKeys is how many keys of a kind are found in a text. What only looks like one doesn't count.
 const mostKeys = 100
 
 // PrivateKeysIn finds the private keys in a text that are in clear, none with a password, in
@@ -78,12 +78,18 @@ func PrivateKeysIn(text string) []PrivateKey {
 		return nil
 	}
 	var found []PrivateKey
-	for _, at := range ageKey.FindAllStringIndex(text, mostKeys) {
+	for _, at := range ageKey.FindAllStringIndex(text, -1) {
+		if len(found) >= mostKeys {
+			break
+		}
 		if recipient, ok := keys.RecipientOf(text[at[0]:at[1]]); ok {
 			found = append(found, PrivateKey{"an age private key", recipient, at[0]})
 		}
 	}
-	for _, at := range pemKey.FindAllStringSubmatchIndex(text, mostKeys) {
+	for _, at := range pemKey.FindAllStringSubmatchIndex(text, -1) {
+		if len(found) >= 2*mostKeys {
+			break
+		}
 		kind, body := text[at[2]:at[3]], text[at[4]:at[5]]
 		if pemLine.MatchString(body) && !strings.Contains(body, "...") && !strings.Contains(kind+body, "ENCRYPTED") {
 			found = append(found, PrivateKey{"a private key (" + kind + ")", "", at[0]})

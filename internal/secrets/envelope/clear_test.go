@@ -91,7 +91,7 @@ func TestClearInIsWhatSOPSEncrypts(t *testing.T) {
 			if !slices.Equal(sealed, chosen) {
 				t.Errorf("%s, %+v: SOPS encrypts %v, and %v is chosen", file, s, sealed, chosen)
 			}
-			if left, known := secrets.ClearIn(file, out, secrets.Selection{}); !known || len(left) > 0 && file != "secret.yaml" {
+			if left, err := secrets.ClearIn(file, out, secrets.Selection{}); err != nil || len(left) > 0 && file != "secret.yaml" {
 				t.Errorf("%s, %+v: %v is in clear in what SOPS encrypted\n%s", file, s, left, out)
 			}
 			if !secrets.IsEncrypted(file, out) {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// limitCase is the smallest repository that goes beyond a counter.
+type limitCase struct {
+	files map[string]string
+	want  string // the error, with its place
+	runs  string // the command; validate if it is ""
+}
+
+// TestLimits: what goes beyond a fixed limit is one error of limit-exceeded that names file and unit, with
+// status 1, and no question beside it. Everything else is checked.
+func TestLimits(t *testing.T) {
+	for name, c := range limitCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			c.files["other/cm.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: flux-system}\ndata: {a: 1}\n"
+			c.files["clusters/one/other.yaml"] = fluxKs("other", "")
+			for file, content := range c.files {
+				putFile(t, filepath.Join(dir, file), []byte(content))
+			}
+			command := strings.Fields(c.runs)
+			if c.runs == "" {
+				command = []string{"validate"}
+			}
+			cmd := exec.CommandContext(t.Context(), "fleetwright", command...)
+			cmd.Dir = dir
+			out, _ := cmd.CombinedOutput() // the status is looked at
+			text := string(out)
+			if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(text, c.want) || !strings.Contains(text, "the limit is fixed") {
+				t.Errorf("status %d, want %q:\n%s", cmd.ProcessState.ExitCode(), c.want, tail(text))
+			}
+			if c.runs == "" && (!strings.Contains(text, c.want+" ") && !strings.Contains(text, "[limit-exceeded]") || !strings.Contains(text, "other/cm.yaml:4:11: error: ")) {
+				t.Errorf("the rest is not checked:\n%s", tail(text))
+			}
+			if strings.Count(text, "was not checked: ") != 1 {
+				t.Errorf("it is reported more than once:\n%s", tail(text))
+			}
+		})
+	}
+}
+
+func limitCases() map[string]limitCase {
+	all := map[string]limitCase{}
+	for _, some := range []map[string]limitCase{fileLimits(), schemaLimits(), secretLimits(), chartLimits(), bootstrapLimits()} {
+		for name, c := range some {
+			all[name] = c
+		}
+	}
+	return all
+}
+
+// inApp is a Kustomization of a file.
+func inApp(content, want string) limitCase {
+	return limitCase{files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": content}, want: want}
+}
+
+func fileLimits() map[string]limitCase {
+	long := strings.Repeat("x", 10<<20)
+	all := map[string]limitCase{
+		"bytes of a file":     inApp(configMap("a", "  b: "+long+"\n"), "app/a.yaml: error: app/a.yaml was not checked: it is 10.0 MB; files up to 10.0 MB are read"),
+		"documents of a file": inApp(configMap("a", "  b: c\n")+strings.Repeat("---\na: b\n", 10_000), "error: app/a.yaml was not checked: it has more than 10000 documents"),
+		"aliases":             inApp(configMap("a", "  b: "+laughs(7)+"\n"), "app/a.yaml:2:1: error: app/a.yaml was not checked: the document's aliases expand"),
+		"nesting":             inApp(thing("l: "+strings.Repeat("[", 300)+strings.Repeat("]", 300)), "error: app/a.yaml was not checked: "),
+		"a pattern to ignore": {want: "error: .sourceignore was not checked: it has a pattern of more than 1000 characters",
+			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": "/app/*\n!/app/" + strings.Repeat("?", 1000) + "\n", "app/a.yaml": configMap("a", "  b: c\n")}},
+		"patterns to ignore": {want: "error: .sourceignore was not checked: it has more than 500 patterns",
+			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), ".sourceignore": strings.Repeat("x\n", 501), "app/a.yaml": configMap("a", "  b: c\n")}},
+		"folders": {want: "was not checked: it is not read: folders nest deeper than 200",
+			files: map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), strings.Repeat("d/", 202) + "a.yaml": "a: b\n", "app/a.yaml": configMap("a", "  b: c\n")}},
+	}
+	build := all["bytes of a file"]
+	build.runs, build.files, build.want = "build --cluster one", map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "clusters/one/large.yaml": configMap("a", "  b: "+long+"\n")}, "clusters/one/large.yaml"
+	all["bytes of a file in build"] = build
+	return all
+}
+
+func schemaLimits() map[string]limitCase {
+	many := strings.Repeat("(a{900})", 90)
+	of := func(schema, fields string) string { return definition(schema) + thing(fields) }
+	return map[string]limitCase{
+		"digits of a quantity": inApp("apiVersion: v1\nkind: LimitRange\nmetadata: {name: a, namespace: b}\nspec:\n  limits:\n    - type: Container\n      max:\n        cpu: \"1e-999\"\n",
+			"app/a.yaml:8:14: error: spec.limits[0].max.cpu of LimitRange b/a was not checked: a number with the exponent -999 is not evaluated"),
+		"a pattern of a definition": inApp(of("{type: object, properties: {s: {type: string, pattern: '"+many+"'}}}", "s: a"), "Thing flux-system/a was not checked: the CustomResourceDefinition in app/a.yaml:2 cannot be used: a regular expression"),
+		"a pattern and a text":      inApp(of("{type: object, properties: {s: {type: string, pattern: '^(a?){900}(b?){900}(c?){900}$'}}}", "s: "+strings.Repeat("a", 100_000)), "Thing flux-system/a was not checked: the schema of Thing: its regular expressions"),
+		"a pattern in a rule":       inApp(of("{type: object, properties: {p: {type: string}}, x-kubernetes-validations: [{rule: \"'a'.matches(self.p)\"}]}", "p: '"+many+"'"), "Thing flux-system/a was not checked: the rules of Thing: a regular expression"),
+		"the length of a rule":      inApp(of("{type: object, properties: {p: {type: string}}, x-kubernetes-validations: [{rule: \"self.p.matches('a') || "+strings.Repeat(" ", 20_000)+"true\"}]}", "p: a"), "Thing flux-system/a was not checked: the rules of Thing: a rule has 20"),
+		"the cost of rules": inApp(of("{type: object, properties: {l: {type: array, items: {type: integer}}}, x-kubernetes-validations: [{rule: 'self.l.all(x, self.l.all(y, x + y >= 0))'}]}", "l: ["+strings.Repeat("1, ", 1000)+"]"),
+			"Thing flux-system/a was not checked: the rules of Thing cost more than 300000"),
+	}
+}
+
+func secretLimits() map[string]limitCase {
+	text := "kind: Secret\nstringData:\n  a: b\n"
+	for range 4 {
+		text = "kind: ConfigMap\ndata:\n  a: |\n    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
+	}
+	within := inApp("apiVersion: v1\nmetadata: {name: a, namespace: b}\n"+text, "error: the text a of ConfigMap b/a was not checked: it is a text within 3 others")
+	regex := "'" + strings.Repeat("(a{30}b?)", 80) + "'"
+	config := inApp(configMap("a", "  b: c\n"), ".sops.yaml:2:17: error: .sops.yaml was not checked: the path_regex is not evaluated: ")
+	config.files[".sops.yaml"] = "creation_rules:\n  - path_regex: " + regex + "\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"
+	rules := inApp(configMap("a", "  b: c\n"), "error: .sops.yaml was not checked: which values are encrypted is not evaluated: ")
+	rules.files[".sops.yaml"] = strings.Replace(config.files[".sops.yaml"], "path_regex", "encrypted_regex", 1)
+	keys := inApp(configMap("a", "  b: c\n"), "notes/key.txt: error: whether a private key is in this file, or in one of those after it, was not checked: the files that speak of keys come to more than 12 MB")
+	for i := range 2 {
+		keys.files[fmt.Sprintf("notes/big%d.txt", i)] = strings.Repeat("PRIVATE KEY ", 500_000)
+	}
+	keys.files["notes/key.txt"] = strings.Repeat("PRIVATE KEY ", 100_000)
+	return map[string]limitCase{"texts within texts": within, "a path_regex": config, "an encrypted_regex": rules, "texts that speak of keys": keys}
+}
+
+func chartLimits() map[string]limitCase {
+	chart := func(schema, spec, want string) limitCase {
+		return limitCase{want: want, files: map[string]string{
+			"clusters/one/hr.yaml": hostileRelease("a", "charts/a", spec) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata: {k: x}\n",
+			"charts/a/Chart.yaml":  "apiVersion: v2\nname: a\nversion: 1.0.0\n", "charts/a/values.schema.json": schema,
+		}}
+	}
+	const values, check = "  values: {a: 1}\n", "error: the check of the values of HelmRelease flux-system/a was not checked: the schema of the chart a: "
+	indexes := ""
+	for i := range 2 {
+		indexes += fmt.Sprintf("    - {kind: ConfigMap, name: v, valuesKey: k, targetPath: 'a[%d][65535]'}\n", i)
+	}
+	again := chart("{}", "", "HelmRelease flux-system/axxxxx was not checked: it is not rendered: charts bring HelmReleases more than 4 times in a row")
+	again.files["charts/a/templates/hr.yaml"] = hostileRelease("{{ .Release.Name }}x", "charts/a", "")
+	return map[string]limitCase{
+		"charts that bring releases":    again,
+		"a number of a chart's schema":  chart(`{"properties": {"a": {"maximum": 1e999}}}`, values, check+"a number with the exponent 999"),
+		"a pattern of a chart's schema": chart(`{"properties": {"a": {"pattern": "`+strings.Repeat("(a{900})", 90)+`"}}}`, values, check+"a regular expression"),
+		"indexes of a targetPath":       chart("{}", "  valuesFrom:\n"+indexes, "error: HelmRelease flux-system/a was not checked: it is not rendered: valuesFrom is not evaluated: "),
+	}
+}
+
+func bootstrapLimits() map[string]limitCase {
+	helmfile := func(release, want string) limitCase {
+		return limitCase{want: want, files: map[string]string{
+			"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: c\n"),
+			"bootstrap/helmfile.yaml": "releases:\n  - name: a\n    namespace: flux-system\n    chart: oci://example.com/a\n    version: 1.0.0\n" + release,
+		}}
+	}
+	const of = "error: the bootstrap of bootstrap/helmfile.yaml was not checked: "
+	fields := "    values:\n      - {"
+	for i := range 5001 {
+		fields += fmt.Sprintf("k%d: v, ", i)
+		if i == 2500 {
+			fields += "}\n      - {"
+		}
+	}
+	set := helmfile("    set:\n      - {name: 'a[0][65535]', value: b}\n      - {name: 'a[1][65535]', value: b}\n", of+"the indexes in its paths create more than 100000 elements of lists")
+	verify := helmfile("    set:\n      - {name: 'a[0][65535]', value: b}\n      - {name: 'a[1][65535]', value: b}\n", set.want)
+	verify.runs = "bootstrap verify"
+	long := helmfile("    values: [v.yaml.gotmpl]\n", of+"the template makes a value larger than a bootstrap needs")
+	long.files["bootstrap/v.yaml.gotmpl"] = strings.Repeat("{{ 1 }}", 20_001)
+	called := helmfile("helmfiles:\n"+strings.Repeat("  - path: sub.yaml\n", 201), of+"it builds upon, or calls, other helmfiles more than 200 times")
+	called.files["bootstrap/sub.yaml"] = "releases: []\n"
+	inputs := helmfile("", "error: the document of ResourceSet flux-system/a was not checked: it has more than 1000 inputs")
+	inputs.files["clusters/one/set.yaml"] = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: a, namespace: flux-system}\nspec:\n  inputs: [" +
+		strings.Repeat("{a: b}, ", 1001) + "]\n  resources:\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: << inputs.a >>, namespace: flux-system}}\n"
+	return map[string]limitCase{
+		"indexes of set": set, "indexes of set in verify": verify, "fields of a helmfile": helmfile(fields+"}\n", of+"a part of it has more than 5000 fields"),
+		"actions of a template": long, "helmfiles that are called": called, "inputs of a ResourceSet": inputs,
+	}
+}
