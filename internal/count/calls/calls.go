@@ -15,17 +15,23 @@ import (
 var ErrComposed = count.Errorf("an expression composes the text that it passes to quantity() or matches()")
 
 // Calls are what expressions of CEL pass to functions whose cost in CEL doesn't grow with what they do:
-// quantity() computes with all digits of a number, and matches() compiles its argument.
+// quantity() computes with all digits of a number, matches() compiles its argument, and replace() makes
+// a text before its cost is counted.
 type Calls struct {
 	// numbers and patterns say that the objects pass texts to them.
 	numbers, patterns bool
 	// largest is the size of the largest regular expression in the expressions.
 	largest int
+	// making are the expressions that call replace().
+	making []ast.Expr
 }
 
 // Add adds an expression. It returns an *Error where what the expression passes on is above a limit, or
 // cannot be known from the objects.
 func (c *Calls) Add(expression ast.Expr) error {
+	if makes(expression) {
+		c.making = append(c.making, expression)
+	}
 	var reads, builds bool
 	var failed error
 	literals := callWalk{Calls: &Calls{}}
@@ -120,11 +126,14 @@ func buildsText(call ast.CallExpr) bool {
 // Check returns an *Error where the expressions would pass a text of the value on that is above a limit,
 // or compare its texts with a regular expression that is too large for them.
 func (c *Calls) Check(value any, steps *count.Steps) error {
-	if !c.numbers && !c.patterns && c.largest <= SmallPattern {
+	if !c.numbers && !c.patterns && c.largest <= SmallPattern && len(c.making) == 0 {
 		return nil
 	}
 	w := callWalk{Calls: c, largest: c.largest}
-	if err := w.value(value); err != nil || w.largest <= SmallPattern {
+	if err := w.value(value); err != nil {
+		return err
+	}
+	if err := c.checkMade(w.longest); err != nil || w.largest <= SmallPattern {
 		return err
 	}
 	return steps.Take(w.largest, w.bytes)
@@ -136,6 +145,7 @@ const SmallPattern = 2_000
 type callWalk struct {
 	*Calls
 	largest, bytes int
+	longest        int // text, in bytes
 }
 
 func (w *callWalk) value(value any) error {
@@ -168,6 +178,7 @@ func (w *callWalk) value(value any) error {
 
 func (w *callWalk) text(text string) error {
 	w.bytes += len(text)
+	w.longest = max(w.longest, len(text))
 	if w.numbers && count.HoldsNumber(text) {
 		return count.Errorf("a text holds a number of more than %d digits, or with an exponent above %d", count.MostDigits, count.MostExponent)
 	}
@@ -184,7 +195,7 @@ func (w *callWalk) text(text string) error {
 
 // Mentioned says whether an expression may call such a function.
 func Mentioned(expression string) bool {
-	for _, name := range []string{"uantity", "matches", "find"} {
+	for _, name := range []string{"uantity", "matches", "find", "replace"} {
 		if strings.Contains(expression, name) {
 			return true
 		}

@@ -1,0 +1,138 @@
+package calls
+
+import (
+	"math"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/fleetwright/fleetwright/internal/count"
+)
+
+// MostMade is how long a text may be, in bytes, that an expression makes with replace(): CEL counts
+// its cost once it is made.
+const MostMade = 32 << 20
+
+// makes says whether an expression calls replace().
+func makes(expression ast.Expr) bool {
+	found := false
+	ast.PreOrderVisit(expression, ast.NewExprVisitor(func(e ast.Expr) {
+		found = found || e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "replace"
+	}))
+	return found
+}
+
+// made bounds the length of the texts that an expression makes.
+type made struct {
+	// longest is the length of the longest text of the objects.
+	longest float64
+	// variables are the bounds of those of comprehensions.
+	variables map[string]float64
+	// most is the largest bound of any call of replace().
+	most float64
+}
+
+// of bounds the length of an expression's value, or, of a list or map, of each of its elements.
+func (m *made) of(e ast.Expr) float64 {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if text, ok := e.AsLiteral().(types.String); ok {
+			return float64(len(text))
+		}
+		return shortest
+	case ast.IdentKind:
+		if bound, known := m.variables[e.AsIdent()]; known {
+			return bound
+		}
+		return m.longest
+	case ast.SelectKind:
+		return max(m.longest, m.of(e.AsSelect().Operand()))
+	case ast.ListKind:
+		return m.largest(e.AsList().Elements())
+	case ast.MapKind:
+		bound := 0.0
+		for _, entry := range e.AsMap().Entries() {
+			bound = max(bound, m.of(entry.AsMapEntry().Key()), m.of(entry.AsMapEntry().Value()))
+		}
+		return bound
+	case ast.ComprehensionKind:
+		return m.comprehension(e.AsComprehension())
+	case ast.CallKind:
+		return m.call(e.AsCall())
+	}
+	return m.longest
+}
+
+// shortest is how long the text of a number, a time or a truth may be.
+const shortest = 64
+
+func (m *made) largest(all []ast.Expr) float64 {
+	bound := 0.0
+	for _, e := range all {
+		bound = max(bound, m.of(e))
+	}
+	return bound
+}
+
+func (m *made) comprehension(c ast.ComprehensionExpr) float64 {
+	before := m.variables
+	m.variables = map[string]float64{}
+	for name, bound := range before {
+		m.variables[name] = bound
+	}
+	elements := max(m.of(c.IterRange()), shortest)
+	m.variables[c.IterVar()] = elements
+	if c.HasIterVar2() {
+		m.variables[c.IterVar2()] = elements
+	}
+	m.variables[c.AccuVar()] = m.of(c.AccuInit())
+	bound := max(m.of(c.LoopStep()), m.of(c.LoopCondition()))
+	m.variables[c.AccuVar()] = max(bound, m.variables[c.AccuVar()])
+	bound = max(bound, m.of(c.Result()))
+	m.variables = before
+	return bound
+}
+
+func (m *made) call(c ast.CallExpr) float64 {
+	arguments := c.Args()
+	if c.IsMemberFunction() {
+		arguments = append([]ast.Expr{c.Target()}, arguments...)
+	}
+	bounds := make([]float64, len(arguments))
+	for i, e := range arguments {
+		bounds[i] = m.of(e)
+	}
+	switch name := c.FunctionName(); {
+	case name == "replace" && len(bounds) >= 3:
+		text, places, with := bounds[0], bounds[0]+1, bounds[2]
+		if old, is := textOf(arguments[1]); is && len(old) > 0 {
+			places = bounds[0] / float64(len(old))
+		}
+		bound := text + places*with
+		m.most = max(m.most, bound)
+		return bound
+	case name == "_+_" || name == "join" || name == "format":
+		sum := 0.0
+		for _, bound := range bounds {
+			sum += bound
+		}
+		return sum
+	}
+	bound := 0.0
+	for _, b := range bounds {
+		bound = max(bound, b)
+	}
+	return bound
+}
+
+// checkMade returns an *Error where an expression may make a text that is too long, with the longest
+// text of the objects.
+func (c *Calls) checkMade(longest int) error {
+	for _, e := range c.making {
+		m := made{longest: float64(longest)}
+		if most := max(m.of(e), m.most); most > MostMade || math.IsNaN(most) {
+			return count.Errorf("replace() in an expression may make a text of more than %d MB", MostMade>>20)
+		}
+	}
+	return nil
+}
