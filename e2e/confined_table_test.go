@@ -163,6 +163,7 @@ var bodies = map[string]string{
 	"ingresses":                `{apiVersion: networking.k8s.io/v1, kind: Ingress, spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}}`,
 	"httproutes":               `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [{name: web}]}}`,
 	"grpcroutes":               `{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, spec: {parentRefs: [{name: web}]}}`,
+	"certificates":             `{apiVersion: cert-manager.io/v1, kind: Certificate, spec: {secretName: web, issuerRef: {name: web}}}`,
 	"networkpolicies":          `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {podSelector: {}}}`,
 	"roles":                    `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]}`,
 	"rolebindings":             `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {kind: Role, name: web}}`,

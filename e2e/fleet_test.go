@@ -154,7 +154,7 @@ func start(t *testing.T, example, cluster, path string) *site {
 	s.fleet.Pull()
 	s.ownFiles(t)
 	components, sync := s.bootstrap(t, path)
-	control := harness.StartCluster(t, slices.Concat(harness.FluxKinds(t), harness.GatewayKinds(), components)...)
+	control := harness.StartCluster(t, slices.Concat(harness.FluxKinds(t), harness.GatewayKinds(), harness.CertManagerKinds(), components)...)
 	s.flux = harness.StartFlux(t, control, components, s.fleet.Internet)
 	s.proved(t, "excepted, since charts bring their definitions: %s", strings.Join(control.DefineKinds(s.rendered(t)), ", "))
 	control.DeclareAbsent(s.fleet.Internet)

@@ -33,6 +33,10 @@ func annotated(object, annotation string) string {
 	return strings.Replace(object, "spec: {", "metadata: {name: trial, annotations: {"+annotation+"}}, spec: {", 1)
 }
 
+func certificate(names string) string {
+	return `{apiVersion: cert-manager.io/v1, kind: Certificate, spec: {secretName: web, issuerRef: {kind: ClusterIssuer, name: web}, ` + names + `}}`
+}
+
 // trafficTrials are those of section H: addresses and hosts.
 var trafficTrials = []trial{
 	{"H1", "a Service", accounts, service(""), admitted},
@@ -93,6 +97,29 @@ var trafficTrials = []trial{
 	{"H12", "a gateway for another team's host", nobody, `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, spec: {gatewayClassName: web, listeners: [{name: web, port: 80, protocol: HTTP, hostname: "OTHERHOST"}]}}`, byPolicy},
 	{"H12", "a listener for another team's host", nobody, `{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, spec: {parentRef: {name: web, namespace: gateways}, listeners: [{name: web, port: 80, protocol: HTTP, hostname: "OTHERHOST"}]}}`, byPolicy},
 	{"H13", "a gateway's address", nobody, `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, spec: {gatewayClassName: web, addresses: [{value: 192.0.2.1}], listeners: [{name: web, port: 80, protocol: HTTP, hostname: "HOST"}]}}`, byPolicy},
+	{"H17", "a certificate of its own host", ruled, certificate(`commonName: "HOST", dnsNames: ["HOST"]`), admitted},
+	{"H17", "a certificate of its own Service", ruled, certificate(`dnsNames: [web.HERE.svc, web.HERE.svc.cluster.local]`), admitted},
+	{"H17", "a certificate of another team's host", ruled, certificate(`dnsNames: ["HOST", "OTHERHOST"]`), byPolicy},
+	{"H17", "a certificate with another team's host as its common name", ruled, certificate(`commonName: "OTHERHOST", dnsNames: ["HOST"]`), byPolicy},
+	{"H17", "a certificate with another team's host as its subject", ruled, certificate(`literalSubject: "CN=OTHERHOST"`), byPolicy},
+	{"H17", "a certificate of any host", ruled, certificate(`dnsNames: ["*.example.com"]`), byPolicy},
+	{"H17", "a certificate of the platform's Service", ruled, certificate(`dnsNames: [source-controller.flux-system.svc]`), byPolicy},
+	{"H17", "a certificate of an address", ruled, certificate(`ipAddresses: [10.96.0.1]`), byPolicy},
+	{"H17", "a certificate of another namespace's account", ruled, certificate(`uris: ["spiffe://cluster.local/ns/flux-system/sa/web"]`), byPolicy},
+	{"H17", "a certificate of somebody's mail", ruled, certificate(`emailAddresses: [admin@example.com]`), byPolicy},
+	{"H17", "a certificate that signs others", ruled, certificate(`dnsNames: [web.HERE.svc], isCA: true`), byPolicy},
+	{"H18", "a request for a certificate", nobody, `{apiVersion: cert-manager.io/v1, kind: CertificateRequest, spec: {issuerRef: {kind: ClusterIssuer, name: web}, request: YQ==}}`, byPolicy},
+	{"H18", "an order of a certificate", nobody, `{apiVersion: acme.cert-manager.io/v1, kind: Order, spec: {issuerRef: {kind: ClusterIssuer, name: web}, request: YQ==, dnsNames: [web.example.com]}}`, byPolicy},
+	{"H18", "a challenge for a certificate", nobody, `{apiVersion: acme.cert-manager.io/v1, kind: Challenge, spec: {dnsName: web.example.com}}`, byPolicy},
+	{"H2", "an address for its name in the DNS", accounts, annotated(ingress(served("HOST")), `external-dns.alpha.kubernetes.io/target: 10.0.0.1`), byPolicy},
+	{"H2", "an address for a Service's name in the DNS", accounts, annotated(service(""), `external-dns.alpha.kubernetes.io/target: 10.0.0.1`), byPolicy},
+	{"H8", "its host without www.", accounts, annotated(ingress(served("HOST")), `nginx.ingress.kubernetes.io/from-to-www-redirect: "false"`), admitted},
+	{"H8", "another team's host with www.", accounts, annotated(ingress(served("OTHERHOST")), `nginx.ingress.kubernetes.io/from-to-www-redirect: "true"`), byPolicy},
+	{"H9", "another team's load balancer", accounts, annotated(ingress(served("HOST")), `alb.ingress.kubernetes.io/group.name: web`), byPolicy},
+	{"H9", "another team's backend of a load balancer", accounts, annotated(ingress(served("HOST")), `alb.ingress.kubernetes.io/actions.web: "{}"`), byPolicy},
+	{"N5", "an issuer that the load balancer calls", accounts, annotated(ingress(served("HOST")), `alb.ingress.kubernetes.io/auth-idp-oidc: "{}"`), byPolicy},
+	{"N5", "another namespace's Service through a mesh", accounts, annotated(ingress(served("HOST")), `nginx.ingress.kubernetes.io/upstream-vhost: source-controller.flux-system.svc`), byPolicy},
+	{"N5", "a redirect of its own host", accounts, annotated(ingress(served("HOST")), `nginx.ingress.kubernetes.io/permanent-redirect: https://example.com/`), admitted},
 	{"Z17", "another namespace's middleware", accounts, annotated(ingress(served("HOST")), `traefik.ingress.kubernetes.io/router.middlewares: flux-system-web@kubernetescrd`), admitted},
 	{"H14", "a grant of another namespace", nobody, `{apiVersion: gateway.networking.k8s.io/v1beta1, kind: ReferenceGrant, metadata: {name: trial, namespace: OTHERNS}, spec: {from: [], to: []}}`, admitted},
 }

@@ -355,9 +355,10 @@ type TenantSpec struct {
 	// tenant's GitRepositories, OCIRepositories, HelmRepositories and Buckets
 	// may use.
 	AllowedSources []string `json:"allowedSources,omitempty" jsonschema:"pattern=^(https?|ssh|file|oci)://,example=oci://ghcr.io/acme/charts/"`
-	// Hosts that the tenant's Ingresses and routes may serve: a name, or *.NAME
-	// for NAME's whole subdomain. Without any, the tenant has no Ingress and no
-	// route. No two tenants of a cluster share a host.
+	// Hosts that the tenant's Ingresses and routes may serve, and that its
+	// Certificates may name: a name, or *.NAME for NAME's whole subdomain. Without
+	// any, the tenant has no Ingress and no route. No two tenants of a cluster
+	// share a host.
 	Hosts []string `json:"hosts,omitempty" jsonschema:"maxLength=253,pattern=^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$,example=*.shop.example.com"`
 	// State is Active; Draining removes the sync, so that Flux prunes the
 	// workloads; Removed then removes the rest.

@@ -102,7 +102,7 @@ func runCommit(ctx context.Context, s streams, dir string, from sourceFlags, o r
 		done, err = source.Commit(ctx, o)
 	}
 	for _, d := range done {
-		addCommitted(report, d, o.DryRun)
+		addCommitted(report, d, o.DryRun && err == nil)
 	}
 	if err == nil {
 		report.addAbsent(source.AbsentSecrets())
@@ -140,7 +140,8 @@ func addCommitted(r *renderReport, d render.Committed, dry bool) {
 	}
 }
 
-// stateOf says in a word what became of a target.
+// stateOf says in a word what became of a target. dry is true for a dry run in which no target was
+// refused: where one is, no commit is made of any.
 func stateOf(d render.Committed, dry bool) string {
 	switch {
 	case d.Skipped != "":
@@ -160,7 +161,7 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 	conflicts, committed := 0, false
 	for _, d := range done {
 		printRecovery(s, d.Location, d.Recovery)
-		state := stateOf(d, o.DryRun)
+		state := stateOf(d, o.DryRun && !failed)
 		place := fmt.Sprintf("%s → %s#%s", d.Target.Name, d.Location, d.Branch)
 		switch state {
 		case "skipped":

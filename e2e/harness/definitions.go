@@ -62,3 +62,14 @@ func GatewayKinds() []*unstructured.Unstructured {
 	}
 	return objects
 }
+
+// CertManagerKinds are definitions of cert-manager's kinds that a policy judges; they take any field.
+func CertManagerKinds() []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for kind, group := range map[string]string{
+		"Certificate": "cert-manager.io", "CertificateRequest": "cert-manager.io", "Order": "acme.cert-manager.io", "Challenge": "acme.cert-manager.io",
+	} {
+		objects = append(objects, definition(schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}, false))
+	}
+	return objects
+}

@@ -53,6 +53,7 @@ func accountPolicy(t *v1alpha1.Tenant) policy {
 ].all(ns, ns.orValue("") in ["", string(object.metadata.namespace)])`,
 				"a source of another namespace is not allowed"),
 			dependencyRule(t),
+			namespacedRule,
 		},
 	}
 }
@@ -69,6 +70,21 @@ func dependencyRule(t *v1alpha1.Tenant) admissionv1.Validation {
   (d.?kind.orValue("") == "CustomResourceDefinition" && !has(d.readyExpr)))))`,
 		"spec.dependsOn may name objects of the tenant's own namespaces only")
 }
+
+// Kinds that exist in namespaces only, which a ResourceSet may depend on: whole groups of the
+// API, and kinds of its core.
+const namespacedGroups = `^(apps|batch|autoscaling|(kustomize|helm|source|image|notification)\.toolkit\.fluxcd\.io|source\.extensions\.fluxcd\.io|fluxcd\.controlplane\.io)/v[a-z0-9]+$`
+
+var namespacedKinds = []string{"ConfigMap", "PersistentVolumeClaim", "Pod", "ReplicationController", "ResourceQuota", "Secret", "Service", "ServiceAccount"}
+
+// namespacedRule keeps ResourceSets from objects of the whole cluster: for their kinds the
+// operator's client drops the namespace that dependsOn names, so that the tenant's own hides
+// them. Which kinds these are only the API server knows, so the rule lists those that are not.
+var namespacedRule = validation(`object.kind != "ResourceSet" || variables.spec.?dependsOn.orValue([]).all(d,
+  d.?namespace.orValue("") == "" ? d.?apiVersion.orValue("").startsWith("apiextensions.k8s.io/") :
+  d.?apiVersion.orValue("").matches(`+celString(namespacedGroups)+`) ||
+  (d.?apiVersion.orValue("") == "v1" && d.?kind.orValue("") in `+celList(namespacedKinds)+`))`,
+	"spec.dependsOn of a ResourceSet may name kinds that are known to be namespaced only")
 
 // sourcePolicy lets only the tenant's sources through: what is really fetched, and not
 // what the URL says. A HelmChart needs no rule but that of its status: it can only name a

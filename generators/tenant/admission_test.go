@@ -333,6 +333,7 @@ var groups = map[string]string{
 	"Pod": "v1", "Service": "v1", "Secret": "v1",
 	"Deployment": "apps/v1", "DaemonSet": "apps/v1", "StatefulSet": "apps/v1", "CronJob": "batch/v1", "Job": "batch/v1",
 	"Ingress": "networking.k8s.io/v1", "HTTPRoute": "gateway.networking.k8s.io/v1", "GRPCRoute": "gateway.networking.k8s.io/v1",
+	"Certificate": "cert-manager.io/v1", "CertificateRequest": "cert-manager.io/v1", "Order": "acme.cert-manager.io/v1", "Challenge": "acme.cert-manager.io/v1",
 	"TLSRoute": "gateway.networking.k8s.io/v1", "Gateway": "gateway.networking.k8s.io/v1", "ListenerSet": "gateway.networking.k8s.io/v1",
 }
 

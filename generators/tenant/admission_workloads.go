@@ -47,16 +47,19 @@ func podPolicy(t *v1alpha1.Tenant) policy {
 const (
 	// Names to serve, to put into DNS, or to have a certificate for.
 	hostAnnotations = `/(([a-z0-9-]+-)?hostname|server-alias|host-aliases|redirect-from|alt-names|common-name|(ip|uri|email)-sans)$`
-	// Configuration of an ingress controller itself, and expressions that match any host.
-	configAnnotations = `/(.*-snippets?|config-(backend|tcp|tcp-service)|(server-alias|redirect-from)-regex|conditions\..*)$`
-	// Addresses that an ingress controller calls.
-	requestAnnotations = `/(auth-url|auth-signin|mirror-target|mirror-uri)$`
+	// Configuration of an ingress controller or load balancer itself, expressions that match any
+	// host, and what joins a load balancer of others' or leads to their backends.
+	configAnnotations = `/(.*-snippets?|config-(backend|tcp|tcp-service)|(server-alias|redirect-from)-regex|conditions\..*)$|^alb\.ingress\.kubernetes\.io/(group\.name|actions\..*)$`
+	// Addresses that an ingress controller calls, and the host names that it sends to a backend: a
+	// service mesh leads a request by them.
+	requestAnnotations = `/(auth-url|auth-signin|auth-idp-oidc|mirror-target|mirror-uri|upstream-vhost|set-host|host-header)$`
 	// Objects that an ingress controller reads, as [NAMESPACE/]NAME.
 	referenceAnnotations = `/(.*-secret|auth-proxy-set-headers|custom-headers|fastcgi-params-configmap|server-ca|server-crt|client-ca)$`
 )
 
-// addressAnnotations choose the address of a load balancer.
+// addressAnnotations choose the address of a load balancer, or of a name in the DNS.
 var addressAnnotations = []string{
+	"external-dns.alpha.kubernetes.io/target",
 	"io.cilium/lb-ipam-ips",
 	"kube-vip.io/loadbalancerIPs",
 	"lbipam.cilium.io/ips",
@@ -69,13 +72,16 @@ const hostName = `^(\*\.)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 
 // servedHosts are lists of all names that an object asks traffic for. A rule, listener or
 // route without a name asks for every host, which "" stands for; but a route of a mesh,
-// whose parents are Services, has no names.
-var servedHosts = `(object.kind == "Service" ? dyn([]) :
+// whose parents are Services, has no names. from-to-www-redirect serves each host's name with
+// www. and without. What a Certificate names has a rule of its own.
+var servedHosts = `(object.kind in ["Service", "Certificate", "CertificateRequest", "Order", "Challenge"] ? dyn([]) :
   object.kind == "Ingress" ?
   dyn([variables.spec.?rules.orValue([]).map(r, r.?host.orValue(""))] + variables.spec.?tls.orValue([]).map(t, t.?hosts.orValue([]))) :
   has(variables.spec.listeners) ? dyn([variables.spec.listeners.map(l, l.?hostname.orValue(""))]) :
   variables.spec.?hostnames.orValue([]).size() > 0 ? dyn([variables.spec.hostnames]) :
   variables.spec.?parentRefs.orValue([]).exists(p, p.?kind.orValue("Gateway") != "Service") ? dyn([[""]]) : dyn([])) +
+  (variables.annotations.exists(key, key.endsWith("/from-to-www-redirect") && variables.annotations[key] != "false") ?
+  dyn([variables.spec.?rules.orValue([]).map(r, r.?host.orValue("").startsWith("www.") ? r.host.substring(4) : "www." + r.?host.orValue(""))]) : dyn([])) +
   variables.annotations.filter(key, key.matches(` + celString(hostAnnotations) + `)).map(key, variables.annotations[key].split(",").map(h, h.trim()).filter(h, h != ""))`
 
 // exposurePolicy keeps a tenant's names and addresses its own. Other tenants' are not
@@ -88,6 +94,8 @@ func exposurePolicy(t *v1alpha1.Tenant) policy {
 			resourceRule("networking.k8s.io", "ingresses"),
 			resourceRule("gateway.networking.k8s.io", "gateways", "grpcroutes", "httproutes", "listenersets", "tlsroutes"),
 			resourceRule("gateway.networking.x-k8s.io", "xlistenersets"),
+			resourceRule("cert-manager.io", "certificaterequests", "certificates"),
+			resourceRule("acme.cert-manager.io", "challenges", "orders"),
 		},
 		exempt:    sameSpecAndAnnotations,
 		variables: []admissionv1.Variable{specVariable, annotationsVariable},
@@ -108,13 +116,23 @@ variables.spec.?loadBalancerIP.orValue("") == "" &&
 			validation(`variables.annotations.all(key, !key.matches(`+celString(referenceAnnotations)+`) || !variables.annotations[key].contains("/") ||
   variables.annotations[key].startsWith(string(object.metadata.namespace) + "/"))`,
 				"an annotation may not name a Secret or ConfigMap of another namespace"),
+			certificateRule(t),
+			validation(`object.kind != "Certificate" || !variables.spec.?isCA.orValue(false)`,
+				"spec.isCA is not allowed: who has it signs certificates for any host"),
+			requestRule(t),
 		},
 	}
 }
 
-// hostRule lets the tenant's hosts through. *.NAME stands for every name below NAME, and
-// for itself.
+// hostRule lets the tenant's hosts through.
 func hostRule(t *v1alpha1.Tenant) admissionv1.Validation {
+	return validation("("+servedHosts+").all(hosts, hosts.all(host, "+ownHost(t)+"))",
+		"the host is not allowed: the platform lists a tenant's in spec.hosts of Tenant "+t.Metadata.Name)
+}
+
+// ownHost is an expression that says whether host is one of the tenant's. *.NAME is every name
+// below NAME, and itself.
+func ownHost(t *v1alpha1.Tenant) string {
 	var exact, suffixes []string
 	for _, host := range t.Spec.Hosts {
 		if below, wildcard := strings.CutPrefix(host, "*"); wildcard {
@@ -125,10 +143,37 @@ func hostRule(t *v1alpha1.Tenant) admissionv1.Validation {
 	}
 	slices.Sort(exact)
 	slices.Sort(suffixes)
-	allowed := "host in " + celList(exact)
+	own := "host in " + celList(exact)
 	if len(suffixes) > 0 {
-		allowed += " || host.matches(" + celString(hostName) + ") && " + celList(suffixes) + ".exists(suffix, host.endsWith(suffix))"
+		own += " || host.matches(" + celString(hostName) + ") && " + celList(suffixes) + ".exists(suffix, host.endsWith(suffix))"
 	}
-	return validation("("+servedHosts+").all(hosts, hosts.all(host, "+allowed+"))",
-		"the host is not allowed: the platform lists a tenant's in spec.hosts of Tenant "+t.Metadata.Name)
+	return own
+}
+
+// certificateRule keeps the names of cert-manager's Certificates to the tenant's hosts, and to
+// those of the Services in its namespace.
+func certificateRule(t *v1alpha1.Tenant) admissionv1.Validation {
+	return validation(`object.kind != "Certificate" ||
+["dnsNames", "ipAddresses", "uris", "emailAddresses"].map(field, variables.spec[?field].orValue([])).all(hosts, hosts.all(host, `+certificateName(t)+`)) &&
+["commonName", "literalSubject"].map(field, variables.spec[?field].orValue("")).all(host, host == "" || `+certificateName(t)+`) &&
+variables.spec.?otherNames.orValue([]).size() == 0`,
+		"a name of the Certificate is not allowed: the platform lists a tenant's in spec.hosts of Tenant "+t.Metadata.Name)
+}
+
+func certificateName(t *v1alpha1.Tenant) string {
+	return ownHost(t) + ` || host.matches(` + celString(hostName) + `) &&
+  [".svc", ".svc.cluster.local"].exists(suffix, host.endsWith("." + string(object.metadata.namespace) + suffix))`
+}
+
+// requestRule keeps the tenant from what cert-manager makes of a Certificate: what a request
+// asks for is in an encoded text that admission doesn't read, and cert-manager approves all.
+func requestRule(t *v1alpha1.Tenant) admissionv1.Validation {
+	accounts := []string{controllers(t.Spec.SyncNamespace)}
+	for _, namespace := range t.Spec.Namespaces {
+		accounts = append(accounts, controllers(namespace))
+	}
+	return validation(`!(object.kind in ["CertificateRequest", "Order", "Challenge"]) ||
+("system:serviceaccounts" in request.userInfo.?groups.orValue([]) &&
+!`+celList(accounts)+`.exists(group, group in request.userInfo.?groups.orValue([])))`,
+		"only cert-manager creates CertificateRequests, Orders and Challenges: create a Certificate")
 }

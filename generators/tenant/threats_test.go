@@ -82,6 +82,20 @@ var threats = []struct{ line, tenant, object, refusal string }{
 	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: v1, kind: Node, name: x}]}", "dependsOn"},
 	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, name: x, readyExpr: 'true'}]}", "dependsOn"},
 	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, name: x}]}", ""},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: v1, kind: Node, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: v1, kind: Namespace, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: v1, kind: PersistentVolume, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: storage.k8s.io/v1, kind: StorageClass, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: example.com/v1, kind: Database, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: v1/v1, kind: Pod, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: apps, kind: Deployment, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: apps.example.com/v1, kind: Deployment, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, name: x, namespace: billing, ready: true, readyExpr: 'true'}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: apps/v1, kind: Deployment, name: x, namespace: billing}, {apiVersion: v1, kind: Node, name: x, namespace: billing}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{kind: Node, name: x, namespace: billing}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: example.com/v1, kind: CustomResourceDefinition, name: x}]}", "namespaced"},
+	{"R5", "billing", "ResourceSet billing: {serviceAccountName: billing-helm, dependsOn: [{apiVersion: v1, kind: Service, name: x, namespace: billing, readyExpr: 'true'}, {apiVersion: apps/v1, kind: Deployment, name: x, namespace: billing, ready: true}, {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: x, namespace: billing, ready: true}, {apiVersion: fluxcd.controlplane.io/v1, kind: ResourceSet, name: x, namespace: billing}]}", ""},
 	{"R6", "shop", "Kustomization shop: {serviceAccountName: shop-helm, dependsOn: [{name: infra, namespace: flux-system}]}", "dependsOn"},
 	{"R8", "billing", "Alert billing: {providerRef: {name: x}, eventSources: [{kind: Kustomization, name: '*', namespace: flux-system}]}", "another namespace"},
 	{"R8", "billing", "Alert billing: {providerRef: {name: x}, eventSources: [{kind: Kustomization, name: '*'}]}", ""},
@@ -169,6 +183,42 @@ var threats = []struct{ line, tenant, object, refusal string }{
 	{"H12", "shop", "ListenerSet shop: {parentRef: {name: web}, listeners: [{name: a, hostname: billing.example.com}]}", "host is not allowed"},
 	{"H12", "shop", "Gateway shop: {listeners: [{name: a, hostname: shop.example.com}]}", ""},
 	{"H13", "shop", "Gateway shop: {listeners: [{name: a, hostname: shop.example.com}], addresses: [{value: 192.0.2.1}]}", "addresses"},
+	{"N5", "shop", "Ingress shop; {metadata: {annotations: {alb.ingress.kubernetes.io/auth-idp-oidc: '{issuer: x}'}}, spec: {rules: [{host: shop.example.com}]}}", "ingress controller calls"},
+	{"N5", "shop", "Ingress shop; {metadata: {annotations: {nginx.ingress.kubernetes.io/upstream-vhost: billing.billing.svc.cluster.local}}, spec: {rules: [{host: shop.example.com}]}}", "ingress controller calls"},
+	{"N5", "shop", "Ingress shop; {metadata: {annotations: {haproxy.org/set-host: billing.billing.svc}}, spec: {rules: [{host: shop.example.com}]}}", "ingress controller calls"},
+	{"N5", "shop", "Ingress shop; {metadata: {annotations: {konghq.com/host-header: billing.billing.svc}}, spec: {rules: [{host: shop.example.com}]}}", "ingress controller calls"},
+	{"N5", "shop", "Ingress shop; {metadata: {annotations: {alb.ingress.kubernetes.io/auth-type: cognito, alb.ingress.kubernetes.io/auth-idp-cognito: x}}, spec: {rules: [{host: shop.example.com}]}}", ""},
+	{"N5", "shop", "Ingress shop; {metadata: {annotations: {nginx.ingress.kubernetes.io/permanent-redirect: 'https://example.com/', nginx.ingress.kubernetes.io/temporal-redirect: 'https://example.com/'}}, spec: {rules: [{host: shop.example.com}]}}", ""},
+	{"H9", "shop", "Ingress shop; {metadata: {annotations: {alb.ingress.kubernetes.io/group.name: billing}}, spec: {rules: [{host: shop.example.com}]}}", "configure the ingress controller"},
+	{"H9", "shop", "Ingress shop; {metadata: {annotations: {alb.ingress.kubernetes.io/actions.web: '{type: forward, targetGroupARN: x}'}}, spec: {rules: [{host: shop.example.com}]}}", "configure the ingress controller"},
+	{"H9", "shop", "Ingress shop; {metadata: {annotations: {alb.ingress.kubernetes.io/group.order: '1', example.com/group.name: x, alb.ingress.kubernetes.io/ssl-redirect: '443'}}, spec: {rules: [{host: shop.example.com}]}}", ""},
+	{"H2", "shop", "Ingress shop; {metadata: {annotations: {external-dns.alpha.kubernetes.io/target: 10.0.0.1}}, spec: {rules: [{host: shop.example.com}]}}", "addresses"},
+	{"H2", "shop", "Service shop; {metadata: {annotations: {external-dns.alpha.kubernetes.io/target: 10.0.0.1}}, spec: {}}", "addresses"},
+	{"H2", "shop", "HTTPRoute shop; {metadata: {annotations: {external-dns.alpha.kubernetes.io/target: 10.0.0.1}}, spec: {hostnames: [shop.example.com]}}", "addresses"},
+	{"H8", "shop", "Ingress shop; {metadata: {annotations: {nginx.ingress.kubernetes.io/from-to-www-redirect: 'true'}}, spec: {rules: [{host: shop.example.com}]}}", "host is not allowed"},
+	{"H8", "shop", "Ingress shop; {metadata: {annotations: {nginx.ingress.kubernetes.io/from-to-www-redirect: 'true'}}, spec: {rules: [{host: a.shop.example.org}, {host: shop.example.com}]}}", "host is not allowed"},
+	{"H8", "shop", "Ingress shop; {metadata: {annotations: {nginx.ingress.kubernetes.io/from-to-www-redirect: 'true'}}, spec: {rules: [{host: a.shop.example.org}, {host: www.b.shop.example.org}]}}", ""},
+	{"H8", "shop", "Ingress shop; {metadata: {annotations: {nginx.ingress.kubernetes.io/from-to-www-redirect: 'false'}}, spec: {rules: [{host: shop.example.com}]}}", ""},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: [billing.example.com]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: [shop.example.com, billing.example.com]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: ['*.example.com']}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: [shop.example.com], commonName: billing.example.com}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, literalSubject: 'CN=billing.example.com'}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, uris: ['spiffe://cluster.local/ns/billing/sa/x']}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, ipAddresses: [10.96.0.1]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, emailAddresses: [admin@example.com]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, otherNames: [{oid: 1.3.6.1.4.1.311.20.2.3, utf8Value: admin@example.com}]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: [billing.billing.svc]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: [web.evil-shop.svc]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: [kubernetes]}", "name of the Certificate"},
+	{"H17", "billing", "Certificate billing: {secretName: x, dnsNames: [billing.example.com]}", "name of the Certificate"},
+	{"H17", "shop", "Certificate shop: {secretName: x, dnsNames: [shop.example.com], isCA: true}", "isCA"},
+	{"H17", "shop", "Certificate shop: {secretName: x, commonName: shop.example.com, dnsNames: [shop.example.com, 'a.b.shop.example.org', '*.shop.example.org'], isCA: false, issuerRef: {kind: ClusterIssuer, name: letsencrypt}}", ""},
+	{"H17", "shop", "Certificate shop: {secretName: x, commonName: web.shop.svc, dnsNames: [web.shop.svc, web.shop.svc.cluster.local, '*.web.shop.svc']}", ""},
+	{"H17", "billing", "Certificate billing: {secretName: x, dnsNames: [web.billing.svc]}", ""},
+	{"H18", "billing", "CertificateRequest billing: {request: eA==, issuerRef: {kind: ClusterIssuer, name: x}}", "only cert-manager"},
+	{"H18", "billing", "Order billing: {request: eA==, dnsNames: [shop.example.com]}", "only cert-manager"},
+	{"H18", "billing", "Challenge billing: {dnsName: shop.example.com}", "only cert-manager"},
 }
 
 // TestThreats holds what admission refuses, and that what is refused can still be deleted.
@@ -249,6 +299,23 @@ func TestPlatformCreatesProviders(t *testing.T) {
 	object := fluxObject(t, "Provider shop: {type: slack, secretRef: {name: x}}")
 	if refusal := judgeAll(t, judges(t, spec, spec.Tenants[0]), asked{object: object, groups: []string{"system:serviceaccounts:flux-system"}}); refusal != "" {
 		t.Errorf("refused: %s", refusal)
+	}
+}
+
+// TestCertManagerCreatesRequests holds line H18: what cert-manager makes of a Certificate it may
+// bring, and nobody of the tenant's, wherever its account is.
+func TestCertManagerCreatesRequests(t *testing.T) {
+	spec := load(t, []byte(admissionSpec))
+	policies := judges(t, spec, spec.Tenants[1])
+	for namespace, refused := range map[string]bool{"cert-manager": false, "billing-system": false, "shop": true, "shop-jobs": true, "shop-flux": true} {
+		object := fluxObject(t, "CertificateRequest shop: {request: eA==}")
+		groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
+		if refusal := judgeAll(t, policies, asked{object: object, groups: groups}); (refusal != "") != refused {
+			t.Errorf("%s: refused: %q, want %t", namespace, refusal, refused)
+		}
+	}
+	if refusal := judgeAll(t, policies, asked{object: fluxObject(t, "Order shop: {request: eA==}"), groups: []string{"system:masters"}}); refusal == "" {
+		t.Error("an administrator may create an Order")
 	}
 }
 

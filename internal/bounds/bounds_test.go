@@ -175,7 +175,7 @@ func tail(text string) string { return text[max(0, len(text)-2000):] }
 // TestRunTime: when a run has taken what it may, the units that are left are counted in one error.
 func TestRunTime(t *testing.T) {
 	m := newMonitor(state{}, nil, nil)
-	m.used.Store(int64(runUnits*unitTime) + 1)
+	m.used.Store(int64(runTime) + 1)
 	current.Store(m)
 	defer current.Store(nil)
 	for _, name := range []string{"a", "b", "c"} {
@@ -185,7 +185,7 @@ func TestRunTime(t *testing.T) {
 		}
 	}
 	all := Exceeded()
-	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than "+rounded(runUnits*unitTime).String()+" of CPU time" {
+	if len(all) != 1 || all[0].Left != 3 || all[0].Error() != "the test of a was not begun: the run takes more than "+rounded(runTime).String()+" of CPU time" {
 		t.Errorf("got %v", all)
 	}
 	Grow(10_000_000)

@@ -15,14 +15,17 @@ import (
 // of its bound (docs/security.md).
 const (
 	// unitTime is what a unit may take, and unitTimePerByte what it may take on top for each byte of
-	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and no build
-	// takes up more than a small part of a large repository.
+	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and more than
+	// that for each object the more there are in a build.
 	unitTime        = raceFactor * 600 * time.Millisecond
-	unitTimePerByte = raceFactor * 300 * time.Nanosecond
-	// runUnits is how many times the bound of a unit the whole run may take, and runTimePerByte what it
-	// may take on top for each byte: it parses and judges all of the repository.
-	runUnits       = 4
-	runTimePerByte = raceFactor * 3 * time.Microsecond
+	unitTimePerByte = raceFactor * 2 * time.Microsecond
+	// runTime is what the whole run may take, and runTimePerByte what it may take on top for each byte:
+	// it parses, builds and judges all of the repository.
+	runTime        = 4 * unitTime
+	runTimePerByte = raceFactor * 5 * time.Microsecond
+
+	// runTimeouts is how many units --timeout is for.
+	runTimeouts = 4
 
 	// memory is the bytes that may be alive, and memoryPerByte those for each byte of the repository.
 	memory        = 160 << 20
@@ -196,7 +199,7 @@ func (m *monitor) muchOf(kind string) string {
 // unitTime is the CPU time that a unit may take.
 func (m *monitor) unitTime() time.Duration {
 	if own := m.limits.Load().Time; own > 0 {
-		return own / runUnits
+		return own / runTimeouts
 	}
 	return unitTime + time.Duration(m.input.Load())*unitTimePerByte
 }
@@ -206,7 +209,7 @@ func (m *monitor) runTime() time.Duration {
 	if own := m.limits.Load().Time; own > 0 {
 		return own * time.Duration(runtime.GOMAXPROCS(0)) // the clock ends it before
 	}
-	return runUnits*m.unitTime() + time.Duration(m.input.Load())*runTimePerByte
+	return runTime + time.Duration(m.input.Load())*runTimePerByte
 }
 
 // memory is the bytes that may be alive.

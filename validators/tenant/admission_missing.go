@@ -18,7 +18,7 @@ var AdmissionMissing = rule.Rule{
 	Severity: finding.Warning,
 	Why: `RBAC says which kinds a tenant may write, and not what is in them; Flux's lockdown says nothing of some fields.
 With a kind that it may write, a tenant reads other namespaces' objects (spec.dependsOn[].readyExpr, which the
-controller evaluates with its own account), takes over addresses and hosts (a Service's externalIPs, an Ingress of
+controller evaluates with its own account; a ResourceSet reads those of the whole cluster, too), takes over addresses and hosts (a Service's externalIPs, an Ingress of
 another team's host), leads a name to another namespace (type ExternalName, which an Ingress opens), evicts others'
 pods (priorityClassName system-cluster-critical), writes the status of a source, which says what Flux deploys, or
 lets a controller send requests to any address (a Provider).
@@ -38,8 +38,17 @@ tenants' roles. Fleetwright generates such policies for each Tenant; docs/tenant
           resources: [kustomizations]
           operations: [CREATE, UPDATE]
     validations:
-      - expression: object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") in ["", object.metadata.namespace])
-        message: spec.dependsOn may not name another namespace`,
+      - expression: >-
+          object.kind == "Kustomization" &&
+          object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") in ["", object.metadata.namespace])
+        message: spec.dependsOn may not name another namespace
+
+The same doesn't hold ResourceSets: the Flux Operator's client ignores the namespace of a kind that belongs to the whole
+cluster, such as a Node's, and without a namespace it means the whole cluster. Limit the kinds that they depend on, too:
+
+      - expression: >-
+          object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") == object.metadata.namespace &&
+          d.apiVersion in ["apps/v1", "batch/v1", "helm.toolkit.fluxcd.io/v2", "fluxcd.controlplane.io/v1"])`,
 	Bad: []rule.Example{example(platform + namespace + reads("  name: shop # <-- here\n") + sync)},
 	Good: []rule.Example{
 		example(platform + namespace + reads("  name: shop\n") + sync + quota + network + "---\n" + dependencies),
@@ -113,7 +122,9 @@ spec:
         resources: [kustomizations]
         operations: [CREATE, UPDATE]
   validations:
-    - expression: object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") in ["", object.metadata.namespace])
+    - expression: >-
+        object.kind == "Kustomization" &&
+        object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") in ["", object.metadata.namespace])
       message: spec.dependsOn may not name another namespace
     - expression: "!has(object.spec.kubeConfig)"
 ---
@@ -170,7 +181,7 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 }
 
 // optional are groups that not every cluster with Flux serves.
-var optional = []string{operatorGroup, "gateway.networking.k8s.io"}
+var optional = []string{operatorGroup, "gateway.networking.k8s.io", certManagerGroup}
 
 // servedGroups are those of the cluster's objects and definitions.
 func (c *cluster) servedGroups() map[string]bool {
@@ -207,7 +218,7 @@ func (c *cluster) reportDoors(p *rule.Pass, open map[string]openDoor) {
 	var first *openDoor
 	for _, d := range doors {
 		o, is := open[d.line]
-		if !is {
+		if !is || o.what != d.what {
 			continue
 		}
 		if first == nil {

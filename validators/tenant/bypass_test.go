@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/fleetwright/fleetwright/validators/rule"
+	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 	"github.com/fleetwright/fleetwright/validators/tenant"
 )
 
@@ -106,7 +107,43 @@ subjects:
 - kind: ServiceAccount
   name: team-a-helm
   namespace: team-a
+---
+apiVersion: cert-manager.io/v1
+kind: ClusterIssuer
+metadata:
+  name: shows-that-cert-manager-is-there
+spec:
+  selfSigned: {}
 `
+
+// A policy for ResourceSets that somebody wrote has the hole of R5 where it lets an object of the
+// whole cluster through: with the tenant's namespace, which the operator's client drops, or without.
+func TestDependenciesOfResourceSets(t *testing.T) {
+	files := strings.NewReplacer(
+		"apiGroups: [kustomize.toolkit.fluxcd.io]", "apiGroups: [fluxcd.controlplane.io]",
+		"resources: [kustomizations]", "resources: [resourcesets]",
+		`object.kind == "Kustomization" &&`, "LIMIT",
+		`in ["", object.metadata.namespace]`, "in [NAMESPACES]",
+	).Replace(tenant.AdmissionMissing.Good[0].Files)
+	for name, c := range map[string]struct{ limit, namespaces, want string }{
+		"its own namespace":             {"true &&", `object.metadata.namespace`, "names its own namespace"},
+		"its own namespace, or none":    {"true &&", `"", object.metadata.namespace`, "names its own namespace"},
+		"none, of any kind":             {`object.spec.?dependsOn.orValue([]).all(d, !has(d.namespace)) &&`, `""`, "the like with a ResourceSet (spec"},
+		"any namespace":                 {"true ||", "", "read any object"},
+		"its own namespace, known kind": {`object.spec.?dependsOn.orValue([]).all(d, d.apiVersion == "apps/v1") &&`, `object.metadata.namespace`, ""},
+		"none at all":                   {"!has(object.spec.dependsOn) &&", `""`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := ruletest.Find(t, tenant.AdmissionMissing, strings.NewReplacer("LIMIT", c.limit, "NAMESPACES", c.namespaces).Replace(files))
+			switch {
+			case c.want == "" && len(found) > 0:
+				t.Errorf("found %+v", found)
+			case c.want != "" && (len(found) != 1 || !strings.Contains(found[0].Message, c.want) || strings.Count(found[0].Message, "ResourceSet") != 1):
+				t.Errorf("found %+v, want one about %q", found, c.want)
+			}
+		})
+	}
+}
 
 // generated is the platform's part of a rendered tree.
 func generated(t *testing.T, name string) *txtar.Archive {
@@ -152,5 +189,29 @@ spec:
 				t.Errorf("found %q, want %q", said, c.want)
 			}
 		})
+	}
+}
+
+// readyExpr of a ResourceSet reads an object of the whole cluster whichever namespace is named.
+func TestReadyExprOfResourceSets(t *testing.T) {
+	for dependency, want := range map[string]bool{
+		"apiVersion: v1, kind: Node, namespace: shop":                                     true,
+		"apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, namespace: shop":    true,
+		"apiVersion: v1, kind: Namespace":                                                 true,
+		"apiVersion: v1, kind: Pod, namespace: shop":                                      false,
+		"apiVersion: apps/v1, kind: Deployment, namespace: shop":                          false,
+		"apiVersion: example.com/v1, kind: NobodyKnowsThis, namespace: shop":              false,
+		"apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, namespace: monitoring": true,
+	} {
+		files := strings.TrimSuffix(tenant.CrossNamespaceRef.Good[0].Files, "\n") + `
+---
+apiVersion: fluxcd.controlplane.io/v1
+kind: ResourceSet
+metadata: {name: probe, namespace: shop}
+spec: {serviceAccountName: shop, dependsOn: [{` + dependency + `, name: probe, ready: true, readyExpr: "true"}]}
+`
+		if found := ruletest.Find(t, tenant.CrossNamespaceRef, files); len(found) > 0 != want {
+			t.Errorf("%s: found %+v, want one: %t", dependency, found, want)
+		}
 	}
 }

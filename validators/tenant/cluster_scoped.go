@@ -126,14 +126,18 @@ func appliesItself(k *reconcile.Kustomization) bool {
 
 // isClusterScoped says so where it is known of the kind.
 func (c *cluster) isClusterScoped(o *reconcile.Object) bool {
-	gv, err := apischema.ParseGroupVersion(o.APIVersion)
+	return c.isClusterScopedKind(o.APIVersion, o.Kind)
+}
+
+func (c *cluster) isClusterScopedKind(apiVersion, kind string) bool {
+	gv, err := apischema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return false
 	}
-	if s, ok := schemas.Lookup(gv.WithKind(o.Kind)); ok {
+	if s, ok := schemas.Lookup(gv.WithKind(kind)); ok {
 		return !s.Namespaced
 	}
-	return c.index.scopes[[2]string{gv.Group, o.Kind}]
+	return c.index.scopes[[2]string{gv.Group, kind}]
 }
 
 // mayPatch says whether an account may change a Namespace that is there: a role in the

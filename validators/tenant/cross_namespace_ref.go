@@ -105,6 +105,9 @@ func (c *cluster) judgeDependencies(p *rule.Pass, o *reconcile.Object) {
 	for i := range o.List("spec", "dependsOn") {
 		at := []any{"spec", "dependsOn", i, "readyExpr"}
 		to := o.Text("spec", "dependsOn", i, "namespace")
+		if o.Kind == "ResourceSet" && c.isClusterScopedKind(o.Text("spec", "dependsOn", i, "apiVersion"), o.Text("spec", "dependsOn", i, "kind")) {
+			to = "" // the operator's client drops it
+		}
 		if o.Field(at...) == nil || to == "" && o.Kind != "ResourceSet" || to == o.Namespace || to != "" && c.byNamespace[to] == t {
 			continue
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 // door is something that reaches out of a tenant's namespaces, and that only admission can
-// refuse. Line is its number in docs/tenants.md.
+// refuse. Line is its number in docs/tenants.md; of several with the same, the first that is
+// open is reported.
 type door struct {
 	line string
 	// resource that the tenant must be allowed to write, with its group.
@@ -44,9 +45,15 @@ var doors = []door{
   chartRef: {kind: OCIRepository, name: probe}, dependsOn: [{name: probe, namespace: flux-system, readyExpr: "true"}]}}`,
 		what: "read other namespaces' HelmReleases (spec.dependsOn[].readyExpr)"},
 	{line: "R5", group: operatorGroup, resource: "resourcesets", words: []string{"readyExpr", "dependsOn"},
-		object: `{apiVersion: fluxcd.controlplane.io/v1, kind: ResourceSet, spec: {serviceAccountName: ACCOUNT,
-  dependsOn: [{apiVersion: v1, kind: ConfigMap, name: probe, namespace: flux-system, ready: true, readyExpr: "true"}]}}`,
-		what: "read any object with a ResourceSet (spec.dependsOn[].readyExpr)"},
+		object: resourceSetOf(`{apiVersion: v1, kind: ConfigMap, name: probe, namespace: flux-system, ready: true, readyExpr: "true"}`),
+		what:   "read any object with a ResourceSet (spec.dependsOn[].readyExpr)"},
+	// The operator's client drops the namespace of kinds that belong to the whole cluster.
+	{line: "R5", group: operatorGroup, resource: "resourcesets", words: []string{"readyExpr", "dependsOn"},
+		object: resourceSetOf(`{apiVersion: v1, kind: Node, name: probe, namespace: NAMESPACE, ready: true, readyExpr: "true"}`),
+		what:   "read Nodes, other Namespaces and the like with a ResourceSet that names its own namespace (spec.dependsOn[].readyExpr)"},
+	{line: "R5", group: operatorGroup, resource: "resourcesets", words: []string{"readyExpr", "dependsOn"},
+		object: resourceSetOf(`{apiVersion: v1, kind: Namespace, name: probe, ready: true, readyExpr: "true"}`),
+		what:   "read Nodes, other Namespaces and the like with a ResourceSet (spec.dependsOn[].readyExpr)"},
 	{line: "A5", group: kustomizeGroup, resource: "kustomizations", words: []string{"kubeConfig"},
 		object: kustomizationOf(`kubeConfig: {secretRef: {name: probe}}`),
 		what:   "let Flux connect to any API server (spec.kubeConfig)"},
@@ -101,9 +108,24 @@ var doors = []door{
 	{line: "N5", group: networkingGroup, resource: "ingresses", words: []string{"auth-url"}, behind: "H5",
 		object: ingressOf("nginx.ingress.kubernetes.io/auth-url: http://probe.invalid", ""),
 		what:   "let the ingress controller call any address (annotation auth-url)"},
+	{line: "N5", group: networkingGroup, resource: "ingresses", words: []string{"upstream-vhost"}, behind: "H5",
+		object: ingressOf("nginx.ingress.kubernetes.io/upstream-vhost: probe.flux-system.svc", ""),
+		what:   "lead the ingress controller to other namespaces through a service mesh (annotation upstream-vhost)"},
 	{line: "H11", group: "gateway.networking.k8s.io", resource: "httproutes", words: []string{"hostnames"},
 		object: `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [{name: probe}], hostnames: [probe.invalid]}}`,
 		what:   "serve others' hosts (HTTPRoute spec.hostnames)"},
+	{line: "H17", group: certManagerGroup, resource: "certificates", words: []string{"Certificate", "dnsNames"},
+		object: certificateOf(`dnsNames: [probe.invalid]`),
+		what:   "have certificates for others' hosts (Certificate spec.dnsNames)"},
+	{line: "H17", group: certManagerGroup, resource: "certificates", words: []string{"Certificate", "commonName"},
+		object: certificateOf(`commonName: probe.invalid`),
+		what:   "have certificates for others' hosts (Certificate spec.commonName)"},
+	{line: "H17", group: certManagerGroup, resource: "certificates", words: []string{"Certificate", "isCA"},
+		object: certificateOf(`isCA: true`),
+		what:   "sign certificates for others' hosts (Certificate spec.isCA)"},
+	{line: "H18", group: certManagerGroup, resource: "certificaterequests", words: []string{"Certificate"},
+		object: `{apiVersion: cert-manager.io/v1, kind: CertificateRequest, spec: {issuerRef: {kind: ClusterIssuer, name: probe}, request: cHJvYmU=}}`,
+		what:   "have certificates for others' hosts (CertificateRequest)"},
 }
 
 func kustomizationOf(more string) string {
@@ -111,8 +133,16 @@ func kustomizationOf(more string) string {
   sourceRef: {kind: GitRepository, name: probe}, ` + more + `}}`
 }
 
+func resourceSetOf(dependency string) string {
+	return `{apiVersion: fluxcd.controlplane.io/v1, kind: ResourceSet, spec: {serviceAccountName: ACCOUNT, dependsOn: [` + dependency + `]}}`
+}
+
 func podOf(more string) string {
 	return `{apiVersion: v1, kind: Pod, spec: {` + more + `, containers: [{name: probe, image: probe}]}}`
+}
+
+func certificateOf(more string) string {
+	return `{apiVersion: cert-manager.io/v1, kind: Certificate, spec: {secretName: probe, issuerRef: {kind: ClusterIssuer, name: probe}, ` + more + `}}`
 }
 
 func ingressOf(annotation, spec string) string {

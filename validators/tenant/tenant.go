@@ -33,6 +33,7 @@ const (
 	operatorGroup     = "fluxcd.controlplane.io"
 	rbacGroup         = "rbac.authorization.k8s.io"
 	admissionGroup    = "admissionregistration.k8s.io"
+	certManagerGroup  = "cert-manager.io"
 	networkingGroup   = "networking.k8s.io"
 	appsGroup         = "apps"
 )
