@@ -78,9 +78,9 @@ func (e *Error) Why() string {
 	return e.Error()
 }
 
-// Refuse notes that a unit is not begun, or not finished, since a counter exceeds its fixed limit, and
-// returns the error. Exceeded returns it from then on.
-func Refuse(u Unit, why string) *Error {
+// Refuse notes that a unit is not begun, or not finished, since a counter exceeds its fixed limit.
+// Exceeded returns it from then on.
+func Refuse(u Unit, why string) {
 	what := counted + why
 	e := &Error{Unit: u, What: what, Counted: true}
 	if m := current.Load(); m != nil {
@@ -90,7 +90,6 @@ func Refuse(u Unit, why string) *Error {
 			m.met[u] = e // the same one, whichever comes first
 		}
 	}
-	return e
 }
 
 // Grow adds bytes of input to those that the bounds of units and of the run grow with.
