@@ -103,6 +103,9 @@ func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []s
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	limit := time.Duration(h.slower * float64(mostCPU))
+	if c.slow != "" {
+		limit *= 3
+	}
 	for attempt := 0; ; attempt++ {
 		cmd, start := h.command(ctx, arguments), time.Now()
 		cmd.Dir = repo

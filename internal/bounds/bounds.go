@@ -111,6 +111,12 @@ func Exceeded() []*Error {
 	for _, e := range m.met {
 		all = append(all, e)
 	}
+	// A unit that exceeded its bound is reported even where this image did not come to it.
+	for i := range m.state.Refused {
+		if e := &m.state.Refused[i]; m.met[e.Unit] == nil {
+			all = append(all, e)
+		}
+	}
 	slices.SortFunc(all, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Unit.File, b.Unit.File), cmp.Compare(a.Unit.Line, b.Unit.Line),
 			cmp.Compare(a.Unit.Kind, b.Unit.Kind), cmp.Compare(a.Unit.Name, b.Unit.Name))

@@ -18,11 +18,11 @@ const (
 	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and more than
 	// that for each object the more there are in a build.
 	unitTime        = raceFactor * 600 * time.Millisecond
-	unitTimePerByte = raceFactor * 2 * time.Microsecond
+	unitTimePerByte = raceFactor * 600 * time.Nanosecond
 	// runTime is what the whole run may take, and runTimePerByte what it may take on top for each byte:
 	// it parses, builds and judges all of the repository.
 	runTime        = 4 * unitTime
-	runTimePerByte = raceFactor * 5 * time.Microsecond
+	runTimePerByte = raceFactor * 2 * time.Microsecond
 
 	// runTimeouts is how many units --timeout is for.
 	runTimeouts = 4
@@ -229,7 +229,8 @@ func (m *monitor) loop() {
 
 // look measures once.
 func (m *monitor) look() {
-	m.used.Store(int64(processTime() - m.state.Used))
+	used := processTime()
+	m.used.Store(int64(used))
 	objects, stack := m.read()
 	alive := m.alive(objects)
 	m.heap.Store(objects + stack)
@@ -243,7 +244,7 @@ func (m *monitor) look() {
 		m.exceeded(late, fmt.Sprintf("takes more than %s of CPU time", rounded(m.timeOf(late[0].unit.Kind))))
 		return
 	}
-	if most := m.runTime(); time.Duration(m.used.Load()) > 2*most {
+	if most := m.runTime(); used-m.state.Used > 2*most {
 		m.overdue(fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
 		return
 	}
@@ -358,20 +359,13 @@ func (m *monitor) exhausted(what string) {
 	m.again(next, "the run "+what)
 }
 
-// mostRestarts bounds how often a run begins again, and mostForUnits how often it does for single
-// units: the next image after them begins none but files and rules.
-const (
-	mostRestarts = 12
-	mostForUnits = 8
-)
+// mostRestarts bounds how often a run begins again.
+const mostRestarts = 12
 
 // again starts the process again, or says why it ends.
 func (m *monitor) again(next state, why string) {
 	next.Restarts++
 	next.Used = timeKept()
-	if next.Restarts > mostForUnits && next.Exhausted == "" {
-		next.Exhausted = fmt.Sprintf("has %d units that take more than they may", len(next.Refused))
-	}
 	if next.Restarts > mostRestarts {
 		m.giveUp(fmt.Sprintf("%s, after %d others", why, mostRestarts))
 		return
