@@ -40,7 +40,7 @@ func countSelectors(data []byte) error {
 		} else if err != nil {
 			return nil //nolint:nilerr // kustomize says why
 		}
-		if err := countIn(&doc, false, true); err != nil {
+		if err := countIn(&doc, true); err != nil {
 			return err
 		}
 	}
@@ -51,38 +51,80 @@ func mayHoldLarge(data []byte) bool {
 	return named && (len(data) > longText || repeats.Match(data))
 }
 
-// countIn looks into a node: selecting says that it is part of a selector, inline that its texts may be
-// files of kustomize's.
-func countIn(n *yaml.Node, selecting, inline bool) error {
+// countIn looks into a node; inline says that its texts may be files of kustomize's.
+func countIn(n *yaml.Node, inline bool) error {
 	switch n.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if err := countIn(n.Content[i+1], selecting || slices.Contains(selectors, n.Content[i].Value), inline); err != nil {
+			key, value := n.Content[i].Value, n.Content[i+1]
+			if slices.Contains(selectors, key) {
+				if err := countSelected(value, mostSelectors); err != nil {
+					return err
+				}
+			}
+			if err := countIn(value, inline); err != nil {
 				return err
 			}
 		}
-	case yaml.ScalarNode, yaml.AliasNode:
-		if n.Kind == yaml.AliasNode {
-			n = n.Alias
-		}
-		if selecting && n.Kind == yaml.ScalarNode {
-			return countSelector(n.Value)
-		}
+	case yaml.ScalarNode:
 		if inline && strings.Contains(n.Value, "\n") && mayHoldLarge([]byte(n.Value)) {
 			var inner yaml.Node
 			if yaml.Unmarshal([]byte(n.Value), &inner) == nil {
-				return countIn(&inner, false, false)
+				return countIn(&inner, false)
 			}
 		}
 	default:
 		for _, child := range n.Content {
-			if err := countIn(child, selecting, inline); err != nil {
+			if err := countIn(child, inline); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
 }
+
+// mostSelectors is how deep lists of selectors and aliases of them nest at most: an alias may lead to
+// the list that it stands in.
+const mostSelectors = 4
+
+// countSelected counts the regular expressions of a selector, or of a list of them. Other fields are none:
+// panels of Grafana's have targets, too, with queries.
+func countSelected(n *yaml.Node, depth int) error {
+	if depth == 0 {
+		return nil
+	}
+	if n.Kind == yaml.AliasNode {
+		return countSelected(n.Alias, depth-1)
+	}
+	if n.Kind == yaml.SequenceNode {
+		for _, item := range n.Content {
+			if err := countSelected(item, depth-1); err != nil {
+				return err
+			}
+		}
+	}
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i].Value, n.Content[i+1]
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		var err error
+		switch {
+		case key == "<<":
+			err = countSelected(value, depth-1)
+		case value.Kind == yaml.ScalarNode && slices.Contains(selectorFields, key):
+			err = countSelector(value.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectorFields are those that kustomize takes for regular expressions.
+// Source: types.NewSelectorRegex of kustomize's api.
+var selectorFields = []string{"group", "version", "kind", "name", "namespace"}
 
 // countSelector counts a field of a selector, as kustomize anchors it.
 func countSelector(text string) error {
