@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/output"
 )
 
@@ -40,7 +41,7 @@ func startProgress(s streams) *progress {
 }
 
 func newProgress(out io.Writer, after, every time.Duration) *progress {
-	p := &progress{out: output.NewText(out, false), start: time.Now(), quit: make(chan struct{})}
+	p := &progress{out: output.NewText(out, false), start: bounds.Began(), quit: make(chan struct{})}
 	p.ended.Go(func() {
 		select {
 		case <-time.After(after):

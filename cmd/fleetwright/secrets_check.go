@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/functions"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -59,7 +60,7 @@ Exit status 1 when there are findings at or above --fail-on. No value is printed
 }
 
 func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheckFlags) error {
-	start := time.Now()
+	start := bounds.Began()
 	report, repo, err := findClear(ctx, s, dir, f.staged)
 	if f.format == formatJSON {
 		if err != nil {

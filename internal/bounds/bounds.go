@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // Unit is one piece of work that has a bound of its own. The same input always gives the same
@@ -90,6 +91,14 @@ func Refuse(u Unit, why string) {
 			m.met[u] = e // the same one, whichever comes first
 		}
 	}
+}
+
+// Began returns when the first image of the process began; now, where nothing is measured.
+func Began() time.Time {
+	if m := current.Load(); m != nil {
+		return m.state.Began
+	}
+	return time.Now()
 }
 
 // Grow adds bytes of input to those that the bounds of units and of the run grow with.

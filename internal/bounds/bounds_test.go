@@ -194,6 +194,47 @@ func TestRunTime(t *testing.T) {
 	}
 }
 
+// TestExhausted: a run that takes too much begins less each time, and ends without a report only after it
+// has begun nothing at all.
+func TestExhausted(t *testing.T) {
+	var next *state
+	gave := ""
+	from := func(s state) *monitor {
+		next, gave = nil, ""
+		return newMonitor(s, func(s state) error { next = &s; return nil }, func(message string) { gave = message })
+	}
+	from(state{}).overdue("takes too much")
+	if next == nil || next.Exhausted != "takes too much" || next.Blind {
+		t.Fatalf("the second image: %+v", next)
+	}
+	exhausted := *next
+	from(exhausted).overdue("takes more")
+	if next == nil || next.Exhausted != "takes too much" || !next.Blind {
+		t.Fatalf("the third image: %+v", next)
+	}
+	blind := *next
+	if from(blind).overdue("takes more"); next != nil || gave == "" {
+		t.Errorf("after the third image: %+v, %q", next, gave)
+	}
+	for kind, begun := range map[string][2]bool{"build": {false, false}, "file": {true, false}, "rule": {true, false}} {
+		for i, s := range []state{exhausted, blind} {
+			if err := from(s).refused(Unit{Kind: kind}); (err == nil) != begun[i] {
+				t.Errorf("a %s in image %d: %v", kind, i+2, err)
+			}
+		}
+	}
+
+	m := from(state{Began: time.Now().Add(-time.Minute)})
+	m.limits.Store(&Limits{Time: time.Second})
+	if m.look(); next == nil || !next.Blind {
+		t.Errorf("after the time of --timeout: %+v", next)
+	}
+	m = from(state{Restarts: mostRestarts - 1})
+	if m.exceeded([]*running{{unit: Unit{Kind: "build"}}}, "takes too much"); next == nil || !next.Blind || next.Exhausted == "" {
+		t.Errorf("the last image: %+v", next)
+	}
+}
+
 // TestWithoutStart: nothing is bounded where no command has started it.
 func TestWithoutStart(t *testing.T) {
 	want := errors.New("its own")

@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/metrics"
@@ -155,7 +156,7 @@ func (m *monitor) refused(u Unit) error {
 		}
 	}
 	what := ""
-	if u.Kind != ruleKind && u.Kind != fileKind {
+	if m.state.Blind || u.Kind != ruleKind && u.Kind != fileKind {
 		what = m.muchOf(u.Kind)
 		if m.state.Exhausted != "" {
 			what = "the run " + m.state.Exhausted
@@ -237,7 +238,9 @@ func (m *monitor) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if own := m.limits.Load().Time; own > 0 && time.Since(m.state.Began) > own && m.state.Exhausted == "" {
-		m.exhausted(fmt.Sprintf("takes more than %s, which --timeout allows", own))
+		next := m.state
+		next.Exhausted, next.Blind = fmt.Sprintf("takes more than %s, which --timeout allows", own), true
+		m.again(next, "the run "+next.Exhausted)
 		return
 	}
 	if late := m.late(); late != nil {
@@ -331,7 +334,7 @@ func (m *monitor) overdue(what string) {
 		}
 	}
 	if len(rules) == 0 {
-		m.giveUp("the run " + what)
+		m.exhausted(what)
 		return
 	}
 	m.exceeded(rules, "is part of a run that "+what)
@@ -347,19 +350,23 @@ func (m *monitor) exceeded(units []*running, what string) {
 	m.again(next, next.Refused[len(next.Refused)-1].Error())
 }
 
-// exhausted ends a run that has used up what it may take: the next image begins no unit, and
-// reports that.
+// exhausted ends a run that has used up what it may take: the next image reads files and runs rules,
+// and begins no other unit. Where that is too much as well, the one after it begins none at all.
 func (m *monitor) exhausted(what string) {
-	if m.state.Exhausted != "" {
+	next := m.state
+	switch {
+	case next.Exhausted == "":
+		next.Exhausted = what
+	case !next.Blind:
+		next.Blind = true
+	default:
 		m.giveUp("the run " + what + " before any work has begun")
 		return
 	}
-	next := m.state
-	next.Exhausted = what
 	m.again(next, "the run "+what)
 }
 
-// mostRestarts bounds how often a run begins again.
+// mostRestarts bounds how often a run begins again: the last image only reports.
 const mostRestarts = 12
 
 // again starts the process again, or says why it ends.
@@ -369,6 +376,9 @@ func (m *monitor) again(next state, why string) {
 	if next.Restarts > mostRestarts {
 		m.giveUp(fmt.Sprintf("%s, after %d others", why, mostRestarts))
 		return
+	}
+	if next.Restarts == mostRestarts && !next.Blind {
+		next.Blind, next.Exhausted = true, cmp.Or(next.Exhausted, fmt.Sprintf("has %d units that take too much", mostRestarts))
 	}
 	if err := m.restart(next); err != nil {
 		m.giveUp(fmt.Sprintf("%s, and the run cannot go on without it: %v", why, err))

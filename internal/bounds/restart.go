@@ -19,7 +19,9 @@ type state struct {
 	Serial bool `json:"serial,omitempty"`
 	// Exhausted is what the run takes more than it may of; "" while it goes on.
 	Exhausted string `json:"exhausted,omitempty"`
-	Restarts  int    `json:"restarts"`
+	// Blind says that an exhausted run reads no files and runs no rules either.
+	Blind    bool `json:"blind,omitempty"`
+	Restarts int  `json:"restarts"`
 	// Used is the CPU time that the images before this one took, all together.
 	Used  time.Duration `json:"used"`
 	Began time.Time     `json:"began"`
