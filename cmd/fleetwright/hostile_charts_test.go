@@ -93,6 +93,7 @@ func templateBombs() []hostileCase {
 		"join":                 `{{ $x := repeat 10000000 "x" }}{{ $l := list $x }}{{ range until 20 }}{{ $l = concat $l $l }}{{ end }}{{ join "" $l | len }}`,
 		"doubling list":        `{{ $x := list 1 2 3 4 }}{{ range until 60 }}{{ $x = concat $x $x }}{{ end }}{{ len $x }}`,
 		"doubling include":     `{{ define "a" }}{{ . }}{{ . }}{{ end }}{{ $x := "xxxxxxxx" }}{{ range until 60 }}{{ $x = include "a" $x }}{{ end }}{{ len $x }}`,
+		"widths":               `{{ printf (repeat 2000 "%999999d")` + strings.Repeat(" 1", 2000) + ` | len }}`,
 		"wrapping":             `{{ wrapWith 1 (repeat 1000000 "x") (repeat 1000 "a ") | len }}`,
 		"itself printed":       itself + `{{ $d }}`,
 		"itself compared":      itself + `{{ eq $d $d }}`,

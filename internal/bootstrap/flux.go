@@ -163,8 +163,9 @@ func (g *git) fluxInstalls(e *engine, releases []*release) []fluxInstall {
 	for _, d := range controllersOf(rest) {
 		add(d, g.clustersFor(d.file))
 	}
+	written := kustomizationsByPath(rest)
 	for _, c := range g.fleet.Clusters {
-		for _, d := range g.writtenSyncs(c, rest) {
+		for _, d := range g.writtenSyncs(c, written[c.Root.Path]) {
 			add(d, []*reconcile.Cluster{c})
 		}
 	}
@@ -179,15 +180,27 @@ func (g *git) fluxInstalls(e *engine, releases []*release) []fluxInstall {
 	return all
 }
 
+// kustomizationsByPath are the Flux Kustomizations among objects, by the folder that they apply.
+func kustomizationsByPath(objects []*reconcile.Object) map[string][]*reconcile.Object {
+	all := map[string][]*reconcile.Object{}
+	for _, o := range objects {
+		if o.Group == kustomizeGroup && o.Kind == "Kustomization" {
+			folder := repository.Clean(textOf(o.Value, "spec", "path"))
+			all[folder] = append(all[folder], o)
+		}
+	}
+	return all
+}
+
 // writtenSyncs are the pairs in files that start a cluster as its own does: a Kustomization of
-// the same name and folder, with its source beside it. One that a kustomization lists isn't
-// applied as it is written: it is part of another cluster's folder, or of a copy of this one's.
+// the same name, of those written for the cluster's folder, with its source beside it. One that a
+// kustomization lists isn't applied as it is written: it is part of another cluster's folder, or of a
+// copy of this one's.
 func (g *git) writtenSyncs(c *reconcile.Cluster, written []*reconcile.Object) []fluxDefinition {
 	root := c.Kustomizations[0]
 	var all []fluxDefinition
 	for _, o := range written {
-		if o.Group != kustomizeGroup || o.Kind != "Kustomization" || o.Namespace != root.Namespace || o.Name != root.Name ||
-			repository.Clean(textOf(o.Value, "spec", "path")) != c.Root.Path || g.repo.Use(o.File) == repository.Resource || g.appliedAnywhere(o.File) {
+		if o.Namespace != root.Namespace || o.Name != root.Name || g.repo.Use(o.File) == repository.Resource || g.appliedAnywhere(o.File) {
 			continue
 		}
 		all = append(all, g.syncPair(o, func(id reconcile.Identity) []*reconcile.Object {
@@ -199,8 +212,37 @@ func (g *git) writtenSyncs(c *reconcile.Cluster, written []*reconcile.Object) []
 	return all
 }
 
+// appliedAnywhere says whether appliedOn says so of any cluster.
 func (g *git) appliedAnywhere(file string) bool {
-	return slices.ContainsFunc(g.fleet.Clusters, func(c *reconcile.Cluster) bool { return g.appliedOn(c, file) })
+	if g.filesRead == nil {
+		g.filesRead, g.partly = map[string]bool{}, map[string]bool{}
+		for _, c := range g.fleet.Clusters {
+			for _, k := range c.Kustomizations {
+				g.noteApplied(k)
+			}
+		}
+	}
+	if g.filesRead[file] || g.partly["."] {
+		return true
+	}
+	for dir := path.Dir(file); len(dir) > 1; dir = path.Dir(dir) {
+		if g.partly[dir] {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *git) noteApplied(k *reconcile.Kustomization) {
+	if k.Repo != g.repo {
+		return
+	}
+	for _, file := range k.Files {
+		g.filesRead[file] = true
+	}
+	if !k.Complete() {
+		g.partly[k.Dir] = true
+	}
 }
 
 // clustersFor are those that a bootstrap file may be meant for: the one that its path names,

@@ -45,6 +45,9 @@ type git struct {
 	// selectors are what the configuration ignores.
 	selectors []finding.Selector
 	hasFlux   bool
+	// filesRead are those that Kustomizations of any cluster read, and partly the folders of those that
+	// could not be built; nil until they are asked for.
+	filesRead, partly map[string]bool
 	// substitutes says that some Kustomization replaces variables: what no cluster applies
 	// may be meant for one.
 	substitutes bool

@@ -57,10 +57,14 @@ func (w *World) Exceeded(o *reconcile.Object, what, why string, path ...any) {
 func Worlds(p *rule.Pass, groups ...string) []*World {
 	var out []*World
 	if len(p.Fleet().Clusters) == 0 {
-		out = holding(newWorld(nil, p.Applied(), "no cluster of the repository says what is applied together", groups))
+		if objects := p.Applied(); holds(objects, groups) {
+			out = append(out, newWorld(nil, objects, "no cluster of the repository says what is applied together", groups))
+		}
 	}
 	for _, c := range p.Clusters() {
-		out = append(out, holding(ofCluster(c, groups))...)
+		if slices.ContainsFunc(applied(c), func(k *reconcile.Kustomization) bool { return holds(k.Objects, groups) }) {
+			out = append(out, ofCluster(c, groups))
+		}
 	}
 	for _, w := range out {
 		w.pass = p
@@ -68,22 +72,27 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 	return out
 }
 
-// holding is a world that has any object of the product's.
-func holding(w *World) []*World {
-	if len(w.Own) == 0 {
-		return nil
+// holds says whether any object is of one of the groups.
+func holds(objects []*reconcile.Object, groups []string) bool {
+	return slices.ContainsFunc(objects, func(o *reconcile.Object) bool { return slices.Contains(groups, o.Group) })
+}
+
+// applied are the Kustomizations that apply to a cluster itself.
+func applied(c *reconcile.Cluster) []*reconcile.Kustomization {
+	var all []*reconcile.Kustomization
+	for _, k := range c.Kustomizations {
+		if k.Spec.KubeConfig == nil { // or else it applies to another cluster
+			all = append(all, k)
+		}
 	}
-	return []*World{w}
+	return all
 }
 
 // ofCluster is what is applied to a cluster itself.
 func ofCluster(c *reconcile.Cluster, groups []string) *World {
 	var objects []*reconcile.Object
 	partial := ""
-	for _, k := range c.Kustomizations {
-		if k.Spec.KubeConfig != nil {
-			continue // they go to another cluster
-		}
+	for _, k := range applied(c) {
 		if !k.Complete() {
 			partial = "not all that Kustomization " + k.String() + " applies is known"
 		}
