@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Bounds of a unit and of a run. The times are CPU time, so that a machine that has much else to
-// do refuses no more. Of all public repositories that were tried, no unit takes more than a fifth
-// of its bound (docs/security.md).
+// Bounds of a unit and of a run. The times are CPU time, of a machine of the pace that slowness
+// compares with: one that is slower, or has much else to do, refuses no more. docs/security.md says how
+// near to them public repositories come.
 const (
 	// unitTime is what a unit may take, and unitTimePerByte what it may take on top for each byte of
 	// YAML in the repository: kustomize needs about 1 µs for each byte that it builds, and more than
@@ -56,6 +56,9 @@ type monitor struct {
 	// give up ends the process with a message.
 	giveUp func(message string)
 
+	// slow is the machine's slowness, measured when it is first asked for.
+	slow func() float64
+
 	used  atomic.Int64 // nanoseconds of CPU time of the process
 	heap  atomic.Int64 // bytes of objects and stacks
 	watch sync.Once
@@ -80,6 +83,12 @@ type running struct {
 func newMonitor(s state, restart func(state) error, giveUp func(string)) *monitor {
 	m := &monitor{state: s, restart: restart, giveUp: giveUp, active: map[*running]struct{}{}, met: map[Unit]*Error{}, samples: newSamples()}
 	m.limits.Store(&Limits{})
+	m.slow = sync.OnceValue(func() float64 {
+		if s.Slow > 0 {
+			return s.Slow
+		}
+		return slowness()
+	})
 	if s.Serial {
 		m.turns, m.rules = make(chan struct{}, 1), make(chan struct{}, 1)
 	}
@@ -160,7 +169,7 @@ func (m *monitor) refused(u Unit) error {
 		what = m.muchOf(u.Kind)
 		if m.state.Exhausted != "" {
 			what = "the run " + m.state.Exhausted
-		} else if most := m.runTime(); time.Duration(m.used.Load()) > most {
+		} else if most := m.runTime(); m.over(time.Duration(m.used.Load()), most) {
 			what = fmt.Sprintf("the run takes more than %s of CPU time", rounded(most))
 		}
 	}
@@ -191,10 +200,15 @@ func (m *monitor) muchOf(kind string) string {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if most := 2 * m.unitTime(); m.kinds > most {
+	if most := 2 * m.unitTime(); m.over(m.kinds, most) {
 		return fmt.Sprintf("the schemas of the repository take more than %s of CPU time", rounded(most))
 	}
 	return ""
+}
+
+// over says whether a CPU time is more than a bound, on a machine of this pace.
+func (m *monitor) over(took, most time.Duration) bool {
+	return took > most && (m.limits.Load().Time > 0 || float64(took) > float64(most)*m.slow())
 }
 
 // unitTime is the CPU time that a unit may take.
@@ -247,7 +261,7 @@ func (m *monitor) look() {
 		m.exceeded(late, fmt.Sprintf("takes more than %s of CPU time", rounded(m.timeOf(late[0].unit.Kind))))
 		return
 	}
-	if most := m.runTime(); used-m.state.Used > 2*most {
+	if most := m.runTime(); m.over(used-m.state.Used, 2*most) {
 		m.overdue(fmt.Sprintf("takes more than %s of CPU time", rounded(most)))
 		return
 	}
@@ -304,8 +318,8 @@ func (m *monitor) late() []*running {
 	over := false
 	for r := range m.active {
 		took, most := threadTime(r.thread)-r.cpu, m.timeOf(r.unit.Kind)
-		over = over || took > most
-		if took > most*3/4 {
+		over = over || m.over(took, most)
+		if m.over(took, most*3/4) {
 			all = append(all, r)
 		}
 	}
@@ -373,6 +387,7 @@ const mostRestarts = 12
 func (m *monitor) again(next state, why string) {
 	next.Restarts++
 	next.Used = timeKept()
+	next.Slow = m.slow()
 	if next.Restarts > mostRestarts {
 		m.giveUp(fmt.Sprintf("%s, after %d others", why, mostRestarts))
 		return

@@ -22,6 +22,9 @@ type state struct {
 	// Blind says that an exhausted run reads no files and runs no rules either.
 	Blind    bool `json:"blind,omitempty"`
 	Restarts int  `json:"restarts"`
+	// Slow is how many times slower the machine is than the one that the bounds are for; 0 until it is
+	// measured.
+	Slow float64 `json:"slow,omitempty"`
 	// Used is the CPU time that the images before this one took, all together.
 	Used  time.Duration `json:"used"`
 	Began time.Time     `json:"began"`
