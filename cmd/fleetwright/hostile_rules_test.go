@@ -41,6 +41,15 @@ func ruleBombs() []hostileCase {
 			}
 			files(map[string]string{"clusters/one/ks.yaml": fluxKs("app", ""), "app/a.yaml": configMap("a", "  b: c\n")})(t, repo, "")
 		}},
+		{name: "many findings", want: []string{"more findings of flux-dependson-missing are not shown"}, make: func(t *testing.T, repo, _ string) {
+			var b strings.Builder
+			on := "  dependsOn: [" + repeat(40, func(i int) string { return fmt.Sprintf("{name: x%d}, ", i) }) + "]\n"
+			for i := range 500 {
+				b.WriteString(strings.Replace(fluxKs(fmt.Sprint("k", i), on), fmt.Sprint("./k", i), fmt.Sprint("./app/", i), 1))
+				files(map[string]string{fmt.Sprintf("app/%d/a.yaml", i): configMap(fmt.Sprint("a", i), "  b: c\n")})(t, repo, "")
+			}
+			files(map[string]string{"clusters/one/ks.yaml": b.String()})(t, repo, "")
+		}},
 		{name: "secrets in long values", make: func(t *testing.T, repo, _ string) {
 			var b, g strings.Builder
 			g.WriteString("secretGenerator:\n")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -116,7 +117,24 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	}
 	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
 	out.scrub(repo.Lines())
-	return out, out.ignore(repo, rules, passes, o)
+	if err := out.ignore(repo, rules, passes, o); err != nil {
+		return Outcome{}, err
+	}
+	out.shorten()
+	return out, nil
+}
+
+// shorten leaves out what no report can hold, and reports that.
+func (out *Outcome) shorten() {
+	var left map[string]int
+	out.Findings, left = finding.First(out.Findings)
+	for _, id := range slices.Sorted(maps.Keys(left)) {
+		out.Findings = append(out.Findings, finding.Finding{
+			Rule: LimitExceeded, Severity: finding.Error,
+			Message: fmt.Sprintf("%d more findings of %s are not shown: a report holds up to %d of a rule", left[id], id, finding.MostOfRule),
+			Hint:    "mend what those that are shown have in common, or ignore the rule for their files",
+		})
+	}
 }
 
 // gather adds what a pass reported.
