@@ -5,15 +5,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// mostEnding is how long a process may take to end here: a second, and as much again for a machine
-// that has much else to do.
-const mostEnding = 2 * time.Second
+// mostEnding is how long a process may take to end.
+const mostEnding = time.Second
 
 // TestSignals: a signal ends a command within a second, whatever it does.
 func TestSignals(t *testing.T) {
@@ -32,24 +32,39 @@ func TestSignals(t *testing.T) {
 		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 			t.Run(fmt.Sprintf("%s/%s", name, signal), func(t *testing.T) {
 				t.Parallel()
-				cmd := exec.CommandContext(t.Context(), "fleetwright", arguments...)
-				if _, err := cmd.StdinPipe(); err != nil { // which stays open
-					t.Fatal(err)
+				took := endAfter(t, signal, arguments)
+				for attempt := 0; took > mostEnding && attempt < 3; attempt++ {
+					took = endAfter(t, signal, arguments) // what else goes on only adds to it
 				}
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Second)
-				sent := time.Now()
-				if err := cmd.Process.Signal(signal); err != nil {
-					t.Fatalf("it has ended before the signal: %v", err)
-				}
-				err := cmd.Wait()
-				var exit *exec.ExitError
-				if took := time.Since(sent); took > mostEnding || !errors.As(err, &exit) || exit.ExitCode() != statusStopped {
-					t.Errorf("it ended %s after the signal: %v", took, err)
+				if took > mostEnding {
+					t.Errorf("it ended %s after the signal", took)
 				}
 			})
 		}
 	}
+}
+
+// endAfter returns how long a command takes to end after a signal.
+func endAfter(t *testing.T, signal syscall.Signal, arguments []string) time.Duration {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "fleetwright", arguments...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // or else the race detector waits for a second
+	if _, err := cmd.StdinPipe(); err != nil { // which stays open
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	sent := time.Now()
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatalf("it has ended before the signal: %v", err)
+	}
+	err := cmd.Wait()
+	took := time.Since(sent)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != statusStopped {
+		t.Errorf("after the signal: %v", err)
+	}
+	return took
 }
