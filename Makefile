@@ -117,6 +117,13 @@ SOAKTIME := 0
 soak: build ## KILLS kills while fleetwright renders, commits, pushes, encrypts, exchanges keys and syncs
 	$(GO) run ./tools/soak -fleetwright $(BIN)/fleetwright -kills $(KILLS) -seed $(SEED) -time $(SOAKTIME)
 
+# How many hostile repositories are made, of some twenty inputs each: 5,000 are 100,000 inputs, and take hours.
+HOSTILE := 5000
+
+.PHONY: hostile
+hostile: ## HOSTILE hostile repositories from SEED on, made by a grammar of the cases of TestHostile
+	$(GO) test ./cmd/fleetwright -run 'TestHostileMutations$$' -mutations $(HOSTILE) -mutation-seed $(SEED) -timeout 0
+
 .PHONY: clean
 clean: ## what the other targets built
 	rm -rf $(BIN) $(OUT)

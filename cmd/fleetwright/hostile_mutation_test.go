@@ -23,7 +23,7 @@ var (
 // each has some documents of the grammar's own, and the files of a case with values, lines and names
 // exchanged. It holds what TestHostile holds. A repository has about 20 inputs, so that
 //
-//	go test ./cmd/fleetwright -run TestHostileMutations -mutations 5000 -timeout 5h
+//	make hostile HOSTILE=5000 SEED=1
 //
 // tries 100,000.
 func TestHostileMutations(t *testing.T) {
