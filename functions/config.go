@@ -10,8 +10,8 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // settings are the fields of a function's spec, each with what decodes it. kyaml's
@@ -228,7 +228,7 @@ func problemsOf(err error, value *kyaml.Node, path string) []problem {
 
 // didYouMean is the hint of a name that nearly is one of some.
 func didYouMean(name string, names []string) string {
-	if near, ok := schemas.Nearest(name, names); ok {
+	if near, ok := nearest.To(name, names); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 // Mistake is what is wrong about an object's kind, where all there is is known: a group, a version
@@ -165,7 +168,7 @@ func misspelt(gvk schema.GroupVersionKind) string {
 			continue
 		}
 		right, wrong := strings.ToLower(known.Kind), strings.ToLower(gvk.Kind)
-		if editDistance(right, wrong) <= most || len(wrong) > 3*most && strings.HasPrefix(right, wrong) {
+		if nearest.Distance(right, wrong) <= most || len(wrong) > 3*most && strings.HasPrefix(right, wrong) {
 			return known.Kind
 		}
 	}
@@ -176,7 +179,7 @@ func misspelt(gvk schema.GroupVersionKind) string {
 // of the group's name are wrong, it has no dot, as no CustomResourceDefinition's, or the group is
 // one of the same product (ours), which has no such kind.
 func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersionKind, ok bool) {
-	nearest := longestCompared + 1
+	least := math.MaxInt
 	for of, all := range versions() {
 		if of.Kind != gvk.Kind || of.Group == gvk.Group || !isComplete(of.Group) {
 			continue
@@ -185,7 +188,7 @@ func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersi
 		if alpha.MatchString(there.Version) {
 			continue
 		}
-		distance := editDistance(gvk.Group, of.Group)
+		distance := nearest.Distance(gvk.Group, of.Group)
 		switch {
 		case ours:
 			if Product(gvk.Group) != Product(of.Group) {
@@ -198,8 +201,8 @@ func otherGroup(gvk schema.GroupVersionKind, ours bool) (meant schema.GroupVersi
 		case distance > 2 || Product(of.Group) == kubernetes && distance > 1 && !swapped(gvk.Group, of.Group):
 			continue // scheduling.x-k8s.io is another one
 		}
-		if distance < nearest || distance == nearest && there.Group < meant.Group {
-			nearest, meant, ok = distance, there, true
+		if distance < least || distance == least && there.Group < meant.Group {
+			least, meant, ok = distance, there, true
 		}
 	}
 	return meant, ok

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -216,7 +217,7 @@ func (e *UnknownRule) Error() string { return fmt.Sprintf("%q is no rule", e.ID)
 // Hint names the rule that was meant, or the rules that there are.
 func (e *UnknownRule) Hint() string {
 	ids := idsOf(All())
-	if near, ok := schemas.Nearest(e.ID, ids); ok {
+	if near, ok := nearest.To(e.ID, ids); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "the rules are " + strings.Join(ids, ", ")

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 // decoder decodes one object from its YAML nodes, strictly: what it does not
@@ -224,7 +226,7 @@ func (d *decoder) text(n *yaml.Node, p *fieldPath, v reflect.Value, b bounds) {
 	switch {
 	case len(b.enum) > 0 && !slices.Contains(b.enum, s):
 		hint := ""
-		if near, ok := nearest(s, b.enum); ok {
+		if near, ok := nearest.To(s, b.enum); ok {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		d.fail(n, p, hint, "%s is %s, want %s", subject(p), quote(s), oneOf(b.enum))

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 // Kinds are the input kinds, in the order in which a specification is usually
@@ -48,7 +50,7 @@ func (l *loader) document(file string, root *yaml.Node) {
 	o.kind, o.name = kind, name
 	group, _, _ := strings.Cut(apiVersion, "/")
 	_, ours := kindTypes[kind]
-	_, near := nearest(group, []string{Group})
+	_, near := nearest.To(group, []string{Group})
 	switch {
 	case apiVersion == APIVersion && ours:
 		l.decode(o)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 const (
@@ -21,7 +23,7 @@ func (r *report) suggest(name, what, otherwise string, valid []string) string {
 	if r.compared += len(valid); r.compared > maxCompared || r.full() {
 		return otherwise
 	}
-	if near, ok := nearest(name, valid); ok {
+	if near, ok := nearest.To(name, slices.Sorted(slices.Values(valid))); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return choices(what, otherwise, valid)
@@ -45,48 +47,4 @@ func choices(what, otherwise string, valid []string) string {
 		listed, rest = listed[:maxListed], fmt.Sprintf(" and %d more", n)
 	}
 	return fmt.Sprintf("the %ss are %s%s%s", what, strings.Join(listed, ", "), rest, otherwise)
-}
-
-// nearest returns the valid name with the least edit distance to a name, where
-// that is small enough to be a typing error; ties go to the first in order.
-func nearest(name string, valid []string) (string, bool) {
-	const longest = 64 // bounds the work on hostile names
-	if len(name) > longest {
-		return "", false
-	}
-	best, found := max(1, len(name)/3)+1, ""
-	for _, v := range slices.Sorted(slices.Values(valid)) {
-		if len(v) > longest || v == "" || max(len(v)-len(name), len(name)-len(v)) >= best {
-			continue
-		}
-		if d := editDistance(strings.ToLower(name), strings.ToLower(v)); d < best {
-			best, found = d, v
-		}
-	}
-	return found, found != ""
-}
-
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbours that turn one string into the other (optimal string alignment).
-func editDistance(a, b string) int {
-	before, last := []int(nil), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/kcm"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 // providers checks that the providers are some, and that the one is enabled without which kcm makes
@@ -33,8 +34,8 @@ func (c *k0rdentChecker) misspelt(name string) string {
 	if c.report.compared += len(charts); c.report.compared > maxCompared || c.report.full() {
 		return ""
 	}
-	near, ok := nearest(name, charts)
-	if !ok || editDistance(name, near) > most {
+	near, ok := nearest.To(name, charts)
+	if !ok || nearest.Distance(name, near) > most {
 		return ""
 	}
 	return near

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/envsubst"
+
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 const escapeHint = "write $${…} for a literal ${…}: kustomize-controller substitutes values and resources, and fails on a variable that is not set"
@@ -96,7 +98,7 @@ func (c *checker) defined(a *Addon, u use, reaches func(*Cluster) bool) {
 			continue
 		}
 		hint := "set it in the cluster's spec.variables, or give a default: ${" + u.name + ":=…}; " + escapeHint
-		if near, ok := nearest(u.name, slices.Collect(maps.Keys(cluster.Spec.Variables))); ok {
+		if near, ok := nearest.To(u.name, slices.Sorted(maps.Keys(cluster.Spec.Variables))); ok {
 			hint = c.report.suggest(near, "variable", "", []string{near})
 		}
 		c.fail(a, u.at, hint, "the cluster %s has no variable %s", quote(cluster.Metadata.Name), quote(u.name))

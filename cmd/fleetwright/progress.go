@@ -41,7 +41,7 @@ func startProgress(s streams) *progress {
 }
 
 func newProgress(out io.Writer, after, every time.Duration) *progress {
-	p := &progress{out: output.NewText(out, false), start: bounds.Began(), quit: make(chan struct{})}
+	p := &progress{out: output.NewText(out, false), start: bounds.Began(time.Now()), quit: make(chan struct{})}
 	p.ended.Go(func() {
 		select {
 		case <-time.After(after):

@@ -60,7 +60,7 @@ Exit status 1 when there are findings at or above --fail-on. No value is printed
 }
 
 func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheckFlags) error {
-	start := bounds.Began()
+	start := bounds.Began(time.Now())
 	report, repo, err := findClear(ctx, s, dir, f.staged)
 	if f.format == formatJSON {
 		if err != nil {

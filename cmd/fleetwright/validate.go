@@ -103,7 +103,7 @@ func configFlag(c *cobra.Command, config *string) {
 
 // runValidate validates the folder that the arguments name and writes the report.
 func runValidate(ctx context.Context, s streams, args []string, f *validateFlags) error {
-	v := &validation{streams: s, flags: f, start: bounds.Began(), report: finding.NewReport(nil, nil, finding.Summary{})}
+	v := &validation{streams: s, flags: f, start: bounds.Began(time.Now()), report: finding.NewReport(nil, nil, finding.Summary{})}
 	v.folder = s.repositoryFolder(args, f.graph.roots)
 	v.unnamed = len(args) == 0
 	err := v.run(ctx)

@@ -93,12 +93,12 @@ func Refuse(u Unit, why string) {
 	}
 }
 
-// Began returns when the first image of the process began; now, where nothing is measured.
-func Began() time.Time {
+// Began returns when the first image of the process began: now, where nothing is measured.
+func Began(now time.Time) time.Time {
 	if m := current.Load(); m != nil {
 		return m.state.Began
 	}
-	return time.Now()
+	return now
 }
 
 // Grow adds bytes of input to those that the bounds of units and of the run grow with.

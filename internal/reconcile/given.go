@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // CheckSources says of the sources that were given for fleets, which are those of one repository
@@ -112,7 +112,7 @@ func (e *UnknownSource) Hint() string {
 	if e.helm {
 		return "it is a HelmRepository: --charts DIR names a folder of charts at hand"
 	}
-	if near, ok := schemas.Nearest(e.Name, e.Known); ok {
+	if near, ok := nearest.To(e.Name, e.Known); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if len(e.Known) == 0 {

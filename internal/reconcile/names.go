@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 // parts are names of folders that hold a part of any cluster.
@@ -105,7 +105,7 @@ func (e *UnknownCluster) Error() string {
 // Hint is the way out.
 func (e *UnknownCluster) Hint() string {
 	names := strings.Join(e.Known, ", ")
-	near, ok := schemas.Nearest(e.Name, e.Known)
+	near, ok := nearest.To(e.Name, e.Known)
 	switch {
 	case len(e.Known) == 0:
 		return "name the folder that a cluster syncs with --root PATH"

@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // sourceOf says where the files of a Kustomization are: in the validated repository, in a
@@ -49,7 +49,7 @@ func (w *walker) sourceMissing(k *Kustomization) *Gap {
 	ref := k.Spec.SourceRef
 	namespace := cmp.Or(ref.Namespace, k.Namespace)
 	if dir := path.Join(w.own.base, repository.Clean(k.Spec.Path)); tells(w.own.repo, dir) {
-		_, near := schemas.Nearest(ref.Name, []string{w.cluster.Root.source.name})
+		_, near := nearest.To(ref.Name, []string{w.cluster.Root.source.name})
 		k.meant = meant{repo: w.own.repo, dir: dir, certain: near || strings.Contains(repository.Clean(k.Spec.Path), "/")}
 	}
 	for _, g := range w.generators {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 // configShape is what SOPS reads of a .sops.yaml. Another kind of value in a field is an error
@@ -161,31 +163,5 @@ func nearly(name, other string) bool {
 	}
 	a, b := plain(name), plain(other)
 	most := min(2, len(b)/4)
-	return a == b || edits(a, b) <= most
-}
-
-// edits is how many letters are to be put in, taken out or exchanged to make one name of another,
-// two that changed places counting as one.
-func edits(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
+	return a == b || nearest.Distance(a, b) <= most
 }

@@ -9,6 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/nearest"
 )
 
 // Options say how a tree is compared.
@@ -311,8 +313,11 @@ func (c *comparison) checkOverwrite() error {
 				return fmt.Errorf("cannot overwrite %q: %s", p, conflict.Hint())
 			}
 		}
-		if near := nearest(p, c.overwritable); near != "" {
+		if near, ok := nearest.To(p, c.overwritable); ok {
 			return fmt.Errorf("cannot overwrite %q: it is not in conflict; did you mean %q?", p, near)
+		}
+		if len(c.overwritable) > 0 {
+			return fmt.Errorf("cannot overwrite %q: it is not in conflict; %q is", p, c.overwritable[0])
 		}
 		return fmt.Errorf("cannot overwrite %q: no file is in conflict", p)
 	}

@@ -1,10 +1,8 @@
 package tree
 
 import (
-	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -90,38 +88,6 @@ func checkClashes(paths []string) error {
 		}
 	}
 	return nil
-}
-
-// nearest is the candidate with the fewest edits from name, the first of equals;
-// empty when there is no candidate.
-func nearest(name string, candidates []string) string {
-	if len(candidates) == 0 {
-		return ""
-	}
-	return slices.MinFunc(candidates, func(a, b string) int {
-		return cmp.Compare(distance(name, a), distance(name, b))
-	})
-}
-
-// distance is the Levenshtein distance of two names in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // parents yields the folders above a path, the nearest first, without the root.

@@ -1,8 +1,8 @@
 package flux
 
 import (
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 )
 
 // budget bounds what one rule spends on hints and positions: both look at all names, or at
@@ -16,7 +16,7 @@ func (b *budget) nearest(name string, names []string) (string, bool) {
 	if b.names -= len(names); b.names < 0 {
 		return "", false
 	}
-	return schemas.Nearest(name, names)
+	return nearest.To(name, names)
 }
 
 // read reads a file.

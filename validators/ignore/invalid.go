@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -65,7 +65,7 @@ func mistake(d *rule.Decision, ig *rule.Ignoring) (message, hint string) {
 	case slices.Contains(ig.Judging, d.Rule):
 		return ignored + fmt.Sprintf("%s judges ignores themselves", d.Rule), "ignore it in the configuration, by path"
 	case !slices.Contains(ig.Known, d.Rule):
-		if near, ok := schemas.Nearest(d.Rule, ig.Known); ok {
+		if near, ok := nearest.To(d.Rule, ig.Known); ok {
 			return ignored + fmt.Sprintf("%q is no rule", d.Rule), fmt.Sprintf("did you mean %q?", near)
 		}
 		return ignored + fmt.Sprintf("%q is no rule", d.Rule), "the rules are " + strings.Join(ig.Known, ", ")

@@ -10,9 +10,9 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -207,7 +207,7 @@ func reportOrphan(p *rule.Pass, f *repository.File) {
 				missing = append(missing, path.Base(ref))
 			}
 		}
-		if near, ok := schemas.Nearest(path.Base(f.Path), missing); ok {
+		if near, ok := nearest.To(path.Base(f.Path), missing); ok {
 			found.Hint = fmt.Sprintf("it lists %q, which is not there", near)
 		}
 	}

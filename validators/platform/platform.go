@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -223,7 +224,7 @@ func (h *Hints) Nearest(name string, names []string) string {
 	if *h++; *h > mostHints {
 		return ""
 	}
-	if near, ok := schemas.Nearest(name, names); ok {
+	if near, ok := nearest.To(name, names); ok {
 		return near
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 )
@@ -56,7 +57,7 @@ func oneOf(o *reconcile.Object, allowed []string, path ...any) []schemas.Problem
 		Message: fmt.Sprintf("%s is %.200q, must be one of %s", schemas.Field(path), text, strings.Join(allowed, ", "))}
 	if allowed[0] == "" {
 		p.Message = fmt.Sprintf("%s is %.200q, must be left out", schemas.Field(path), text)
-	} else if near, ok := schemas.Nearest(text, allowed); ok {
+	} else if near, ok := nearest.To(text, allowed); ok {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return []schemas.Problem{p}

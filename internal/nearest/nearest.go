@@ -1,0 +1,60 @@
+// Package nearest finds the name that a misspelt one was meant to be.
+package nearest
+
+import "strings"
+
+// longest is how many bytes of a name are compared: it bounds the work on hostile names.
+const longest = 64
+
+// To returns the name with the fewest edits from a misspelt one, the first of equals, and whether any is
+// near enough to be meant: up to a third of the misspelt name's letters may differ, and at least one. Case
+// does not count.
+func To(misspelt string, names []string) (string, bool) {
+	wanted, furthest := cut(strings.ToLower(misspelt)), max(1, len(misspelt)/3)
+	best, edits := "", min(len(misspelt), furthest+1)
+	var d distances
+	for _, name := range names {
+		other := cut(strings.ToLower(name))
+		if apart := len(other) - len(wanted); max(apart, -apart) >= edits {
+			continue // so many letters are added or lost at least
+		}
+		if n := d.between(wanted, other); n < edits {
+			best, edits = name, n
+		}
+	}
+	return best, best != ""
+}
+
+// Distance counts the letters to insert, remove or replace to make one name of another; two neighbours that
+// changed places count as one (optimal string alignment). Of names, the first 64 bytes are compared.
+func Distance(a, b string) int {
+	var d distances
+	return d.between(cut(a), cut(b))
+}
+
+func cut(name string) string { return name[:min(len(name), longest)] }
+
+// distances are three rows of the table that between fills.
+type distances [3][longest + 1]int
+
+func (d *distances) between(a, b string) int {
+	before, last, row := &d[0], &d[1], &d[2]
+	for j := range len(b) + 1 {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
