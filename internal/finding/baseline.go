@@ -24,8 +24,8 @@ type Known struct {
 	Object  string `json:"object,omitempty"`
 	Cluster string `json:"cluster,omitempty"`
 	Message string `json:"message"`
-	// Fingerprint tells the finding by what it says, Source by the text of its
-	// line: one of both is enough.
+	// Fingerprint is that of reports: in baselines of versions before 0.2, a digest of the message. Source
+	// tells the finding by the text of its line.
 	Fingerprint string `json:"fingerprint"`
 	Source      string `json:"source,omitempty"`
 }
@@ -47,12 +47,16 @@ const MaxBaseline = 64 << 20
 func NewBaseline(r Report, lines Lines) *Baseline {
 	b := &Baseline{Findings: make([]Known, 0, len(r.Findings))}
 	for _, f := range r.Findings {
-		b.Findings = append(b.Findings, Known{
-			Rule: f.Rule, File: f.File, Object: f.Object.String(), Cluster: f.Cluster, Message: f.Message,
-			Fingerprint: messageHash(f), Source: sourceHash(f, lines),
-		})
+		b.Findings = append(b.Findings, newKnown(f, lines))
 	}
 	return b
+}
+
+func newKnown(f Finding, lines Lines) Known {
+	return Known{
+		Rule: f.Rule, File: f.File, Object: f.Object.String(), Cluster: f.Cluster, Message: f.Message,
+		Fingerprint: fingerprint(f), Source: sourceHash(f, lines),
+	}
 }
 
 // Write writes a baseline as JSON, a finding on each line.
@@ -112,15 +116,31 @@ func plainJSON(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
+// keys are what tells an entry from others, the surest first: its message, the text of its line, and what
+// its message names; "" is none.
+func (k Known) keys() [3]string {
+	named := ""
+	if all := names(k.Message); len(all) > 0 {
+		named = k.digest("names", strings.Join(all, "\x00"))
+	}
+	return [3]string{k.digest("message", withoutPositions(k.Message)), k.Source, named}
+}
+
+func (k Known) digest(what, text string) string {
+	return digest(what, k.Rule, k.File, k.Object, k.Cluster, text)
+}
+
 // Split tells the findings that a baseline doesn't know from those that it does,
 // and returns its entries that were not found any more. Each entry stands for one
-// finding: by its fingerprint first, then by its line. Lines may be nil.
+// finding: by its message first, then by its line, and then by what its message names, which a later
+// version may put into other words. Lines may be nil.
 func (b *Baseline) Split(findings []Finding, lines Lines) (fresh, known []Finding, gone []Known) {
-	byMessage, bySource := map[string][]int{}, map[string][]int{}
+	entries := [3]map[string][]int{{}, {}, {}}
 	for i, k := range b.Findings {
-		byMessage[k.Fingerprint] = append(byMessage[k.Fingerprint], i)
-		if k.Source != "" {
-			bySource[k.Source] = append(bySource[k.Source], i)
+		for step, key := range k.keys() {
+			if key != "" {
+				entries[step][key] = append(entries[step][key], i)
+			}
 		}
 	}
 	used := make([]bool, len(b.Findings))
@@ -134,14 +154,16 @@ func (b *Baseline) Split(findings []Finding, lines Lines) (fresh, known []Findin
 		}
 		return false
 	}
-	matched := make([]bool, len(findings))
+	keys, matched := make([][3]string, len(findings)), make([]bool, len(findings))
 	for i, f := range findings {
-		matched[i] = take(byMessage, messageHash(f))
+		keys[i] = newKnown(f, lines).keys()
+	}
+	for step := range entries {
+		for i := range findings {
+			matched[i] = matched[i] || take(entries[step], keys[i][step])
+		}
 	}
 	for i, f := range findings {
-		if source := sourceHash(f, lines); !matched[i] && source != "" {
-			matched[i] = take(bySource, source)
-		}
 		if matched[i] {
 			known = append(known, f)
 		} else {

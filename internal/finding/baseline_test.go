@@ -109,10 +109,43 @@ func TestReadBaselineRefuses(t *testing.T) {
 }
 
 func TestFingerprints(t *testing.T) {
-	r := NewReport([]Finding{at(9, "wrong, first on line 4"), at(3, "wrong, first on line 2"), at(4, "other")}, nil, Summary{})
+	r := NewReport([]Finding{at(9, `not "a", first on line 4`), at(3, `"a" is wrong, see line 2`), at(4, `"b" is wrong`)}, nil, Summary{})
 	a, b, c := r.Findings[0].Fingerprint, r.Findings[2].Fingerprint, r.Findings[1].Fingerprint
 	if b != a+":2" || c == a || len(a) != 32 {
 		t.Errorf("the fingerprints are %q, %q and %q", a, b, c)
+	}
+}
+
+// TestNames: what a message names stays the same when it is put into other words.
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ was, is, want string }{
+		{"nothing that Kustomization flux-system/apps applies uses ${DOMAIN}", "Kustomization flux-system/apps does not use ${DOMAIN}", "${DOMAIN}|flux-system/apps"},
+		{`release "cilium": values.hubble is (not set) in the bootstrap and 1m in Git (a/b.yaml:24)`,
+			`values.hubble differs for release "cilium": Git has 1m (a/b.yaml:30), the bootstrap nothing; pass --x`, "1m|a/b.yaml|cilium|values.hubble"},
+		{"it is not known", "it cannot be told", ""},
+		{`there is no "a b" (and 3 more)`, `"a b" and 3 more are missing`, `3|a b`},
+	} {
+		for _, message := range []string{c.was, c.is} {
+			if got := strings.Join(names(message), "|"); got != c.want {
+				t.Errorf("%s: %s, want %s", message, got, c.want)
+			}
+		}
+	}
+}
+
+// TestBaselineOfOtherWords: a baseline of an earlier version, whose fingerprints are of messages, knows
+// what a later one says in other words, and nothing that is new.
+func TestBaselineOfOtherWords(t *testing.T) {
+	old := `{"version": 1, "findings": [
+		{"rule":"rule-a","file":"a.yaml","object":"Deployment x/y","message":"nothing defines ${A}, in what Kustomization b/c applies","fingerprint":"4cc8b844733d8311725e656e1e00538a"},
+		{"rule":"rule-a","file":"a.yaml","object":"Deployment x/y","message":"it is odd","fingerprint":"db7d0e5a81c6744f0ec0773856c30434"}]}`
+	b, err := ReadBaseline([]byte(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, known, gone := b.Split([]Finding{at(7, "Kustomization b/c uses ${A}, which is not defined"), at(8, "Kustomization b/c uses ${B}, which is not defined")}, nil)
+	if len(known) != 1 || known[0].Line != 7 || len(fresh) != 1 || len(gone) != 1 || gone[0].Message != "it is odd" {
+		t.Errorf("known %v, fresh %v, gone %v", known, fresh, gone)
 	}
 }
 

@@ -52,7 +52,7 @@ func (r Report) WithIgnored(ignored []Ignored) Report {
 	r.Ignored = slices.Compact(r.Ignored)
 	seen := map[string]int{}
 	for i := range r.Ignored {
-		r.Ignored[i].Fingerprint = numbered(seen, messageHash(r.Ignored[i].Finding))
+		r.Ignored[i].Fingerprint = numbered(seen, fingerprint(r.Ignored[i].Finding))
 	}
 	r.Summary.Ignored = len(r.Ignored)
 	return r.withLists()

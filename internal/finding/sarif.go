@@ -174,7 +174,7 @@ func sarifResultOf(f Finding, o MachineOptions, index, lines map[string]int) sar
 	out := sarifResult{
 		RuleID: f.Rule, RuleIndex: indexOf(index, f.Rule), Level: sarifLevel(f.Severity),
 		Message: sarifText{Text: withHint(f)}, Locations: []sarifLocation{place},
-		PartialFingerprints: map[string]string{"fleetwright/v1": f.Fingerprint},
+		PartialFingerprints: map[string]string{"fleetwright/v2": f.Fingerprint},
 	}
 	// The one that GitHub reads, and computes itself where it is absent.
 	if source := sourceHash(f, o.Lines); source != "" {
