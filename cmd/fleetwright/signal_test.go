@@ -49,7 +49,7 @@ func endAfter(t *testing.T, signal syscall.Signal, arguments []string) time.Dura
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "fleetwright", arguments...)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // or else the race detector waits for a second
-	if _, err := cmd.StdinPipe(); err != nil { // which stays open
+	if _, err := cmd.StdinPipe(); err != nil {                 // which stays open
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
