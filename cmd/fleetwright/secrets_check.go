@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/sops"
@@ -173,12 +174,15 @@ func clearOptions(config func() ([]byte, error), read func(string) ([]byte, erro
 	if v.Baseline == "" {
 		return o, nil
 	}
-	if content, err = read(v.Baseline); err != nil {
-		return o, fmt.Errorf("baseline: %w", err)
-	}
 	o.BaselineFile = v.Baseline
-	if o.Baseline, err = finding.ReadBaseline(content); err != nil {
-		return o, fmt.Errorf("baseline: %s %w", output.Line(v.Baseline), err)
+	if content, err = read(v.Baseline); err == nil {
+		if o.Baseline, err = finding.ReadBaseline(content); err != nil {
+			err = fmt.Errorf("%s %w", output.Line(v.Baseline), err)
+		}
+	}
+	if err != nil {
+		return o, &render.BadInput{Err: fmt.Errorf("spec.baseline of %s: %w", validators.ConfigurationFile, err),
+			Hint: "write it with fleetwright validate --write-baseline " + output.Line(v.Baseline) + ", and add it to the commit"}
 	}
 	return o, nil
 }
