@@ -170,10 +170,10 @@ func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
 	if err := l.patch(&all, dir, k.Patches); err != nil {
 		return all, err
 	}
-	if err := l.label(all, k.Labels); err != nil {
+	if err := l.namespace(&all, k.Namespace); err != nil {
 		return all, err
 	}
-	return l.namespace(all, k.Namespace)
+	return all, l.label(all, k.Labels)
 }
 
 // local is the path in the repository of what a kustomization in a folder refers to.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/filters/labels"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
@@ -13,9 +14,9 @@ import (
 
 // label adds labels to objects, each to what it has.
 // Source: sigs.k8s.io/kustomize/api v0.21 filters/labels, builtinpluginconsts/metadatalabels.go.
-func (l *lister) label(all level, labels []types.Label) error {
+func (l *lister) label(all level, added []types.Label) error {
 	pairs := map[string]string{}
-	for _, label := range labels {
+	for _, label := range added {
 		for name, value := range label.Pairs {
 			// A key is written without its type.
 			key := yaml.Node{Kind: yaml.ScalarNode, Value: name}
@@ -41,9 +42,7 @@ func (o *member) label(pairs map[string]string) error {
 		if !plainMetadata(r.YNode()) {
 			return errNotSimple
 		}
-		own := r.GetLabels()
-		maps.Copy(own, pairs)
-		return r.SetLabels(own)
+		return r.ApplyFilter(labels.Filter{Labels: pairs, FsSlice: types.FsSlice{{Path: "metadata/labels", CreateIfNotPresent: true}}})
 	}
 	own := map[string]any{}
 	if before, ok := o.metadata()["labels"].(map[string]any); ok {
@@ -74,26 +73,27 @@ func (l *lister) writes(text string) bool {
 
 // namespace puts objects into a namespace, "" for those that they have.
 // Source: sigs.k8s.io/kustomize/api v0.21 filters/namespace, builtinpluginconsts/namespace.go.
-func (l *lister) namespace(given level, name string) (level, error) {
+func (l *lister) namespace(all *level, name string) error {
 	if name == "" {
-		return given, nil
+		return nil
 	}
-	all := level{ids: make(map[resid.ResId]bool, len(given.objects)), objects: make([]member, 0, len(given.objects))}
 	if !l.writes(name) {
-		return all, errNotSimple
+		return errNotSimple
 	}
-	for _, o := range given.objects {
+	given := all.objects
+	*all = level{ids: make(map[resid.ResId]bool, len(given)), objects: make([]member, 0, len(given))}
+	for _, o := range given {
 		if o.kind == "APIService" || o.kind == "CustomResourceDefinition" || o.kind == "Namespace" && o.name != name || bindings[o.kind] {
-			return all, errNotSimple // more of it than its namespace changes
+			return errNotSimple // more of it than its namespace changes
 		}
 		if err := o.move(name); err != nil {
-			return all, err
+			return err
 		}
 		if err := all.add(o); err != nil {
-			return all, err
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // move puts an object into a namespace.
