@@ -59,8 +59,11 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 	if len(p.Fleet().Clusters) == 0 {
 		out = holding(newWorld(nil, p.Applied(), "no cluster of the repository says what is applied together", groups))
 	}
+	own := func(o *reconcile.Object) bool { return slices.Contains(groups, o.Group) }
 	for _, c := range p.Clusters() {
-		out = append(out, holding(ofCluster(c, groups))...)
+		if slices.ContainsFunc(c.Objects(), own) { // most have none, and much else
+			out = append(out, holding(ofCluster(c, groups))...)
+		}
 	}
 	for _, w := range out {
 		w.pass = p
