@@ -183,9 +183,9 @@ func TestListsPatched(t *testing.T) {
 			0, inFile, inBase, another, baseNamespace, appNamespace, binding | inFile, inBase | baseNamespace,
 			baseNamespace | appNamespace | another, inBase | inFile | baseLabels | appNamespace, baseLabels | baseNamespace | binding,
 		} {
-			listed, failed := compareLists(t, patchCase(t, p.patch, p.target, where))
+			listed := compareLists(t, patchCase(t, p.patch, p.target, where))
 			if where&^inFile == 0 && listed != p.listed {
-				t.Errorf("listed: %v (%v):\n%s\n%s", listed, failed, p.target, p.patch)
+				t.Errorf("listed: %v:\n%s\n%s", listed, p.target, p.patch)
 			}
 		}
 	}
