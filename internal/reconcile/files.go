@@ -49,7 +49,10 @@ type files struct {
 	// *shared. The budget is that of all files.
 	lists  sync.Map
 	builds sync.Map
-	budget *budget
+	// what lists hold: files by plainKey → *plainFile, and kustomizations by path → *types.Kustomization.
+	plain    sync.Map
+	listings sync.Map
+	budget   *budget
 	// all are the files with nothing taken out, made when they are first needed.
 	unpruned sync.Once
 	all      *files

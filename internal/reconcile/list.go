@@ -1,46 +1,51 @@
 package reconcile
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // Most kustomizations only list files and folders, and their result is what these hold, one
-// after the other, at most in a namespace of theirs. kustomize takes a time for it that grows
-// with the square of the number of objects: half a minute for the 5,000 Kustomizations of a
-// large cluster. A lister does the same, and leaves to kustomize all that isn't as simple,
-// errors too. The tests hold it against kustomize.
+// after the other, at most in a namespace of theirs, labelled, and some of it patched. kustomize
+// takes a time for it that grows with the square of the number of objects: half a minute for the
+// 5,000 objects of a large cluster. A lister does the same, with kustomize's own code for each
+// object that a patch changes, and leaves to kustomize all that isn't as simple. The tests hold
+// it against kustomize.
 type lister struct {
 	view      *view
 	factory   *resource.Factory
 	variables bool
-	// wrong is what is said of the first object that no result can be made of.
-	wrong error
-	stack []string // the folders that lead here
-	steps int
-	// changed are the objects that were given a namespace or labels, each as often as it was, and
-	// once for each label.
-	changed int
+	stack     []string // the folders that lead here
+	steps     int
+	// changing says that a kustomization on the way here changes objects.
+	changing bool
 }
 
-// member is an object, and what it must not share with another one.
+// member is an object of a list.
 type member struct {
+	// result is known from the beginning, but for an object that has a resource.
 	result
+	// failed says why no result can be made of the object.
+	failed error
+	// id is what it must not share with another one.
 	id resid.ResId
-	// plain says that its metadata are what they should be, so that they can be changed.
-	plain bool
+	// was are the namespaces that kustomize knows it by, too: those that it had before a change.
+	was []string
+	// document is what its resource can be made of, nil where it has one or none is needed.
+	document *repository.Document
+	// resource is what kustomize changes in the place of the result.
+	resource *resource.Resource
 }
 
 // level is what a folder holds.
@@ -52,114 +57,68 @@ type level struct {
 // errNotSimple leaves a build to kustomize.
 var errNotSimple = errors.New("not only a list")
 
-// completed are the kinds in which kustomize completes a reference although no name changes,
-// such as the namespace of a RoleBinding's subject, and some rare ones.
-// Source: sigs.k8s.io/kustomize/api v0.21 internal/konfig/builtinpluginconsts.
-var completed = map[string]bool{
-	"APIService": true, "ClusterRoleBinding": true, "MutatingWebhookConfiguration": true, "Node": true, "PersistentVolume": true,
-	"RoleBinding": true, "StorageClass": true, "ValidatingAdmissionPolicyBinding": true, "ValidatingWebhookConfiguration": true,
-}
-
-// referrers are the other kinds whose fields refer to objects by kustomize's defaults. It reads
-// all of these fields, and refuses an object in which they aren't what they should be.
-var referrers = map[string]bool{
-	"ClusterRole": true, "CronJob": true, "DaemonSet": true, "Deployment": true, "HorizontalPodAutoscaler": true, "Ingress": true,
-	"Job": true, "PersistentVolumeClaim": true, "Pod": true, "PodTemplate": true, "ReplicaSet": true, "ReplicationController": true,
-	"Role": true, "Service": true, "ServiceAccount": true, "StatefulSet": true,
-}
-
-// onTheWay are the fields that the paths to references lead through; each is a map, a list of maps
-// or nothing. The references themselves are texts or lists of texts.
-var onTheWay, references = setOf("spec", "template", "jobTemplate", "metadata", "annotations", "volumes", "configMap", "secret",
-	"persistentVolumeClaim", "projected", "sources", "containers", "initContainers", "env", "envFrom", "valueFrom", "configMapKeyRef",
-	"configMapRef", "secretKeyRef", "secretRef", "imagePullSecrets", "volumeClaimTemplates", "rules", "tls", "http", "paths",
-	"backend", "service", "defaultBackend", "scaleTargetRef"),
-	setOf("name", "secretName", "serviceName", "serviceAccountName", "priorityClassName", "claimName", "storageClassName",
-		"volumeName", "ingressClassName", "resourceNames", "ingress.kubernetes.io/auth-secret",
-		"nginx.ingress.kubernetes.io/auth-secret", "nginx.ingress.kubernetes.io/auth-tls-secret",
-		"nginx.ingress.kubernetes.io/fastcgi-params-configmap")
-
-// selecting are the fields that hold labels, and no reference, whatever these are called.
-var selecting = setOf("labels", "matchLabels", "selector")
-
-func setOf(names ...string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
-}
-
-// regular says whether the fields that lead to references, and the references, are all of the
-// kind that they should be.
-func regular(n *yaml.Node) bool {
-	switch n.Kind {
-	case yaml.AliasNode:
-		return false
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			name, value := n.Content[i].Value, n.Content[i+1]
-			if onTheWay[name] && (value.Kind != yaml.ScalarNode || value.Tag != "!!null") && !leads(value) || references[name] && !isText(value) {
-				return false
-			}
-			if !selecting[name] && !regular(value) {
-				return false
-			}
-		}
-	case yaml.SequenceNode:
-		for _, item := range n.Content {
-			if !regular(item) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// leads says whether a path goes on in a node: in a map, or in each item of a list.
-func leads(n *yaml.Node) bool {
-	if n.Kind == yaml.SequenceNode {
-		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return !leads(item) })
-	}
-	return n.Kind == yaml.MappingNode
-}
-
-// isText says whether a node is a text or a list of texts.
-func isText(n *yaml.Node) bool {
-	if n.Kind == yaml.SequenceNode {
-		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
-	}
-	return n.Kind == yaml.ScalarNode
-}
-
-// list makes the objects of a kustomization that only lists resources, one after the other, and
-// says false where it does more. Variables says that those in the objects will be replaced. The
-// error is a limit's, or about the first object that isn't one.
+// list makes the objects of a kustomization that lists resources, one after the other, and says
+// false where it does more than a lister does. Variables says that those in the objects will be
+// replaced. The error is a limit's where it says false, otherwise kustomize's.
 func (v *view) list(dir string, k *types.Kustomization, variables bool) (results []result, simple bool, err error) {
 	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), variables: variables}
 	if _, single := l.kustomization(dir); !single || !onlyLists(k) {
 		return nil, false, nil
 	}
 	all, err := l.folder(dir, k)
-	if err != nil {
-		var limit *limitError
-		if errors.As(err, &limit) {
-			return nil, false, err
-		}
+	if err == nil {
+		results, err = l.results(all)
+	}
+	var limit *limitError
+	switch {
+	case errors.As(err, &limit):
+		return nil, false, err
+	case errors.Is(err, errNotSimple):
 		return nil, false, nil
-	}
-	if l.wrong != nil {
-		return nil, true, l.wrong
-	}
-	results = make([]result, len(all.objects))
-	for i, o := range all.objects {
-		results[i] = o.result
+	case err != nil:
+		return nil, true, err
 	}
 	return results, true, nil
 }
 
-// onlyLists says whether a kustomization has nothing but resources, and a namespace and labels of
-// their own for them.
+// results are those of all objects.
+func (l *lister) results(all level) (results []result, err error) {
+	moved := map[string]bool{}
+	for _, o := range all.objects {
+		moved[o.kind] = moved[o.kind] || len(o.was) > 0
+	}
+	for _, o := range all.objects {
+		if o.resource != nil {
+			if o.result, err = l.finished(o.resource); errors.Is(err, errNotSimple) {
+				return nil, err
+			}
+			o.failed = err
+		}
+		if moved[serviceAccount] && bindings[o.kind] {
+			return nil, errNotSimple
+		}
+		if o.failed != nil {
+			return nil, o.failed
+		}
+		results = append(results, o.result)
+	}
+	return results, nil
+}
+
+// finished is the result of a resource, after what kustomize does last.
+func (l *lister) finished(r *resource.Resource) (result, error) {
+	if !keepsReferences(r.GetKind(), r.YNode()) {
+		return result{}, errNotSimple
+	}
+	r.RemoveBuildAnnotations() // which writes all annotations anew
+	if r.SetOrigin(nil) != nil || r.ClearTransformations() != nil {
+		return result{}, errNotSimple
+	}
+	return newResult(r, l.variables)
+}
+
+// onlyLists says whether a kustomization has nothing but resources, patches for them, and a
+// namespace and labels of their own.
 func onlyLists(k *types.Kustomization) bool {
 	if k.APIVersion != "" && k.APIVersion != types.KustomizationVersion || k.Kind != "" && k.Kind != types.KustomizationKind {
 		return false
@@ -170,8 +129,13 @@ func onlyLists(k *types.Kustomization) bool {
 		}
 	}
 	rest := *k
-	rest.TypeMeta, rest.Resources, rest.Namespace, rest.Labels = types.TypeMeta{}, nil, "", nil
+	rest.TypeMeta, rest.MetaData, rest.Resources, rest.Namespace, rest.Labels, rest.Patches = types.TypeMeta{}, nil, nil, "", nil, nil
 	return len(k.Resources) > 0 && reflect.ValueOf(rest).IsZero()
+}
+
+// changes says whether a kustomization changes the objects that it lists.
+func changes(k *types.Kustomization) bool {
+	return k.Namespace != "" || len(k.Labels) > 0 || len(k.Patches) > 0
 }
 
 // folder lists what a kustomization lists, which stands in a folder.
@@ -185,11 +149,12 @@ func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
 			return all, errNotSimple // a circle
 		}
 	}
-	l.stack = append(l.stack, dir)
-	defer func() { l.stack = l.stack[:len(l.stack)-1] }()
+	outer := l.changing
+	l.stack, l.changing = append(l.stack, dir), outer || changes(k)
+	defer func() { l.stack, l.changing = l.stack[:len(l.stack)-1], outer }()
 	for _, ref := range k.Resources {
-		at, ok := relative(path.Join(mount, dir, ref))
-		if !ok || path.IsAbs(ref) || strings.ContainsAny(ref, "\n\\") || at == l.view.overlay {
+		at, ok := l.local(dir, ref)
+		if !ok {
 			return all, errNotSimple
 		}
 		var err error
@@ -202,21 +167,19 @@ func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
 			return all, err
 		}
 	}
-	if k.Namespace == "" && len(k.Labels) == 0 {
-		return all, nil
-	}
-	odd := func(o member) bool { return !o.plain }
-	changes := 1
-	for _, label := range k.Labels {
-		changes += len(label.Pairs)
-	}
-	if l.changed += changes * len(all.objects); l.wrong != nil || l.changed > mostChanged || slices.ContainsFunc(all.objects, odd) {
-		return all, errNotSimple
-	}
-	if err := l.label(all, k.Labels); err != nil {
+	if err := l.patch(&all, dir, k.Patches); err != nil {
 		return all, err
 	}
-	return l.namespace(all, k.Namespace)
+	if err := l.namespace(&all, k.Namespace); err != nil {
+		return all, err
+	}
+	return all, l.label(all, k.Labels)
+}
+
+// local is the path in the repository of what a kustomization in a folder refers to.
+func (l *lister) local(dir, ref string) (at string, ok bool) {
+	at, ok = relative(path.Join(mount, dir, ref))
+	return at, ok && !path.IsAbs(ref) && !strings.ContainsAny(ref, "\n\\") && at != l.view.overlay
 }
 
 // base adds what a folder with a kustomization of its own lists.
@@ -229,11 +192,14 @@ func (l *lister) base(to *level, dir string) error {
 	if err != nil {
 		return errNotSimple
 	}
-	k, ok := soleKustomization(text)
-	if !ok || !onlyLists(k) {
+	k := l.view.listing(at, text)
+	if k == nil {
 		return errNotSimple
 	}
 	below, err := l.folder(dir, k)
+	if limit := (*limitError)(nil); err != nil && !errors.As(err, &limit) {
+		return errNotSimple // kustomize says where, too
+	}
 	if err != nil {
 		return err
 	}
@@ -244,45 +210,17 @@ func (l *lister) base(to *level, dir string) error {
 	return to.add(below.objects...)
 }
 
-// soleKustomization reads the kustomization that a text holds in a single document, each field
-// given once and by its own name.
-func soleKustomization(text []byte) (*types.Kustomization, bool) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var doc, more yaml.Node
-	if decoder.Decode(&doc) != nil || !errors.Is(decoder.Decode(&more), io.EOF) || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, false
+// listing is the kustomization in a file where it only lists, else nil.
+func (f *files) listing(file string, text []byte) *types.Kustomization {
+	if known, ok := f.listings.Load(file); ok {
+		return known.(*types.Kustomization)
 	}
 	k := &types.Kustomization{}
-	fields := doc.Content[0].Content
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(fields); i += 2 {
-		name, value := fields[i].Value, fields[i+1]
-		if seen[name] {
-			return nil, false
-		}
-		seen[name] = true
-		switch name {
-		case "apiVersion":
-			if k.APIVersion = value.Value; k.APIVersion == "" {
-				return nil, false // nothing, or no text
-			}
-		case "kind":
-			if k.Kind = value.Value; k.Kind == "" {
-				return nil, false
-			}
-		case "namespace":
-			if k.Namespace = value.Value; value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
-				return nil, false
-			}
-		case "resources":
-			if value.Decode(&k.Resources) != nil {
-				return nil, false
-			}
-		default:
-			return nil, false
-		}
+	if k.Unmarshal(text) != nil || !onlyLists(k) {
+		k = nil
 	}
-	return k, true
+	f.listings.Store(file, k)
+	return k
 }
 
 // kustomization is the path of a folder's kustomization, and whether there is a single one.
@@ -310,57 +248,13 @@ func (all *level) add(objects ...member) error {
 	return nil
 }
 
-// label adds labels to objects, each to what it has.
-// Source: sigs.k8s.io/kustomize/api v0.21 filters/labels, builtinpluginconsts/metadatalabels.go.
-func (l *lister) label(all level, labels []types.Label) error {
-	for _, label := range labels {
-		for name, value := range label.Pairs {
-			// A key is written without its type.
-			key := yaml.Node{Kind: yaml.ScalarNode, Value: name}
-			if key.ShortTag() != "!!str" || !l.writes(name) || !l.writes(value) {
-				return errNotSimple
-			}
-			for _, o := range all.objects {
-				metadata := o.value["metadata"].(map[string]any)
-				own, labelled := metadata["labels"].(map[string]any)
-				if !labelled {
-					own = map[string]any{}
-					metadata["labels"] = own
-				}
-				own[name] = value
-			}
+// drop removes the objects of which kustomize has left nothing.
+func (all *level) drop() {
+	all.objects = slices.DeleteFunc(all.objects, func(o member) bool {
+		gone := o.resource != nil && o.resource.IsNilOrEmpty()
+		if gone {
+			delete(all.ids, o.id)
 		}
-	}
-	return nil
+		return gone
+	})
 }
-
-// writes says whether a text may be added to an object as it is.
-func (l *lister) writes(text string) bool {
-	return isExact(text) && (!l.variables || !mentionsVariable(text))
-}
-
-// namespace puts objects into a namespace, "" for those that they have.
-// Source: sigs.k8s.io/kustomize/api v0.21 filters/namespace, builtinpluginconsts/namespace.go.
-func (l *lister) namespace(given level, name string) (level, error) {
-	if name == "" {
-		return given, nil
-	}
-	all := level{ids: make(map[resid.ResId]bool, len(given.objects)), objects: make([]member, 0, len(given.objects))}
-	for _, o := range given.objects {
-		switch {
-		case o.kind == "APIService" || o.kind == "CustomResourceDefinition", o.kind == "Namespace" && o.name != name, !l.writes(name):
-			return all, errNotSimple // more of it than its namespace changes
-		case !o.id.IsClusterScoped():
-			o.value["metadata"].(map[string]any)["namespace"] = name
-			o.id.Namespace = name
-			o.id = effective(o.id)
-		}
-		if err := all.add(o); err != nil {
-			return all, err
-		}
-	}
-	return all, nil
-}
-
-// mostChanged bounds how often the objects of a build get a namespace or labels.
-const mostChanged = 100_000

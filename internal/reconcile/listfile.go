@@ -1,8 +1,9 @@
 package reconcile
 
 import (
-	"slices"
+	"errors"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/resource"
@@ -14,9 +15,6 @@ import (
 // file adds the objects of a file.
 func (l *lister) file(to *level, file string) error {
 	if known, ok := l.view.repo.File(file); ok {
-		if slices.ContainsFunc(known.Documents, completes) {
-			return errNotSimple
-		}
 		if objects, ok := l.plain(known); ok {
 			return to.add(objects...)
 		}
@@ -30,28 +28,34 @@ func (l *lister) file(to *level, file string) error {
 		return errNotSimple
 	}
 	for _, r := range resources {
-		if completed[r.GetKind()] || referrers[r.GetKind()] && !regular(r.YNode()) || forKustomize(r.GetAnnotations()) {
+		if rare[r.GetKind()] || forKustomize(r.GetAnnotations()) {
 			return errNotSimple
 		}
-		// What kustomize does last writes the annotations anew.
-		r.RemoveBuildAnnotations()
-		if r.SetOrigin(nil) != nil || r.ClearTransformations() != nil {
+		o := member{id: effective(r.CurId())}
+		o.kind, o.name = r.GetKind(), r.GetName()
+		if l.changing {
+			o.resource = r
+		} else if o.result, o.failed = l.finished(r); errors.Is(o.failed, errNotSimple) {
 			return errNotSimple
 		}
-		one, err := newResult(r, l.variables)
-		if err != nil && l.wrong == nil {
-			l.wrong = err
-		}
-		if err := to.add(member{result: one, id: effective(r.CurId())}); err != nil {
+		if err := to.add(o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// completes says whether a document holds an object in which kustomize completes a reference.
-func completes(d *repository.Document) bool {
-	return slices.ContainsFunc(d.Objects, func(o *repository.Object) bool { return completed[o.Kind] })
+// plainFile are the objects of a file as lists hold them, which share them.
+type plainFile struct {
+	once    sync.Once
+	objects []member
+	plain   bool
+}
+
+// plainKey tells plain files apart.
+type plainKey struct {
+	file      string
+	variables bool
 }
 
 // plain gives the objects of a file as the repository has parsed them, where that is sure to be
@@ -60,20 +64,28 @@ func (l *lister) plain(file *repository.File) ([]member, bool) {
 	if !file.Apart || file.Err != nil || repository.IsKustomization(file.Path) || !l.view.isFile(file.Path) {
 		return nil, false
 	}
+	loaded, _ := l.view.plain.LoadOrStore(plainKey{file.Path, l.variables}, &plainFile{})
+	p := loaded.(*plainFile)
+	p.once.Do(func() { p.objects, p.plain = plainObjects(file, l.variables) })
+	return p.objects, p.plain && l.view.note(file.Path, int(file.Size), &content{}) == nil
+}
+
+// plainObjects are those of a file, if all are plain.
+func plainObjects(file *repository.File, variables bool) ([]member, bool) {
 	objects := make([]member, len(file.Documents))
 	for i, d := range file.Documents {
 		var ok bool
-		if objects[i], ok = plainObject(d, l.variables); !ok {
+		if objects[i], ok = plainObject(d, variables); !ok {
 			return nil, false
 		}
 	}
-	return objects, l.view.note(file.Path, int(file.Size), &content{}) == nil
+	return objects, true
 }
 
 // plainObject is the object that a document is.
 func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 	if len(d.Objects) != 1 || d.Objects[0].Node != d.Root() || strings.HasSuffix(d.Objects[0].Kind, "List") ||
-		!isPlain(d.Root()) || !plainFields(d.Root()) || referrers[d.Objects[0].Kind] && !regular(d.Root()) {
+		!isPlain(d.Root()) || !plainFields(d.Root()) || !keepsReferences(d.Objects[0].Kind, d.Root()) {
 		return o, false
 	}
 	value, err := repository.Value(d.File.Path, d.Root())
@@ -84,7 +96,7 @@ func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 		return o, false
 	}
 	source := d.Objects[0]
-	o.plain = true
+	o.document = d
 	o.kind, o.name, o.value = source.Kind, source.Name, value.(map[string]any)
 	o.variables = variables && mentionsVariable(value)
 	group, version := resid.ParseGroupVersion(source.APIVersion)

@@ -23,12 +23,12 @@ const (
 
 // newObject takes an object from kustomize's result.
 func newObject(k *Kustomization, r result) *Object {
-	value := maps.Clone(r.value) // a build may be shared
-	o := &Object{Kustomization: k, Value: value}
+	o := &Object{Kustomization: k, Value: r.value}
 	o.identify()
-	sops, encrypted := value["sops"].(map[string]any)
+	sops, encrypted := r.value["sops"].(map[string]any)
 	if o.Encrypted = encrypted && sops["mac"] != nil; o.Encrypted {
-		delete(value, "sops") // kustomize-controller takes it out when it decrypts
+		o.Value = maps.Clone(r.value) // other objects share it
+		delete(o.Value, "sops")       // kustomize-controller takes it out when it decrypts
 	}
 	return o
 }

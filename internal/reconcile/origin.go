@@ -12,6 +12,7 @@ import (
 type origins struct {
 	documents map[string][]*repository.Object    // by kind
 	named     map[[2]string][]*repository.Object // by kind and name
+	exact     map[Identity][]*repository.Object
 	taken     map[*repository.Object]bool
 	generated []generated
 	fallback  place
@@ -31,7 +32,10 @@ type place struct {
 // originsOf indexes what the files that a build read hold. What is found nowhere else comes
 // from the fallback.
 func originsOf(repo *repository.Repository, read []string, fallback place) *origins {
-	o := &origins{documents: map[string][]*repository.Object{}, named: map[[2]string][]*repository.Object{}, taken: map[*repository.Object]bool{}, fallback: fallback}
+	o := &origins{
+		documents: map[string][]*repository.Object{}, named: map[[2]string][]*repository.Object{}, exact: map[Identity][]*repository.Object{},
+		taken: map[*repository.Object]bool{}, fallback: fallback,
+	}
 	for _, name := range read {
 		file, ok := repo.File(name)
 		if !ok {
@@ -49,6 +53,8 @@ func originsOf(repo *repository.Repository, read []string, fallback place) *orig
 				o.documents[object.Kind] = append(o.documents[object.Kind], object)
 				key := [2]string{object.Kind, object.Name}
 				o.named[key] = append(o.named[key], object)
+				id := Identity{object.Group(), object.Kind, object.Namespace, object.Name}
+				o.exact[id] = append(o.exact[id], object)
 			}
 		}
 	}
@@ -108,6 +114,11 @@ func (o *origins) locate(object *Object) {
 // document is the one that an object most likely comes from: of the same kind and name, or
 // of a name that prefixes and suffixes were added to.
 func (o *origins) document(object *Object) *repository.Object {
+	for _, d := range o.exact[object.Identity] {
+		if !o.taken[d] {
+			return d // there is no better one
+		}
+	}
 	if best := o.best(object, o.named[[2]string{object.Kind, object.Name}]); best != nil {
 		return best
 	}

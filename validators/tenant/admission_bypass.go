@@ -116,7 +116,7 @@ func (c *cluster) judgeBypasses(p *rule.Pass, a *admission) {
 		}
 		return found[policy]
 	}
-	for _, t := range c.distinct(a) {
+	for _, t := range differing.Of(p)[c.Name] {
 		for _, kind := range slices.Sorted(maps.Keys(sourceResources)) {
 			resource := sourceResources[kind]
 			where, may := c.mayWrite(t, sourceGroup, resource)

@@ -155,7 +155,7 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 	served := c.servedGroups()
 	open := map[string]openDoor{}
 	undecided := 0
-	for _, t := range c.distinct(a) {
+	for _, t := range differing.Of(p)[c.Name] {
 		for _, d := range doors {
 			if _, known := open[d.line]; known || d.group == "" && t.capsule || d.group == networkingGroup && t.capsule || open[d.behind].tenant != nil || slices.Contains(optional, d.group) && !served[d.group] ||
 				slices.ContainsFunc(d.words, func(word string) bool { return strings.Contains(other, word) }) {

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,6 +12,19 @@ import (
 // differ in their literals only: one program serves all of them. A literal that isn't
 // plain (r"", b"", three quotes, an escape that Go doesn't know) stays.
 func hoist(expression string) (text string, values map[string]string) {
+	return hoistUnless(expression, func(string) bool { return false })
+}
+
+// hoistCalled leaves the literals that are passed to functions that no cost bounds where they are.
+func hoistCalled(expression string) (text string, values map[string]string) {
+	return hoistUnless(expression, func(before string) bool {
+		before = strings.TrimRight(before, " \t\n")
+		return slices.ContainsFunc([]string{"matches(", "find(", "findAll(", "uantity("}, func(call string) bool { return strings.HasSuffix(before, call) })
+	})
+}
+
+// hoistUnless hoists the literals but those that stay where they are after what is before them.
+func hoistUnless(expression string, stays func(before string) bool) (text string, values map[string]string) {
 	var b strings.Builder
 	values = map[string]string{}
 	for i := 0; i < len(expression); {
@@ -31,7 +45,7 @@ func hoist(expression string) (text string, values map[string]string) {
 		end := literalEnd(expression[i:])
 		literal := expression[i : i+end]
 		value, plain := unquote(literal)
-		if plain && !followsPrefix(expression[:i]) {
+		if plain && !followsPrefix(expression[:i]) && !stays(expression[:i]) {
 			name := "literal_" + strconv.Itoa(len(values))
 			values[name] = value
 			literal = " " + name + " "

@@ -1,9 +1,8 @@
 package tenant
 
 import (
+	"encoding/json"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
@@ -60,7 +59,7 @@ func isPolicy(o *reconcile.Object) bool {
 }
 
 func (p *policies) read(o *reconcile.Object) {
-	data, err := yaml.Marshal(o.Value["spec"])
+	data, err := json.Marshal(o.Value["spec"])
 	if err != nil {
 		return
 	}
@@ -73,7 +72,7 @@ func (p *policies) read(o *reconcile.Object) {
 		}
 		return false
 	}
-	enforced := o.Group == admissionGroup || strings.EqualFold(o.Text("spec", "validationFailureAction"), "enforce") || about("failureAction: Enforce", "Deny")
+	enforced := o.Group == admissionGroup || strings.EqualFold(o.Text("spec", "validationFailureAction"), "enforce") || about(`"failureAction":"Enforce"`, "Deny")
 	if enforced {
 		p.accounts = p.accounts || about("serviceAccountName")
 		p.crossRefs = p.crossRefs || about("sourceRef")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // deploysOwn says whether a tenant deploys from a source of its own, that others than the
@@ -21,6 +22,15 @@ func (c *cluster) deploysOwn(t *tenant) bool {
 	}
 	return false
 }
+
+// differing are the distinct tenants of each cluster, by its name.
+var differing = &rule.Analysis[map[string][]*tenant]{Name: "tenants that differ", RunPass: func(p *rule.Pass) map[string][]*tenant {
+	all := map[string][]*tenant{}
+	for name, c := range models.Of(p) {
+		all[name] = c.distinct((&evaluator{}).admission(c)) // nothing is evaluated
+	}
+	return all
+}}
 
 // distinct are the tenants with sources of their own that differ in more than their names
 // and what their policies list: of thousands that are made alike, one tells as much as all.

@@ -1,0 +1,144 @@
+package reconcile
+
+import (
+	"maps"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/filters/labels"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// label adds labels to objects, each to what it has.
+// Source: sigs.k8s.io/kustomize/api v0.21 filters/labels, builtinpluginconsts/metadatalabels.go.
+func (l *lister) label(all level, added []types.Label) error {
+	pairs := map[string]string{}
+	for _, label := range added {
+		for name, value := range label.Pairs {
+			// A key is written without its type.
+			key := yaml.Node{Kind: yaml.ScalarNode, Value: name}
+			if key.ShortTag() != "!!str" || !l.writes(name) || !l.writes(value) {
+				return errNotSimple
+			}
+			pairs[name] = value
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	for i := range all.objects {
+		if err := all.objects[i].label(pairs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *member) label(pairs map[string]string) error {
+	if r := o.resource; r != nil {
+		if !plainMetadata(r.YNode()) {
+			return errNotSimple
+		}
+		return r.ApplyFilter(labels.Filter{Labels: pairs, FsSlice: types.FsSlice{{Path: "metadata/labels", CreateIfNotPresent: true}}})
+	}
+	own := map[string]any{}
+	if before, ok := o.metadata()["labels"].(map[string]any); ok {
+		own = maps.Clone(before)
+	}
+	for name, value := range pairs {
+		own[name] = value
+	}
+	o.set("labels", own)
+	return nil
+}
+
+// metadata are those of an object that has no resource.
+func (o *member) metadata() map[string]any { return o.value["metadata"].(map[string]any) }
+
+// set sets a field of the metadata. Other builds share the value that the object had.
+func (o *member) set(field string, value any) {
+	metadata := maps.Clone(o.metadata())
+	metadata[field] = value
+	o.value = maps.Clone(o.value)
+	o.value["metadata"] = metadata
+}
+
+// writes says whether a text may be added to an object as it is.
+func (l *lister) writes(text string) bool {
+	return isExact(text) && (!l.variables || !mentionsVariable(text))
+}
+
+// namespace puts objects into a namespace, "" for those that they have.
+// Source: sigs.k8s.io/kustomize/api v0.21 filters/namespace, builtinpluginconsts/namespace.go.
+func (l *lister) namespace(all *level, name string) error {
+	if name == "" {
+		return nil
+	}
+	if !l.writes(name) {
+		return errNotSimple
+	}
+	given := all.objects
+	*all = level{ids: make(map[resid.ResId]bool, len(given)), objects: make([]member, 0, len(given))}
+	for _, o := range given {
+		if o.kind == "APIService" || o.kind == "CustomResourceDefinition" || o.kind == "Namespace" && o.name != name || bindings[o.kind] {
+			return errNotSimple // more of it than its namespace changes
+		}
+		if err := o.move(name); err != nil {
+			return err
+		}
+		if err := all.add(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// move puts an object into a namespace.
+func (o *member) move(namespace string) error {
+	// kustomize keeps what it knew an object by in a list with commas.
+	if strings.Contains(o.name+o.kind+o.id.Namespace, ",") {
+		return errNotSimple
+	}
+	o.was = append(o.was[:len(o.was):len(o.was)], o.id.Namespace)
+	if r := o.resource; r != nil {
+		if !plainMetadata(r.YNode()) {
+			return errNotSimple
+		}
+		r.StorePreviousId()
+	}
+	if o.id.IsClusterScoped() {
+		return nil
+	}
+	o.id.Namespace = namespace
+	o.id = effective(o.id)
+	if o.resource != nil {
+		return o.resource.SetNamespace(namespace)
+	}
+	o.set("namespace", namespace)
+	return nil
+}
+
+// plainMetadata says whether the metadata that kustomize changes are all of the type that they should be.
+func plainMetadata(n *yaml.Node) bool {
+	if namespace := repository.Lookup(n, "metadata", "namespace"); namespace != nil && namespace.ShortTag() != "!!str" {
+		return false
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		all := repository.Lookup(n, "metadata", field)
+		if all == nil {
+			continue
+		}
+		if all.Kind != yaml.MappingNode {
+			return false
+		}
+		for _, text := range all.Content {
+			if text.ShortTag() != "!!str" {
+				return false
+			}
+		}
+	}
+	return true
+}
