@@ -148,6 +148,7 @@ spec:
 				hardcoded(p, lines, d)
 			}
 		}
+		files(p)
 	},
 }
 
@@ -164,7 +165,7 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 		if secrets.IsNamedEncrypted(d.File.Path) {
 			return // sops-plaintext-secret's
 		}
-		s.settings = repository.IsKustomization(d.File.Path) || isValues(d.File.Path)
+		s.settings, s.strict = true, !repository.IsKustomization(d.File.Path) && !isValues(d.File.Path) && !namedValues.Of(p)[d.File.Path]
 		s.scan("", d.Root(), 0)
 		return
 	}
@@ -174,7 +175,8 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 			continue // the rest is sops-plaintext-secret's
 		}
 		s.object = o
-		s.settings = !aboutSecrets(o.Kind)
+		s.about = aboutSecrets(o.Kind)
+		s.settings, s.strict = !describesFields(o.Kind), s.about
 		s.scan("", o.Node, 1)
 	}
 }
@@ -188,8 +190,13 @@ func (s scanner) metadata(o *repository.Object) {
 // isValues says whether a file holds the values of a chart, by its name.
 func isValues(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "values") }
 
-// aboutSecrets says whether the fields of a kind describe secrets that are elsewhere, or sealed, or
-// the fields of other kinds: what their names say means nothing.
+// aboutSecrets says whether the fields of a kind describe secrets that are elsewhere, or sealed: what
+// their names say means little.
 func aboutSecrets(kind string) bool {
-	return strings.Contains(kind, "Secret") || kind == "CustomResourceDefinition" || strings.HasSuffix(kind, "Policy") || kind == "APIService"
+	return strings.Contains(kind, "Secret") || strings.HasSuffix(kind, "Policy")
+}
+
+// describesFields says whether the fields of a kind are the names of other kinds' fields.
+func describesFields(kind string) bool {
+	return kind == "CustomResourceDefinition" || kind == "APIService"
 }

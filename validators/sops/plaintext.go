@@ -119,6 +119,7 @@ db:
 			p.Report(f)
 		})
 		lastApplied(p)
+		unread(p)
 		read := generatorFiles(p) // sops-generator-plaintext reports those
 		for _, file := range p.Repo.Paths() {
 			if !told[file] && !wanted(p, file) && !read[file] {

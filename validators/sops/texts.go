@@ -42,13 +42,8 @@ func (s scanner) text(field string, n *yaml.Node) {
 	if len(documents) > 0 || !s.settings {
 		return
 	}
-	number := 0
-	for line := range strings.Lines(n.Value) {
-		number++
-		if name := credential.SettingIn(line); name != "" && lineIsRandom(line) {
-			inner.report(&yaml.Node{Line: number, Column: 1}, finding.Error, name+" of "+s.what()+" looks like a secret in clear")
-			return
-		}
+	if what, line := credential.DrawnIn(n.Value); what != "" {
+		inner.report(&yaml.Node{Line: line, Column: 1}, severityOf(what), what+" of "+s.what()+" looks like a secret in clear")
 	}
 }
 
@@ -68,12 +63,6 @@ func (s scanner) exceeded(field string, n *yaml.Node, why string) {
 // holdsValues says whether a field holds values of a chart as a text.
 func holdsValues(field string) bool {
 	return strings.HasPrefix(strings.ToLower(field), "values")
-}
-
-// lineIsRandom says whether a line of settings has a random value.
-func lineIsRandom(line string) bool {
-	at := strings.IndexAny(line, ":=")
-	return at >= 0 && credential.IsRandom(credential.Unquoted(strings.TrimSpace(line[at+1:])))
 }
 
 // inside is a scanner of the text in a node.

@@ -45,7 +45,7 @@ func HideLine(field, value string) bool {
 	switch {
 	case value == "":
 		return false
-	case len(value) > mostHidden || known(value) || LooksSecret(field, value) || strings.Contains(value, "PRIVATE KEY") || strings.Contains(value, "AGE-SECRET-KEY-"):
+	case len(value) > mostHidden || known(value) || LooksSecret(field, value) || hidesURL(field, value) || strings.Contains(value, "PRIVATE KEY") || strings.Contains(value, "AGE-SECRET-KEY-"):
 		return true
 	case !nameStems.in(field) || isReference(value) || isPlain(value):
 		return false
@@ -54,6 +54,13 @@ func HideLine(field, value string) bool {
 	}
 	name := secretNames.FindStringSubmatchIndex(field)
 	return name != nil && !reference.MatchString(field) && !otherNames.MatchString(field[:name[4]]) && !IsEvident(value) && !IsPlaceholder(value)
+}
+
+// hidesURL says whether a URL is left out: one that sets a secret, and one that anybody may call who
+// knows it.
+func hidesURL(field, value string) bool {
+	at := strings.Index(value, "://")
+	return at >= 0 && (assignsSecret(value[at:]) || (webhooks.MatchString(field) || strings.HasSuffix(field, "address")) && randomPart(value[at+len("://"):]))
 }
 
 // HideIn is a line without what [HideLine] leaves out of it: all from the first such value on. It

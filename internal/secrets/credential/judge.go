@@ -61,7 +61,7 @@ const (
 
 // known says whether a text holds a credential of a known form.
 func known(text string) bool {
-	return len(PrivateKeysIn(text)) > 0 || TokenIn(text) != "" || PasswordIn(text) || strings.ContainsAny(text, "${") && hashes.MatchString(text)
+	return len(PrivateKeysIn(text)) > 0 || TokenIn(text) != "" || PasswordIn(text) || entryIn(text) >= 0 || strings.ContainsAny(text, "${") && hashes.MatchString(text)
 }
 
 // hashes are those of passwords, which are guessed without asking anybody.

@@ -1,6 +1,10 @@
 package credential
 
-import "strings"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
 
 // mostLine is how long a line of settings may be, in bytes.
 const mostLine = 8 << 10
@@ -26,6 +30,86 @@ func SettingIn(text string) string {
 	}
 	return ""
 }
+
+// DrawnIn says what in a text of any kind is most likely a secret, and its line from 1: a setting whose
+// value looks drawn, by its name in quotes, a URL with a password, or a credential of a known form; "" for
+// nothing. Words count for nothing: in texts such as programs the name of a password may stand beside any.
+func DrawnIn(text string) (what string, line int) {
+	if what, line := knownIn(text); what != "" {
+		return what, line
+	}
+	for part := range strings.Lines(text) {
+		line++
+		for _, piece := range pieces(part) {
+			if name := drawnIn(piece); name != "" {
+				return strconv.Quote(name), line
+			}
+		}
+	}
+	return "", 0
+}
+
+// Hash is what [DrawnIn] calls the hash of a password, which only helps to guess it.
+const Hash = "the hash of a password"
+
+// knownIn names the first credential of a known form in a text, but for private keys.
+func knownIn(text string) (what string, line int) {
+	at := -1
+	if token, begin := tokenIn(text); token != "" {
+		what, at = token, begin
+	}
+	if begin := entryIn(text); begin >= 0 && (at < 0 || begin < at) {
+		what, at = "a password", begin
+	}
+	if found := hashes.FindStringIndex(text); found != nil && (at < 0 || found[0] < at) {
+		what, at = Hash, found[0]
+	}
+	if begin := passwordIn(text); begin >= 0 && (at < 0 || begin < at) {
+		what, at = "a URL with a password", begin
+	}
+	if at < 0 {
+		return "", 0
+	}
+	return what, strings.Count(text[:at], "\n") + 1
+}
+
+// pieces are the parts of a line that are short enough to be judged: those between the commas of a long
+// one, as in JSON.
+func pieces(line string) []string {
+	if len(line) <= mostLine {
+		return []string{line}
+	}
+	return strings.SplitAfter(line, ",")
+}
+
+func drawnIn(line string) string {
+	if len(line) > mostLine || !nameStems.in(line) {
+		return ""
+	}
+	field, value := setting(line)
+	if drawn(field, value) {
+		return lastWord(field)
+	}
+	for _, found := range assigned.FindAllStringSubmatch(line, -1) {
+		if field := strings.TrimLeft(found[1], "-"); drawn(field, found[2]) {
+			return field
+		}
+	}
+	return ""
+}
+
+func drawn(field, value string) bool {
+	return LooksSecret(field, value) && IsDrawn(value) && !isExpression(value)
+}
+
+// expressions are how programs compute a value: a call, an element of a map, a path of jq; and the key of
+// a map in a map.
+var expressions = regexp.MustCompile(`^\(?\.?[A-Za-z_][A-Za-z_.]+(?:64)?[A-Za-z_.]*[(\[]|^\(\.|[:=({\[]$`)
+
+func isExpression(value string) bool { return expressions.MatchString(value) }
+
+// lastWord is the name of a variable that a shell exports.
+func lastWord(field string) string { return field[strings.LastIndexByte(field, ' ')+1:] }
 
 // setting reads a line of settings: NAME: VALUE or NAME=VALUE, with a comment behind it or not.
 func setting(line string) (field, value string) {
