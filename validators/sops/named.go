@@ -3,6 +3,7 @@ package sops
 import (
 	"context"
 	"path"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -21,13 +22,18 @@ var namedValues = rule.Analysis[map[string]bool]{
 		named := map[string]bool{}
 		for _, f := range repo.Files() {
 			for _, d := range f.Documents {
-				if !d.Encrypted && repo.Use(f.Path) != repository.Chart {
+				if !d.Encrypted && repo.Use(f.Path) != repository.Chart && (len(d.Objects) == 0 || repository.IsKustomization(f.Path) || slices.ContainsFunc(d.Objects, namesValues)) {
 					nameValues(repo, path.Dir(f.Path), "", d.Root(), named, 0)
 				}
 			}
 		}
 		return named
 	},
+}
+
+// namesValues says whether an object may name files of values.
+func namesValues(o *repository.Object) bool {
+	return o.Kind == "HelmRelease" || o.Kind == "Application" || o.Kind == "ApplicationSet" || o.Kind == "HelmChartInflationGenerator"
 }
 
 // nameValues adds the files of values that a document names, in a folder.

@@ -90,9 +90,12 @@ var texts = rule.Analysis[marked]{
 		var m marked
 		read, all := 0, 0
 		for _, file := range p.Repo.Paths() {
+			if binaryNames[strings.ToLower(path.Ext(file))] {
+				continue
+			}
 			size, _ := p.Repo.Size(file)
-			settings := size > 0 && !binaryNames[strings.ToLower(path.Ext(file))] && isSettings(p, file)
-			if !settings && size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
+			settings := isSettings(p, file)
+			if size < leastKeyFile && !settings {
 				continue
 			}
 			data, err := p.Repo.ReadFile(file)

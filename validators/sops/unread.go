@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,8 +53,9 @@ func Unread(repo *repository.Repository) []finding.Finding {
 // unread reports the files that cannot be parsed and surely hold a Secret, or a file that is named as
 // encrypted ones are, in plaintext. What only may hold one, [Unread] reports for the hook.
 func unread(p *rule.Pass) {
+	speaking := texts.Of(p).secrets
 	for _, f := range p.Repo.Files() {
-		if f.Err == nil || f.Err.Reason.IsLimit() || !realIn(p, f.Path) {
+		if f.Err == nil || f.Err.Reason.IsLimit() || !secrets.IsNamedEncrypted(f.Path) && !slices.Contains(speaking, f.Path) || !realIn(p, f.Path) {
 			continue
 		}
 		text, err := p.Repo.ReadFile(f.Path)
@@ -62,11 +64,10 @@ func unread(p *rule.Pass) {
 		}
 		found := finding.Finding{File: f.Path, Column: 1, Secret: true}
 		var name string
-		switch {
-		case f.Err.Template:
+		if f.Err.Template {
 			name, found.Line = inTemplate(text)
 			found.Message, found.Hint = fmt.Sprintf("the template holds %s in clear", name), templateHint
-		case secrets.IsNamedEncrypted(f.Path), secrets.SpeaksOfSecret(text):
+		} else {
 			name, found.Line = inBroken(string(text))
 			found.Message = fmt.Sprintf("the file holds %s in clear; it also %s", name, f.Err.Message)
 			found.Hint = fixHint(p, f.Path)

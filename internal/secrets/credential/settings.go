@@ -38,6 +38,9 @@ func DrawnIn(text string) (what string, line int) {
 	if what, line := knownIn(text); what != "" {
 		return what, line
 	}
+	if !strings.ContainsAny(text, ":=") {
+		return "", 0
+	}
 	for part := range strings.Lines(text) {
 		line++
 		for _, piece := range pieces(part) {
@@ -54,18 +57,16 @@ const Hash = "the hash of a password"
 
 // knownIn names the first credential of a known form in a text, but for private keys.
 func knownIn(text string) (what string, line int) {
-	at := -1
-	if token, begin := tokenIn(text); token != "" {
-		what, at = token, begin
+	found, at := formMarks.in(text), -1
+	for _, all := range [][]form{tokens, entries} {
+		if name, begin := formIn(all, text, found); begin >= 0 && (at < 0 || begin < at) {
+			what, at = name, begin
+		}
 	}
-	if begin := entryIn(text); begin >= 0 && (at < 0 || begin < at) {
-		what, at = "a password", begin
-	}
-	if found := hashes.FindStringIndex(text); found != nil && (at < 0 || found[0] < at) {
-		what, at = Hash, found[0]
-	}
-	if begin := passwordIn(text); begin >= 0 && (at < 0 || begin < at) {
-		what, at = "a URL with a password", begin
+	if urlMarks.meets(found) {
+		if begin := passwordIn(text); begin >= 0 && (at < 0 || begin < at) {
+			what, at = "a URL with a password", begin
+		}
 	}
 	if at < 0 {
 		return "", 0
