@@ -18,27 +18,11 @@ var (
 	placeholders      = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]`)
 	wholePlaceholders = regexp.MustCompile(`(?i)^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|guest|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
 	// placeholderStems are what each of the words begins with.
-	placeholderStems = stems{"change", "replace", "place", "example", "redacted", "dummy", "foo", "todo", "to-do", "to_do", "to do", "tbd", "fix", "your"}
+	placeholderStems = stemsOf("change", "replace", "place", "example", "redacted", "dummy", "foo", "todo", "to-do", "to_do", "to do", "tbd", "fix", "your")
 )
 
 func isPlaceholder(value string) bool {
 	return wholePlaceholders.MatchString(value) || placeholderStems.in(value) && placeholders.MatchString(value)
-}
-
-// stems are texts in small letters. To look for them first is much quicker than a regular expression
-// that ignores case.
-type stems []string
-
-// in says whether a text holds a stem in any case; it may say so of a text beyond ASCII that holds none.
-func (all stems) in(text string) bool {
-	lower := strings.ToLower(text)
-	for _, stem := range all {
-		if strings.Contains(lower, stem) {
-			return true
-		}
-	}
-	// Regular expressions that ignore case take a long s for an s.
-	return strings.ContainsRune(lower, 'ſ')
 }
 
 // Texts that something replaces before they are used: those with a mark anywhere, and whole ones.
@@ -189,13 +173,13 @@ func passwordIn(text string) int {
 var secretNames = regexp.MustCompile(`(?i)(^|[-_. ]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|web[-_]?hook[-_]?ur[il]|account[-_]?key|signing[-_]?key|key[-_]?data)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
 
 // nameStems are in each name that secretNames, passwords or shortPasswords match.
-var nameStems = stems{"pass", "pwd", "psk", "secret", "token", "key", "credential", "url"}
+var nameStems = stemsOf("pass", "pwd", "psk", "secret", "token", "key", "credential", "url")
 
 // webhooks are the ends of the names of fields for addresses that anybody may call who knows them.
 var webhooks = regexp.MustCompile(`(?i)web[-_]?hook([-_]?ur[il])?$`)
 
 // otherNames are those of fields that only speak of a secret.
-var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config)`)
+var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config|checksum)`)
 
 // aboutPasswords are the names of fields that only speak of a password.
 var aboutPasswords = regexp.MustCompile(`(?i)(existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)

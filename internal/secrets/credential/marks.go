@@ -1,6 +1,9 @@
 package credential
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // marks are texts of which each credential of a known form holds one. To look for all of them at once is
 // much quicker than a regular expression for each form.
@@ -54,4 +57,62 @@ func (m *marks) in(text string) (found set) {
 		}
 	}
 	return found
+}
+
+// stems are texts in small letters, as [marks], that a text may hold in any case. To look for them first
+// is much quicker than a regular expression that ignores case.
+type stems struct{ marks }
+
+func stemsOf(all ...string) *stems {
+	s := &stems{}
+	s.add(all...)
+	return s
+}
+
+// small are the letters of ASCII in small, and other bytes as they are.
+var small = func() (small [256]byte) {
+	for i := range small {
+		small[i] = byte(i)
+		if 'A' <= i && i <= 'Z' {
+			small[i] += 'a' - 'A'
+		}
+	}
+	return small
+}()
+
+// in says whether a text holds a stem in any case; it may say so of a text beyond ASCII that holds none.
+func (s *stems) in(text string) bool {
+	if text == "" {
+		return false
+	}
+	before := small[text[0]]
+	for i := 1; i < len(text); i++ {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return s.beyondASCII(text)
+		}
+		next := small[c]
+		list := s.first[uint16(before)<<8|uint16(next)]
+		before = next
+		if list == 0 {
+			continue
+		}
+		for _, stem := range s.begin[list-1] {
+			if end := i - 1 + len(s.all[stem]); end <= len(text) && strings.EqualFold(text[i-1:end], s.all[stem]) {
+				return true
+			}
+		}
+	}
+	return text[0] >= utf8.RuneSelf && s.beyondASCII(text)
+}
+
+func (s *stems) beyondASCII(text string) bool {
+	lower := strings.ToLower(text)
+	for _, stem := range s.all {
+		if strings.Contains(lower, stem) {
+			return true
+		}
+	}
+	// Regular expressions that ignore case take a long s for an s.
+	return strings.ContainsRune(lower, 'ſ')
 }
