@@ -1,7 +1,6 @@
 package credential
 
 import (
-	"strings"
 	"testing"
 )
 
