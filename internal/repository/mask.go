@@ -167,7 +167,7 @@ func (m *masked) note(value string) {
 		m.note(bare)
 	}
 	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n\"',;:=@{}[]", r) }) {
-		if part != value && credential.IsRandom(part) {
+		if part != value && credential.IsDrawn(part) {
 			m.note(part)
 		}
 	}

@@ -25,19 +25,23 @@ var otherTexts = map[string]bool{
 	".md": true, ".mdx": true, ".rst": true, ".adoc": true, ".html": true, ".htm": true, ".css": true, ".scss": true, ".js": true, ".mjs": true, ".cjs": true,
 	".ts": true, ".tsx": true, ".jsx": true, ".vue": true, ".go": true, ".py": true, ".rb": true, ".java": true, ".kt": true, ".c": true, ".h": true, ".cpp": true,
 	".hpp": true, ".rs": true, ".cs": true, ".php": true, ".lua": true, ".pl": true, ".swift": true, ".sql": true, ".csv": true, ".tsv": true, ".log": true, ".patch": true,
-	".diff": true, ".proto": true, ".rego": true, ".map": true, ".snap": true, ".asc": true, ".pem": true, ".crt": true, ".pub": true,
+	".diff": true, ".k": true, ".jsonnet": true, ".libsonnet": true, ".nix": true, ".cue": true, ".dhall": true, ".bicep": true, ".groovy": true, ".scala": true,
+	".dart": true, ".ex": true, ".exs": true, ".ps1": true, ".vim": true, ".el": true, ".proto": true, ".rego": true, ".map": true, ".snap": true, ".asc": true, ".pem": true, ".crt": true, ".pub": true,
 }
 
 // isSettings says whether a file is judged by its settings: one of text that holds no documents, and is
 // neither prose nor a program, unless a generator reads it. Files of variables and those that are named
 // as encrypted ones are judged by sops-plaintext-secret.
 func isSettings(p *rule.Pass, file string) bool {
-	if f, parsed := p.Repo.File(file); parsed && f.Err == nil || secrets.IsNamedEncrypted(file) || isVariables(file) {
+	if f, parsed := p.Repo.File(file); parsed && f.Err == nil || secrets.IsNamedEncrypted(file) || isVariables(file) || isSchema(file) {
 		return false
 	}
 	_, read := configFiles.Of(p)[file]
 	return read || !otherTexts[strings.ToLower(path.Ext(file))] && p.Repo.Use(file) != repository.Chart
 }
+
+// isSchema says whether a file describes the fields of others, by its name.
+func isSchema(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "schema") }
 
 // configFiles are the keys for which generators of ConfigMaps read files, by their paths; "" for a file
 // of variables.
@@ -68,7 +72,7 @@ func judged(p *rule.Pass, file, text string) *drawn {
 			key = path.Base(file)
 		}
 		key = strings.TrimSuffix(key, path.Ext(key))
-		if value := strings.TrimSpace(text); !credential.LooksSecret(key, value) || !credential.IsDrawn(value) {
+		if value := strings.TrimSpace(text); !credential.LooksDrawn(key, value) {
 			return nil
 		}
 		what, line = "a value that looks like a secret", 1

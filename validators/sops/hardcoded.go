@@ -162,8 +162,8 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 		return
 	}
 	if len(d.Objects) == 0 || repository.IsKustomization(d.File.Path) {
-		if secrets.IsNamedEncrypted(d.File.Path) {
-			return // sops-plaintext-secret's
+		if secrets.IsNamedEncrypted(d.File.Path) || isSchema(d.File.Path) {
+			return // sops-plaintext-secret's, and what describes the fields of others
 		}
 		s.settings, s.strict = true, !repository.IsKustomization(d.File.Path) && !isValues(d.File.Path) && !namedValues.Of(p)[d.File.Path]
 		s.scan("", d.Root(), 0)

@@ -167,7 +167,10 @@ func (s scanner) looksSecret(field, text string) bool {
 	if field == "address" && s.object != nil && s.object.Group() == notificationGroup {
 		field = "webhook_url"
 	}
-	return credential.LooksSecret(field, text) && (!s.strict || credential.IsDrawn(text))
+	if s.strict {
+		return credential.LooksDrawn(field, text)
+	}
+	return credential.LooksSecret(field, text)
 }
 
 // leastEncoded is how long a value in base64 is, at least, that is looked into.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -43,8 +44,16 @@ func (s scanner) text(field string, n *yaml.Node) {
 		return
 	}
 	if what, line := credential.DrawnIn(n.Value); what != "" {
-		inner.report(&yaml.Node{Line: line, Column: 1}, severityOf(what), what+" of "+s.what()+" looks like a secret in clear")
+		inner.report(&yaml.Node{Line: line, Column: 1}, severityOf(what), said(what, s.what()))
 	}
+}
+
+// said is the message about what [credential.DrawnIn] found in a text: the name of a setting, or a known form.
+func said(what, holder string) string {
+	if name, err := strconv.Unquote(what); err == nil {
+		return name + " of " + holder + " looks like a secret in clear"
+	}
+	return "a text of " + holder + " holds " + what + " in clear"
 }
 
 // exceeded reports a text that is not looked through, since it goes beyond a limit.

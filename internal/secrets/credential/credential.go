@@ -16,7 +16,7 @@ import (
 // placeholders stand for a value that is somewhere else: words in it, and whole ones.
 var (
 	placeholders      = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]`)
-	wholePlaceholders = regexp.MustCompile(`(?i)^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|guest|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
+	wholePlaceholders = regexp.MustCompile(`(?i)^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|guest|root|token|key|string|replace[-_a-z]*|some[-_ ].*|my[-_ ].*|insert.*)$`)
 	// placeholderStems are what each of the words begins with.
 	placeholderStems = stemsOf("change", "replace", "place", "example", "redacted", "dummy", "foo", "todo", "to-do", "to_do", "to do", "tbd", "fix", "your")
 )
@@ -27,7 +27,7 @@ func isPlaceholder(value string) bool {
 
 // Texts that something replaces before they are used: those with a mark anywhere, and whole ones.
 var (
-	dollarReferences = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|^\$[A-Z_][A-Z0-9_]*$|^\$[A-Za-z]+(-[A-Za-z]+)*([.:][A-Za-z]+([-_][A-Za-z]+)*)*[.:][-_A-Za-z]*(?i:secret|token|key|password|id)$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|^\$__`)
+	dollarReferences = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|^\$[A-Z_][A-Z0-9_]*$|^\$[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*([.:][A-Za-z0-9]+([-_][A-Za-z0-9]+)*)*[.:][-_A-Za-z0-9]*(?i:secret|token|key|password|id)$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|^\$__`)
 	braceReferences  = regexp.MustCompile(`\{\{.*\}\}`)
 	angleReferences  = regexp.MustCompile(`<[A-Za-z][A-Za-z _.:/-]*>`)
 	calls            = regexp.MustCompile(`\b[a-z][A-Za-z_.]*\(["']?[A-Z][A-Z0-9_]*["']?\)`)
@@ -179,10 +179,10 @@ var nameStems = stemsOf("pass", "pwd", "psk", "secret", "token", "key", "credent
 var webhooks = regexp.MustCompile(`(?i)web[-_]?hook([-_]?ur[il])?$`)
 
 // otherNames are those of fields that only speak of a secret.
-var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config|checksum)`)
+var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config|checksum|hash)`)
 
-// aboutPasswords are the names of fields that only speak of a password.
-var aboutPasswords = regexp.MustCompile(`(?i)(existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)
+// aboutPasswords are the names of fields that only speak of a password, or of a program called so.
+var aboutPasswords = regexp.MustCompile(`(?i)((^|[^a-z0-9])(1|one)$|existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)
 
 // MayHold says whether a text can hold a field that is named as secrets are, a credential of a known
 // form, or a URL. It is quick, and says so of much that holds none.
@@ -236,27 +236,39 @@ func IsRandom(value string) bool {
 	return len(value) >= leastRandom && len(value) <= mostJudged && isRandom(value)
 }
 
-// IsDrawn says whether a value looks drawn, also where any name or word may stand: it has a digit or a
-// mark, or its capitals are none of words, as those of AccessToken are.
+// IsDrawn says whether a value looks drawn, also where any name may stand: those are made of words, as
+// AccessToken and clusterIssuerV1 are, and what is drawn changes between letters, capitals and digits more
+// often.
 func IsDrawn(value string) bool {
 	value = strings.TrimSpace(value)
 	if !IsRandom(value) {
 		return false
 	}
-	capitals := 0
+	const other, digit, lower, upper = 0, 1, 2, 3
+	characters, words, before := 0, 0, other
 	for _, r := range value {
+		kind := other
 		switch {
-		case !unicode.IsLetter(r):
-			return true
+		case unicode.IsDigit(r):
+			kind = digit
 		case unicode.IsUpper(r):
-			capitals++
+			kind = upper
+		case unicode.IsLetter(r):
+			kind = lower
 		}
+		if kind != other {
+			characters++
+			if kind != before && (before != upper || kind != lower) { // a word begins with a capital
+				words++
+			}
+		}
+		before = kind
 	}
-	return len(value) < leastWord*capitals
+	return characters < leastWord*words
 }
 
 // leastWord is how many letters the words of a name have, on average, at least.
-const leastWord = 3
+const leastWord = 4
 
 // isRandom says whether a text looks as if it were not made of words: names such as
 // postgres-credentials are.

@@ -77,7 +77,9 @@ func TestNotDrawn(t *testing.T) {
 		"AMQP_URI=amqp://guest:guest@rabbitmq/", "password = var.db_password", "password = random_password.db.result", "export TOKEN=$(vault kv get -field=token a/b)",
 		"Authorization: Bearer ${TOKEN}", "Authorization: Bearer <your-token-here-0123>", "machine git.acme.net login bot password ${TOKEN}", "auth: true", "auth=basic-auth-credentials",
 		"image: ghcr.io/a/b@sha256:9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "webhook_url: https://acme.net/hooks/alertmanager-critical",
-		"checksum/secret: 9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "token_url: https://login.acme.net/oauth2/token",
+		"checksum/secret: 9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "regex = '''talos\\.dev/token:\\s*([a-zA-Z0-9+/]{32,})'''", "1Password: item/arr-stack-4fK2x9", "onepassword: Z7kQ2x9b", "hashed_secret: 87e8323770124201d120dec73001646e181ad2fb",
+		"DB=mysql://osp:REPLACEOSPDBPASSWORD@osp_db/osp", "password : GrafanaIntegreatlyOrgV1beta1GrafanaDashboardSpecURLPassword", "clientSecret: $argocd-oidc:auth0.clientSecret",
+		"token_url: https://login.acme.net/oauth2/token",
 	} {
 		if what, _ := DrawnIn(text); what != "" {
 			t.Errorf("%s holds %s", text, what)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // mostLine is how long a line of settings may be, in bytes.
@@ -35,21 +36,23 @@ func SettingIn(text string) string {
 // value looks drawn, by its name in quotes, a URL with a password, or a credential of a known form; "" for
 // nothing. Words count for nothing: in texts such as programs the name of a password may stand beside any.
 func DrawnIn(text string) (what string, line int) {
-	if what, line := knownIn(text); what != "" {
-		return what, line
+	known, line := knownIn(text)
+	if known != "" && known != Hash {
+		return known, line
 	}
 	if !strings.ContainsAny(text, ":=") {
-		return "", 0
+		return known, line
 	}
+	number := 0
 	for part := range strings.Lines(text) {
-		line++
+		number++
 		for _, piece := range pieces(part) {
 			if name := drawnIn(piece); name != "" {
-				return strconv.Quote(name), line
+				return strconv.Quote(name), number
 			}
 		}
 	}
-	return "", 0
+	return known, line
 }
 
 // Hash is what [DrawnIn] calls the hash of a password, which only helps to guess it.
@@ -88,24 +91,35 @@ func drawnIn(line string) string {
 		return ""
 	}
 	field, value := setting(line)
-	if drawn(field, value) {
+	if LooksDrawn(field, value) {
 		return lastWord(field)
 	}
-	for _, found := range assigned.FindAllStringSubmatch(line, -1) {
-		if field := strings.TrimLeft(found[1], "-"); drawn(field, found[2]) {
+	for _, at := range assignments(line) {
+		folder := strings.LastIndexFunc(line[:at[2]], func(r rune) bool { return !isOfPath(r) }) + 1 // of an annotation such as checksum/secret
+		if field := strings.TrimLeft(line[at[2]:at[3]], "-"); LooksDrawn(line[folder:at[2]]+field, line[at[4]:at[5]]) {
 			return field
 		}
 	}
 	return ""
 }
 
-func drawn(field, value string) bool {
-	return LooksSecret(field, value) && IsDrawn(value) && !isExpression(value)
+func isOfPath(r rune) bool { return r == '/' || r == '.' || r == '-' || unicode.IsLetter(r) }
+
+// LooksDrawn is [LooksSecret] for what stands anywhere: the value must look drawn or, under the name of a
+// password, be a short word with digits.
+func LooksDrawn(field, value string) bool {
+	if !LooksSecret(field, value) || isExpression(value) || HasPassword(value) {
+		return false
+	}
+	return IsDrawn(value) || strings.Contains(value, "://") || strongName(field) && len(value) <= longestWeak && strings.ContainsAny(value, "0123456789") && IsRandom(value)
 }
+
+// longestWeak is how long a password is that somebody made up.
+const longestWeak = 20
 
 // expressions are how programs compute a value: a call, an element of a map, a path of jq; and the key of
 // a map in a map.
-var expressions = regexp.MustCompile(`^\(?\.?[A-Za-z_][A-Za-z_.]+(?:64)?[A-Za-z_.]*[(\[]|^\(\.|[:=({\[]$`)
+var expressions = regexp.MustCompile(`^\(?\.?[A-Za-z_][A-Za-z_.]+(?:64)?[A-Za-z_.]*[(\[]|^\(\.|[:({\[]$|^\$\(|^\x60|\\[sdwbS]|a-z`)
 
 func isExpression(value string) bool { return expressions.MatchString(value) }
 
