@@ -1,6 +1,7 @@
 package sops
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -126,7 +127,7 @@ func (s scanner) value(field string, n *yaml.Node) {
 	}
 	text := n.Value
 	switch token := credential.TokenIn(text); {
-	case credential.MayHoldKey([]byte(text)) && len(credential.PrivateKeysIn(text)) > 0: // sops-private-key's
+	case len(credential.PrivateKeysIn(text)) > 0: // sops-private-key's
 	case token != "":
 		severity := finding.Error
 		if keyID.MatchString(field) {
@@ -178,7 +179,7 @@ const leastEncoded = 24
 
 // encoded looks through a value that is text in base64, and says whether it is.
 func (s scanner) encoded(field string, n *yaml.Node) bool {
-	if !s.settings || len(n.Value) < leastEncoded || s.within >= mostWithin || !base64Text.MatchString(n.Value) {
+	if !s.settings || s.within >= mostWithin || !isBase64(n.Value) {
 		return false
 	}
 	plain := secrets.Decoded(n.Value)
@@ -196,8 +197,20 @@ func (s scanner) encoded(field string, n *yaml.Node) bool {
 	return true
 }
 
-// base64Text is what has the form of base64, on one line or several.
-var base64Text = regexp.MustCompile(`^[A-Za-z0-9+/]{20,}[A-Za-z0-9+/\s]*={0,2}\s*$`)
+// isBase64 says whether a value of fitting length may be text in base64, on one line or several.
+func isBase64(value string) bool {
+	if len(value) < leastEncoded || len(value) > mostSecretFile {
+		return false
+	}
+	for i := range len(value) {
+		c := value[i]
+		if isLetter := 'a' <= c|0x20 && c|0x20 <= 'z'; !isLetter && (c < '/' || c > '9') && c != '+' && (i < leastEncoded || c != '=' && c != '\n' && c != ' ' && c != '\r') {
+			return false
+		}
+	}
+	first, err := base64.StdEncoding.DecodeString(value[:leastEncoded])
+	return err == nil && isText(strings.ToValidUTF8(string(first[:leastEncoded/2]), ""))
+}
 
 // otherFlag is how an argument begins that is a flag, and not the value of the one before it.
 var otherFlag = regexp.MustCompile(`^(--[a-z]|-[A-Za-z]$)`)
