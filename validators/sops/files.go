@@ -64,8 +64,8 @@ var configFiles = rule.Analysis[map[string]string]{
 
 // judged returns what most likely is a secret in a file of settings, nil for nothing. A file with nothing
 // but a value is named as the value is.
-func judged(p *rule.Pass, file, text string) *drawn {
-	what, line := credential.DrawnIn(text)
+func judged(p *rule.Pass, search *credential.Search, file, text string) *drawn {
+	what, line := search.DrawnIn(text)
 	if what == "" {
 		key := configFiles.Of(p)[file]
 		if key == "" {
@@ -87,6 +87,10 @@ func judged(p *rule.Pass, file, text string) *drawn {
 func files(p *rule.Pass) {
 	read := generatorFiles(p) // sops-generator-plaintext reports those
 	found := texts.Of(p)
+	if found.unjudged != "" {
+		p.Report(rule.Exceeded(finding.Finding{File: found.unjudged}, "whether a secret is in this file, or in one of those after it,",
+			fmt.Sprintf("the lines of settings that speak of secrets come to more than %d MB", mostSettings>>20)))
+	}
 	for _, d := range found.drawn {
 		if !read[d.file] && !isWanted(p, d.file) {
 			d.report(p)
@@ -107,7 +111,7 @@ func files(p *rule.Pass) {
 		if _, unparsed := p.Repo.File(file); len(documents) > 0 || unparsed && secrets.SpeaksOfSecret(data) {
 			continue // which sops-plaintext-secret judges
 		}
-		if d := judged(p, file, withoutActions(string(data))); d != nil {
+		if d := judged(p, &credential.Search{Left: mostSecretFile}, file, withoutActions(string(data))); d != nil {
 			d.report(p)
 		}
 	}

@@ -2,6 +2,7 @@ package sops
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -69,8 +70,10 @@ func isTestOfChart(p *rule.Pass, file string) bool {
 type marked struct {
 	// keys are private ones, secrets those of Kubernetes; structured are settings that may be YAML.
 	keys, secrets, structured []string
-	// drawn is what most likely is a secret in other files of settings.
-	drawn []drawn
+	// drawn is what most likely is a secret in other files of settings, of which unjudged is the first that
+	// was not looked through, since there are too many; "" for none.
+	drawn    []drawn
+	unjudged string
 	// beyond is the first file that was not read, since there are too many; "" for none.
 	beyond string
 }
@@ -88,6 +91,7 @@ var texts = rule.Analysis[marked]{
 	Name: "sops-texts",
 	RunPass: func(p *rule.Pass) marked {
 		var m marked
+		search := &credential.Search{Left: mostSettings}
 		read, all := 0, 0
 		for _, file := range p.Repo.Paths() {
 			if binaryNames[strings.ToLower(path.Ext(file))] {
@@ -110,14 +114,14 @@ var texts = rule.Analysis[marked]{
 				m.beyond = file
 				return m
 			}
-			m.mark(p, file, data, settings && isText)
+			m.mark(p, search, file, data, settings && isText)
 		}
 		return m
 	},
 }
 
 // mark looks through a file.
-func (m *marked) mark(p *rule.Pass, file string, data []byte, settings bool) {
+func (m *marked) mark(p *rule.Pass, search *credential.Search, file string, data []byte, settings bool) {
 	if credential.MayHoldKey(data) {
 		m.keys = append(m.keys, file)
 	}
@@ -127,13 +131,18 @@ func (m *marked) mark(p *rule.Pass, file string, data []byte, settings bool) {
 	if secrets.SpeaksOfSecret(data) {
 		m.secrets = append(m.secrets, file)
 	}
+	if !settings {
+		return
+	}
 	switch text := string(data); {
-	case !settings:
 	case isStructured(file, text):
 		m.structured = append(m.structured, file)
 	default:
-		if d := judged(p, file, text); d != nil {
+		if d := judged(p, search, file, text); d != nil {
 			m.drawn = append(m.drawn, *d)
+		}
+		if search.Left < 0 {
+			m.unjudged = cmp.Or(m.unjudged, file)
 		}
 	}
 }
@@ -196,6 +205,7 @@ const (
 	mostBinary     = 1 << 30  // of text and others
 	mostMarked     = 12 << 20 // of those that speak of keys, and are looked through
 	mostSecretFile = 1 << 20  // of one that is looked through for Secrets, which have up to 1 MB, and of one of settings
+	mostSettings   = 4 << 20  // of the lines of settings that speak of secrets, in files that are no documents
 	fewBytes       = 8 << 10  // at the beginning of a file, with a zero in one that holds no text
 )
 

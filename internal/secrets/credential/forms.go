@@ -107,8 +107,11 @@ func formIn(all []form, text string, found set) (name string, at int) {
 }
 
 // in is where the form begins in a text with marks, -1 where nothing counts: only the lines with its
-// marks are looked through, and a few behind those where it goes over lines.
+// marks are looked through, unless it goes over lines.
 func (f form) in(text string, found set) int {
+	if f.lines {
+		return f.within(text)
+	}
 	for i, mark := range formMarks.all {
 		if !f.behind.has(i) || !found.has(i) {
 			continue
@@ -121,21 +124,23 @@ func (f form) in(text string, found set) int {
 			first := strings.LastIndexByte(text[:begin+at], '\n') + 1
 			last := endOfLine(text, begin+at)
 			begin = last
-			if f.lines {
-				last = min(len(text), last+longestEntry)
-			}
-			for _, place := range f.form.FindAllStringSubmatchIndex(text[first:last], mostKeys) {
-				if f.counts(text[first:last], place) {
-					return first + place[0]
-				}
+			if at := f.within(text[first:last]); at >= 0 {
+				return first + at
 			}
 		}
 	}
 	return -1
 }
 
-// longestEntry is how long a credential over several lines is, in bytes behind the first line.
-const longestEntry = 512
+// within is where the form begins in a text, -1 where nothing counts.
+func (f form) within(text string) int {
+	for _, at := range f.form.FindAllStringSubmatchIndex(text, mostKeys) {
+		if f.counts(text, at) {
+			return at[0]
+		}
+	}
+	return -1
+}
 
 func endOfLine(text string, at int) int {
 	if end := strings.IndexByte(text[at:], '\n'); end >= 0 {

@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,6 +37,20 @@ func SettingIn(text string) string {
 // value looks drawn, by its name in quotes, a URL with a password, or a credential of a known form; "" for
 // nothing. Words count for nothing: in texts such as programs the name of a password may stand beside any.
 func DrawnIn(text string) (what string, line int) {
+	return (&Search{Left: math.MaxInt}).DrawnIn(text)
+}
+
+// Search looks through texts, as long as not too many of their lines speak of secrets.
+type Search struct {
+	// Left is how many bytes of lines that speak of secrets are looked through; below 0, some were not.
+	Left int
+}
+
+// DrawnIn is [DrawnIn].
+func (s *Search) DrawnIn(text string) (what string, line int) {
+	if s.Left < 0 {
+		return "", 0
+	}
 	known, line := knownIn(text)
 	if known != "" && known != Hash {
 		return known, line
@@ -47,6 +62,12 @@ func DrawnIn(text string) (what string, line int) {
 	for part := range strings.Lines(text) {
 		number++
 		for _, piece := range pieces(part) {
+			if len(piece) > mostLine || !nameStems.in(piece) {
+				continue
+			}
+			if s.Left -= len(piece); s.Left < 0 {
+				return known, line
+			}
 			if name := drawnIn(piece); name != "" {
 				return strconv.Quote(name), number
 			}
@@ -87,9 +108,6 @@ func pieces(line string) []string {
 }
 
 func drawnIn(line string) string {
-	if len(line) > mostLine || !nameStems.in(line) {
-		return ""
-	}
 	field, value := setting(line)
 	if LooksDrawn(field, value) {
 		return lastWord(field)
