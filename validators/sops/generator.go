@@ -18,7 +18,7 @@ var GeneratorPlaintext = rule.Rule{
 	ID:       "sops-generator-plaintext",
 	Title:    "a secretGenerator that reads a secret in clear",
 	Severity: finding.Error,
-	Why: `What a secretGenerator puts into a Secret stands in Git: as a literal, or in a file that it reads. Whoever can
+	Why: `What a secretGenerator, or an object of kind SecretGenerator, puts into a Secret stands in Git: as a literal, or in a file that it reads. Whoever can
 read the repository reads it.
 
 kustomize-controller decrypts the files that a generator reads where the Flux Kustomization has spec.decryption: a

@@ -23,7 +23,9 @@ in Git in clear, in etcd without the protection that Secrets have, and in the ou
 
 A value is judged by its name, by known forms of credentials and by its entropy: in the values of charts and in files of
 values, in the environment and arguments of containers, in literals of a configMapGenerator, in ConfigMaps and the texts in
-them, in all fields of other objects. A value that looks random under a name such as password, token or apiKey, a credential
+them, in all fields of other objects, in text in base64, and in files of other tools: helmfiles, kubeconfigs, Talos' files, INI, TOML, JSON,
+HCL, .netrc, .npmrc and their like. In files that no chart takes for values, and in kinds that describe Secrets, a value must
+look drawn or have a known form. A value that looks random under a name such as password, token or apiKey, a credential
 of a known form and a URL with a password are errors; a word under the name of a password is a warning. Secrets
 within other objects are judged as Secrets are: in patches of a kustomization or of a Flux Kustomization, as manifests or as
 JSON patches, and in ResourceSets. Names of existing Secrets, references (${VAR}, {{ … }}, op://…) and placeholders are not reported.`,
@@ -91,6 +93,16 @@ patches:
       - op: replace
         path: /stringData/password
         value: Zq4tR8wY1nB6 # <-- here
+`}, {Files: `-- helmfile.yaml --
+releases:
+  - name: db
+    chart: acme/db
+    set:
+      - name: auth.password
+        value: kX9-vbQ2mZ7pL # <-- here
+-- talos/app.toml --
+[db]
+password = "Zq4tR8wY1nB6" # <-- here
 `}, {Files: `-- apps/set.yaml --
 apiVersion: fluxcd.controlplane.io/v1
 kind: ResourceSet

@@ -23,7 +23,8 @@ var PrivateKey = rule.Rule{
 	Why: `Whoever reads the repository can decrypt everything that is encrypted to an age key that lies in it, and be who a
 deploy key or a certificate's key says. git keeps it in its history when the file is deleted.
 
-Judged are all files of text up to 1 MB, whatever their names, outside of folders of examples and tests. An age key must
+Judged are all files of text, whatever their names, outside of folders of examples and tests: keys in PEM, age's, and
+PEM in base64, as kubeconfigs and Talos' files hold it. An age key must
 be a whole one, with its checksum right; where it opens something that is encrypted in the repository, it counts in
 examples, too.`,
 	Fix: `Take the key out of the repository, keep it in a password manager or give it to the cluster by hand, and make a new
