@@ -85,6 +85,15 @@ var beyond = map[string]string{
 	"an address of a webhook":       "-- a.yaml --\napiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Provider\nmetadata: {name: a, namespace: apps}\nspec:\n  type: generic\n  address: https://hooks.acme.net/in/CANARY\n",
 	"a webhook in the environment":  "-- a.yaml --\n" + deploymentHead + "          env:\n            - name: ALERT_WEBHOOK_URL\n              value: https://hooks.acme.net/in/CANARY\n",
 	"an address with a token":       "-- a.yaml --\napiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Provider\nmetadata: {name: a, namespace: apps}\nspec:\n  type: generic\n  address: https://hooks.acme.net/in?access_token=CANARY\n",
+	"a template of settings":        "-- app.toml.tmpl --\n[db]\nuser = \"{{ .user }}\"\npassword = \"CANARY\"\n",
+	"a service account of Google":   "-- sa.json --\n{\"type\":\"service_account\",\"private_key\":\"ESCAPEDPEM\"}\n",
+	"an element of XML":             "-- config.xml --\n<Config>\n  <ApiKey>CANARY</ApiKey>\n</Config>\n",
+	"XML in a ConfigMap":            "-- a.yaml --\n" + configMapHead + "data:\n  config.xml: |\n    <Config>\n      <ApiKey>CANARY</ApiKey>\n    </Config>\n",
+	"a flag in a text":              "-- a.yaml --\n" + deploymentHead + "          command: [sh, -c, \"exec app --db-password CANARY --verbose\"]\n",
+	"a user of curl":                "-- a.yaml --\n" + deploymentHead + "          command: [sh, -c, \"curl -u bot:CANARY https://a.b\"]\n",
+	"keys of an API server":         "-- enc.yaml --\napiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n  - resources: [secrets]\n    providers:\n      - secretbox:\n          keys:\n            - name: key1\n              secret: BASE64\n",
+	"a manifest in base64":          "-- a.yaml --\n" + configMapHead + "binaryData:\n  a.yaml: SECRET64\n",
+	"a snippet of nginx":            "-- a.yaml --\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: a\n  annotations:\n    nginx.ingress.kubernetes.io/configuration-snippet: |\n      proxy_set_header Authorization \"Bearer CANARY\";\n",
 	"the environment of Compose":    "-- compose.yaml --\nservices:\n  db:\n    image: postgres\n    environment:\n      - POSTGRES_PASSWORD=CANARY\n",
 	"variables of Ansible":          "-- group_vars/all.yml --\ndb_password: CANARY\n",
 	"a file that is a value":        "-- apps/db-password.txt --\nCANARY\n",
@@ -100,7 +109,7 @@ func encodings() *strings.Replacer {
 	talos := "-----BEGIN ED25519 PRIVATE" + " KEY-----\n" + body[:64] + "\n-----END ED25519 PRIVATE" + " KEY-----\n"
 	file := encode("host=db\ndb.user=app\ndb.password=" + canary + "\n")
 	return strings.NewReplacer("LONGPEM64", encode(long), "PEM64", encode(pem), "TALOS64", encode(talos), "USERBASE64", encode("bot:"+canary),
-		"FILE64LINES", file[:40]+"\n    "+file[40:], "FILE64", file, "CANARY", canary, "BASE64", encode(canary),
+		"SECRET64", encode(secretHead+"stringData:\n  replication: "+canary+"\n"), "ESCAPEDPEM", strings.ReplaceAll(pem, "\n", "\\n"), "FILE64LINES", file[:40]+"\n    "+file[40:], "FILE64", file, "CANARY", canary, "BASE64", encode(canary),
 		"AGEKEY", "AGE-SECRET-KEY-"+"184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU")
 }
 

@@ -118,7 +118,7 @@ func files(p *rule.Pass) {
 }
 
 func (d drawn) report(p *rule.Pass) {
-	if real(p, d.file) {
+	if realIn(p, d.file) {
 		p.Report(finding.Finding{File: d.file, Line: d.line, Column: 1, Secret: true, Severity: severityOf(d.what),
 			Message: fmt.Sprintf("the file holds %s in clear", d.what), Hint: "keep it elsewhere or encrypt the file, and make a new one: this one is known"})
 	}

@@ -233,7 +233,7 @@ func (s scanner) what() string {
 
 // report reports a value.
 func (s scanner) report(n *yaml.Node, severity finding.Severity, message string) {
-	if !real(s.pass, s.file) {
+	if !real(s.pass, s.file) && (!s.stray || !realIn(s.pass, s.file)) {
 		return
 	}
 	line, column := s.place(n)

@@ -184,10 +184,10 @@ var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|
 // aboutPasswords are the names of fields that only speak of a password, or of a program called so.
 var aboutPasswords = regexp.MustCompile(`(?i)((^|[^a-z0-9])(1|one)$|existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)
 
-// MayHold says whether a text can hold a field that is named as secrets are, a credential of a known
-// form, or a URL. It is quick, and says so of much that holds none.
+// MayHold says whether a text can hold a field that is named as secrets are, or a credential of a known
+// form. It is quick, and says so of much that holds none.
 func MayHold(text string) bool {
-	return nameStems.in(text) || strings.Contains(text, "://") || TokenIn(text) != ""
+	return nameStems.in(text) || !formMarks.in(text).isEmpty()
 }
 
 // LooksSecret says whether what stands under a field is most likely a secret in clear.

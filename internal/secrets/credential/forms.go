@@ -151,7 +151,7 @@ func endOfLine(text string, at int) int {
 
 var (
 	ageKey  = regexp.MustCompile(`AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{50,}`)
-	pemKey  = regexp.MustCompile(`-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?)-----\s*\n?([\sA-Za-z0-9+/=:,.()-]*?)-----END`)
+	pemKey  = regexp.MustCompile(`-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?)-----(?:\s|\\n)*([\s\\A-Za-z0-9+/=:,.()-]*?)-----END`)
 	pemLine = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
 )
 
@@ -236,6 +236,9 @@ func encodedKeys(text string) []PrivateKey {
 var entries = formsOf([]form{
 	{name: "a password", marks: "machine", form: regexp.MustCompile(`\bmachine\s+[^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"',]{6,})`), counts: isPassword, lines: true},
 	{name: "a password", marks: ":*: :5432:", form: regexp.MustCompile(`(?m)^[A-Za-z0-9.*-]+:(?:[0-9]{2,5}|\*):[A-Za-z0-9_.*-]+:[A-Za-z0-9_.*-]+:([^\s:/]{8,})$`), counts: isPassword},
+	{name: "a password", marks: "-u --user", form: regexp.MustCompile(`(?:^|\s)(?:-u|--user)[ =]?["']?[A-Za-z0-9_.@+-]+:([^\s"':]{8,})`), counts: func(text string, at []int) bool {
+		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
+	}},
 	{name: "a bearer token", marks: "Bearer bearer", form: regexp.MustCompile(`\b[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)`), counts: isPassword},
 	{name: "a user's password in base64", marks: "Basic basic", form: regexp.MustCompile(`(?i:authorization)["']?[:=]\s*["']?[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`), counts: isUserPassword},
 	{name: "a user's password in base64", marks: `auth" auth= auth:`, form: regexp.MustCompile(`(?:^|[^A-Za-z0-9])_?auth["']?\s*[:=]\s*["']?([A-Za-z0-9+/]{12,}={0,2})["']?(?:[\s,}]|$)`), counts: isUserPassword},

@@ -72,6 +72,16 @@ func HideIn(line string, hidden string) (shown, left string) {
 			return line[:at[4]] + hidden, line[at[4]:]
 		}
 	}
+	for _, o := range otherSettings {
+		if !strings.Contains(line, o.mark) {
+			continue
+		}
+		for _, at := range o.form.FindAllStringSubmatchIndex(line, -1) {
+			if HideLine(line[at[2]:at[3]], line[at[4]:at[5]]) {
+				return line[:at[4]] + hidden, line[at[4]:]
+			}
+		}
+	}
 	if known(line) {
 		return hidden, line
 	}

@@ -44,10 +44,11 @@ func TestForms(t *testing.T) {
 		"a Teams webhook":         {"https://acme.webhook.office" + ".com/webhookb2/" + guid + "@" + guid + "/IncomingWebhook/" + hex[:32] + "/" + guid},
 		"a key of Azure Storage":  {"AccountName=a;AccountKey=" + letters + letters[:22] + "=="},
 		"a JSON Web Token":        {"eyJ" + letters[:20] + ".eyJ" + letters[:30] + "." + letters[:40]},
-		"a password":              {"machine a.b login c password " + letters[:16], "machine a.b\n\tlogin c\n\tpassword " + letters[:16], "db:5432:app:app:" + letters[:16], "*:*:*:app:" + letters[:16]},
-		"a bearer token":          {"Authorization: Bearer " + letters[:24], "bearer " + letters[:24]},
-		"a URL with a password":   {"postgres://app:" + letters[:16] + "@db/app"},
-		"the hash of a password":  {"app:$2y$05$" + letters[:53], "$6$abcdefgh$" + letters, "{SHA}" + letters[:27] + "=", "$apr1$abcdefgh$" + letters[:22], "$argon2id$v=19$m=65536$" + letters[:40]},
+		"a password": {"machine a.b login c password " + letters[:16], "machine a.b\n\tlogin c\n\tpassword " + letters[:16], "db:5432:app:app:" + letters[:16], "*:*:*:app:" + letters[:16],
+			"curl -s -u bot:" + letters[:16] + " https://a.b", "curl --user 'bot:" + letters[:16] + "' https://a.b"},
+		"a bearer token":         {"Authorization: Bearer " + letters[:24], "bearer " + letters[:24]},
+		"a URL with a password":  {"postgres://app:" + letters[:16] + "@db/app"},
+		"the hash of a password": {"app:$2y$05$" + letters[:53], "$6$abcdefgh$" + letters, "{SHA}" + letters[:27] + "=", "$apr1$abcdefgh$" + letters[:22], "$argon2id$v=19$m=65536$" + letters[:40]},
 		"a user's password in base64": {`{"auth": "Ym90OmtYOXZiUTJtWjdwTDR0Ujg="}`, "//npm.acme.net/:_auth=Ym90OmtYOXZiUTJtWjdwTDR0Ujg=", "auth: Ym90OmtYOXZiUTJtWjdwTDR0Ujg=",
 			"Authorization: Basic Ym90OmtYOXZiUTJtWjdwTDR0Ujg="},
 	}
@@ -79,7 +80,8 @@ func TestNotDrawn(t *testing.T) {
 		"image: ghcr.io/a/b@sha256:9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "webhook_url: https://acme.net/hooks/alertmanager-critical",
 		"checksum/secret: 9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015", "regex = '''talos\\.dev/token:\\s*([a-zA-Z0-9+/]{32,})'''", "1Password: item/arr-stack-4fK2x9", "onepassword: Z7kQ2x9b", "hashed_secret: 87e8323770124201d120dec73001646e181ad2fb",
 		"DB=mysql://osp:REPLACEOSPDBPASSWORD@osp_db/osp", "password : GrafanaIntegreatlyOrgV1beta1GrafanaDashboardSpecURLPassword", "clientSecret: $argocd-oidc:auth0.clientSecret",
-		"token_url: https://login.acme.net/oauth2/token",
+		"docker run -u 1000:1000 a", "curl -u admin:${PASSWORD} a", "app --password-file /run/secrets/x --token $TOKEN", "<Password></Password>", "<ApiKey>YOUR_API_KEY</ApiKey>", "app --token --verbose",
+		"kubectl create secret generic a --from-literal password=changeme", "token_url: https://login.acme.net/oauth2/token",
 	} {
 		if what, _ := DrawnIn(text); what != "" {
 			t.Errorf("%s holds %s", text, what)

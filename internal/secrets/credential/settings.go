@@ -55,7 +55,7 @@ func (s *Search) DrawnIn(text string) (what string, line int) {
 	if known != "" && known != Hash {
 		return known, line
 	}
-	if !strings.ContainsAny(text, ":=") {
+	if !strings.ContainsAny(text, ":=") && !strings.Contains(text, "</") && !strings.Contains(text, " --") {
 		return known, line
 	}
 	number := 0
@@ -118,7 +118,27 @@ func drawnIn(line string) string {
 			return field
 		}
 	}
+	for _, o := range otherSettings {
+		if !strings.Contains(line, o.mark) {
+			continue
+		}
+		for _, found := range o.form.FindAllStringSubmatch(line, -1) {
+			if LooksDrawn(found[1], found[2]) {
+				return found[1]
+			}
+		}
+	}
 	return ""
+}
+
+// otherSettings are the forms of settings without a colon or an equals sign: an element of XML, and a flag
+// with its value behind it.
+var otherSettings = []struct {
+	mark string
+	form *regexp.Regexp
+}{
+	{"</", regexp.MustCompile(`<([A-Za-z0-9_.-]+)>([^<>\s]+)</`)},
+	{" --", regexp.MustCompile(`[ \t"']--([A-Za-z][A-Za-z0-9-]*)[ \t]+["']?([^\s"';-][^\s"';]*)`)},
 }
 
 func isOfPath(r rune) bool { return r == '/' || r == '.' || r == '-' || unicode.IsLetter(r) }
