@@ -150,9 +150,11 @@ func endOfLine(text string, at int) int {
 }
 
 var (
-	ageKey  = regexp.MustCompile(`AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{50,}`)
-	pemKey  = regexp.MustCompile(`-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?)-----(?:\s|\\n)*([\s\\A-Za-z0-9+/=:,.()-]*?)-----END`)
-	pemLine = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
+	ageKey = regexp.MustCompile(`AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{50,}`)
+	pemKey = regexp.MustCompile(`-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?)-----(?:\s|\\n)*([\s\\A-Za-z0-9+/=:,.()-]*?)-----END`)
+	// escapedKey begins the body of a key in DER, or of OpenSSH's, whose lines a text in JSON escapes.
+	escapedKey = regexp.MustCompile(`^(?:M[A-Za-z0-9+/]|b3BlbnNzaC1r)[A-Za-z0-9+/]{20}`)
+	pemLine    = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
 )
 
 // PrivateKey is one that was found in a text.
@@ -188,6 +190,9 @@ func PrivateKeysIn(text string) []PrivateKey {
 			break
 		}
 		kind, body := text[at[2]:at[3]], text[at[4]:at[5]]
+		if strings.Contains(body, `\`) && !escapedKey.MatchString(body) {
+			continue
+		}
 		if pemLine.MatchString(body) && !strings.Contains(body, "...") && !strings.Contains(kind+body, "ENCRYPTED") {
 			found = append(found, PrivateKey{"a private key (" + kind + ")", "", at[0]})
 		}
