@@ -85,6 +85,7 @@ var beyond = map[string]string{
 	"an address of a webhook":       "-- a.yaml --\napiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Provider\nmetadata: {name: a, namespace: apps}\nspec:\n  type: generic\n  address: https://hooks.acme.net/in/CANARY\n",
 	"a webhook in the environment":  "-- a.yaml --\n" + deploymentHead + "          env:\n            - name: ALERT_WEBHOOK_URL\n              value: https://hooks.acme.net/in/CANARY\n",
 	"an address with a token":       "-- a.yaml --\napiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Provider\nmetadata: {name: a, namespace: apps}\nspec:\n  type: generic\n  address: https://hooks.acme.net/in?access_token=CANARY\n",
+	"values of a chart":             "-- chart/Chart.yaml --\napiVersion: v2\nname: db\nversion: 1.0.0\n-- chart/values.yaml --\nauth:\n  password: CANARY\n",
 	"a template of settings":        "-- app.toml.tmpl --\n[db]\nuser = \"{{ .user }}\"\npassword = \"CANARY\"\n",
 	"a service account of Google":   "-- sa.json --\n{\"type\":\"service_account\",\"private_key\":\"ESCAPEDPEM\"}\n",
 	"an element of XML":             "-- config.xml --\n<Config>\n  <ApiKey>CANARY</ApiKey>\n</Config>\n",

@@ -153,7 +153,7 @@ spec:
 	Run: func(p *rule.Pass) {
 		lines := p.Repo.Lines()
 		for _, f := range p.Repo.Files() {
-			if p.Repo.Use(f.Path) == repository.Chart {
+			if p.Repo.Use(f.Path) == repository.Chart && (!isValues(f.Path) || !realIn(p, f.Path) || isTestOfChart(p, f.Path)) {
 				continue
 			}
 			for _, d := range f.Documents {
@@ -177,7 +177,7 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 		if secrets.IsNamedEncrypted(d.File.Path) || isSchema(d.File.Path) {
 			return // sops-plaintext-secret's, and what describes the fields of others
 		}
-		s.settings, s.strict = true, !repository.IsKustomization(d.File.Path) && !isValues(d.File.Path) && !namedValues.Of(p)[d.File.Path]
+		s.settings, s.strict = true, p.Repo.Use(d.File.Path) == repository.Chart || !repository.IsKustomization(d.File.Path) && !isValues(d.File.Path) && !namedValues.Of(p)[d.File.Path]
 		s.scan("", d.Root(), 0)
 		return
 	}
