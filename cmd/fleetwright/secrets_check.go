@@ -129,9 +129,14 @@ func findClear(ctx context.Context, s streams, dir string, staged bool) (finding
 	return ofStaged(p.withLarge(withUnread(report, part)), before, p, part, around), part, nil
 }
 
-// withUnread adds the files that can't be read and may hold a Secret.
+// withUnread adds the files that can't be read and may hold a Secret, if no rule reports them.
 func withUnread(report finding.Report, repo *repository.Repository) finding.Report {
-	return finding.NewReport(append(report.Findings, sops.Unread(repo)...), report.Unresolved, report.Summary).WithIgnored(report.Ignored)
+	told := map[string]bool{}
+	for _, f := range report.Findings {
+		told[f.File] = true
+	}
+	unread := slices.DeleteFunc(sops.Unread(repo), func(f finding.Finding) bool { return told[f.File] })
+	return finding.NewReport(append(report.Findings, unread...), report.Unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
 // ofStaged leaves of a report what staged files are the reason of.

@@ -17,7 +17,7 @@ func IsExampleFolder(name string) bool {
 
 // putAway are names of folders whose files are no longer, or not yet, what a cluster applies,
 // beside those of examples.
-var putAway = []string{"template", "templates", "archive", ".archive", "_archive", "archived", "node_modules", "vendor", "hack", ".github"}
+var putAway = []string{"template", "templates", "archive", ".archive", "_archive", "archived", "node_modules", "site-packages", "vendor", "hack", ".github"}
 
 // IsSetAside says whether a folder of a file's path is named as those are that hold examples and
 // tests, or what is kept and not applied. Nothing but the names is looked at.

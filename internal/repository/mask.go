@@ -48,6 +48,9 @@ func (r *Repository) mask(file string) *masked {
 			return &masked{}
 		}
 		m.unread(parsed || isSettings(file))
+		if holdsPasswords(file) || len(bytes.Fields(data)) == 1 && credential.IsRandom(string(data)) {
+			m.lines = nil
+		}
 		if bytes.Contains(bytes.ToLower(data), []byte("secret")) {
 			m.lines = nil
 		}
@@ -94,7 +97,13 @@ func shortened(line string) string {
 // isSettings says whether a file holds settings by its name: those that no parser here reads.
 func isSettings(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	return strings.HasPrefix(base, ".env") || slices.Contains([]string{".env", ".ini", ".properties", ".conf", ".cfg", ".toml", ".json", ".tfvars"}, path.Ext(base))
+	return strings.HasPrefix(base, ".env") || slices.Contains([]string{".env", ".ini", ".properties", ".conf", ".cfg", ".toml", ".json", ".tfvars", ".txt"}, path.Ext(base))
+}
+
+// holdsPasswords says whether a file holds passwords in a form of its own, by its name.
+func holdsPasswords(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return slices.ContainsFunc([]string{"netrc", "pgpass", "git-credentials", "htpasswd"}, func(name string) bool { return strings.HasSuffix(base, name) })
 }
 
 // set is how a line of settings, or of YAML, sets a value.
@@ -158,7 +167,7 @@ func (m *masked) note(value string) {
 		m.note(bare)
 	}
 	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n\"',;:=@{}[]", r) }) {
-		if part != value && credential.IsRandom(part) {
+		if part != value && credential.IsDrawn(part) {
 			m.note(part)
 		}
 	}
@@ -257,6 +266,9 @@ func (h *hider) mapping(n *yaml.Node) {
 		}
 		return
 	}
+	if IsSecretGenerator(n) {
+		h.generator(n)
+	}
 	secret := IsSecret(n)
 	name := scalarOf(n, "name")
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -271,7 +283,7 @@ func (h *hider) mapping(n *yaml.Node) {
 			h.valuesOf(key, value)
 		case field == "value" && name != "" && value.Kind != yaml.ScalarNode && credential.HideLine(name, drawn):
 			h.hide(value)
-		case field == LastApplied:
+		case field == LastApplied || field == "sourceValue":
 			h.hide(value)
 		case field == "value" && name != "" && value.Kind == yaml.ScalarNode:
 			h.walk(name, value)
@@ -285,6 +297,14 @@ func (h *hider) mapping(n *yaml.Node) {
 
 // drawn stands for a value that looks drawn.
 const drawn = "qT7-drawn-4xR8zK2m"
+
+// generator hides what a generator of a Secret holds.
+func (h *hider) generator(n *yaml.Node) {
+	if literals := Lookup(n, "literals"); literals != nil {
+		h.hide(literals)
+	}
+	h.literals(&yaml.Node{Content: []*yaml.Node{n}})
+}
 
 // literals notes those of the generators in a list.
 func (h *hider) literals(list *yaml.Node) {
@@ -352,6 +372,11 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 func IsSecret(n *yaml.Node) bool {
 	version := strings.ToLower(scalarOf(n, "apiVersion"))
 	return strings.EqualFold(scalarOf(n, "kind"), "Secret") && (version == "v1" || version == "" || version == "core/v1")
+}
+
+// IsSecretGenerator says whether a mapping is kustomize's generator of a Secret.
+func IsSecretGenerator(n *yaml.Node) bool {
+	return strings.EqualFold(scalarOf(n, "kind"), "SecretGenerator")
 }
 
 func scalarOf(n *yaml.Node, field string) string {

@@ -2,11 +2,11 @@ package repository
 
 import "strings"
 
-// HoldsSecrets says whether a text within a document may be a manifest or a patch of a Secret: it has
-// a line such as "kind: Secret", the word stringData, or the path of a JSON patch to values of one.
+// HoldsSecrets says whether a text within a document may be a manifest, a patch or a generator of a
+// Secret: it has a line such as "kind: Secret", the word stringData, or the path of a JSON patch to values of one.
 func HoldsSecrets(text string) bool {
 	return eachWord(text, "Secret", func(before, after string) bool {
-		return endsWithKey(before, "kind") && (startsNoWord(after) || strings.HasPrefix(after, "List") && startsNoWord(after[len("List"):]))
+		return endsWithKey(before, "kind") && startsNoWord(strings.TrimPrefix(strings.TrimPrefix(after, "List"), "Generator"))
 	}) || eachWord(text, "stringData", func(before, after string) bool {
 		return endsNoWord(before) && startsNoWord(after) || endsWithPath(before) && startsNoWord(after)
 	}) || eachWord(text, "data", func(before, after string) bool {

@@ -214,12 +214,26 @@ func (r CreationRule) Wants(file string, data []byte) bool {
 	return false
 }
 
-// secretKind is how a text says that it holds a Secret.
-var secretKind = regexp.MustCompile(`(?m)^[ \t]*(?:- )?["']?kind["']?[ \t]*:[ \t]*["']?Secret(List)?\b`)
+// secretKind is how a line says that it is of a Secret.
+var secretKind = regexp.MustCompile(`^[ \t]*(?:- )?["']?kind["']?[ \t]*:[ \t]*["']?Secret(List)?\b`)
 
 // SpeaksOfSecret says whether a text may hold a Secret in YAML.
 func SpeaksOfSecret(text []byte) bool {
-	return bytes.Contains(text, []byte("Secret")) && secretKind.Match(text)
+	for {
+		at := bytes.Index(text, []byte("Secret"))
+		if at < 0 {
+			return false
+		}
+		line := text[bytes.LastIndexByte(text[:at], '\n')+1:]
+		end := bytes.IndexByte(text[at:], '\n')
+		if end < 0 {
+			end = len(text) - at
+		}
+		if kind := bytes.Index(line, []byte("kind")); kind >= 0 && kind < at && secretKind.Match(line[:len(line)-len(text)+at+end]) {
+			return true
+		}
+		text = text[at+end:]
+	}
 }
 
 // holdsSecret says whether a text is YAML with a Secret that has values.

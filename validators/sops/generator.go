@@ -18,7 +18,7 @@ var GeneratorPlaintext = rule.Rule{
 	ID:       "sops-generator-plaintext",
 	Title:    "a secretGenerator that reads a secret in clear",
 	Severity: finding.Error,
-	Why: `What a secretGenerator puts into a Secret stands in Git: as a literal, or in a file that it reads. Whoever can
+	Why: `What a secretGenerator, or an object of kind SecretGenerator, puts into a Secret stands in Git: as a literal, or in a file that it reads. Whoever can
 read the repository reads it.
 
 kustomize-controller decrypts the files that a generator reads where the Flux Kustomization has spec.decryption: a
@@ -60,9 +60,6 @@ sops_version=3.13.3
 	Run: func(p *rule.Pass) {
 		envs, files := map[string]string{}, map[string]string{}
 		for _, f := range p.Repo.Files() {
-			if !repository.IsKustomization(f.Path) {
-				continue
-			}
 			for _, d := range f.Documents {
 				g := generators{pass: p, document: d, envs: envs, files: files}
 				for in := range eachInput(d, "secretGenerator") {
@@ -77,9 +74,6 @@ sops_version=3.13.3
 func generatorFiles(p *rule.Pass) map[string]bool {
 	read := map[string]bool{}
 	for _, f := range p.Repo.Files() {
-		if !repository.IsKustomization(f.Path) {
-			continue
-		}
 		for _, d := range f.Documents {
 			for in := range eachInput(d, "secretGenerator") {
 				if in.field != "literals" {
@@ -186,7 +180,7 @@ func (g *generators) file(key, file string) string {
 		if field := credential.SettingIn(text); field != "" {
 			return fmt.Sprintf("%q", field)
 		}
-		if !strings.Contains(strings.TrimSpace(text), "\n") && credential.LooksSecret(key, text) {
+		if bare := strings.TrimSpace(text); !strings.Contains(bare, "\n") && credential.Judge(key, bare) == credential.Likely {
 			return fmt.Sprintf("%q", key)
 		}
 		return ""

@@ -23,7 +23,9 @@ in Git in clear, in etcd without the protection that Secrets have, and in the ou
 
 A value is judged by its name, by known forms of credentials and by its entropy: in the values of charts and in files of
 values, in the environment and arguments of containers, in literals of a configMapGenerator, in ConfigMaps and the texts in
-them, in all fields of other objects. A value that looks random under a name such as password, token or apiKey, a credential
+them, in all fields of other objects, in text in base64, and in files of other tools: helmfiles, kubeconfigs, Talos' files, INI, TOML, JSON,
+HCL, .netrc, .npmrc and their like. In files that no chart takes for values, and in kinds that describe Secrets, a value must
+look drawn or have a known form. A value that looks random under a name such as password, token or apiKey, a credential
 of a known form and a URL with a password are errors; a word under the name of a password is a warning. Secrets
 within other objects are judged as Secrets are: in patches of a kustomization or of a Flux Kustomization, as manifests or as
 JSON patches, and in ResourceSets. Names of existing Secrets, references (${VAR}, {{ … }}, op://…) and placeholders are not reported.`,
@@ -91,6 +93,16 @@ patches:
       - op: replace
         path: /stringData/password
         value: Zq4tR8wY1nB6 # <-- here
+`}, {Files: `-- helmfile.yaml --
+releases:
+  - name: db
+    chart: acme/db
+    set:
+      - name: auth.password
+        value: kX9-vbQ2mZ7pL # <-- here
+-- talos/app.toml --
+[db]
+password = "Zq4tR8wY1nB6" # <-- here
 `}, {Files: `-- apps/set.yaml --
 apiVersion: fluxcd.controlplane.io/v1
 kind: ResourceSet
@@ -141,13 +153,14 @@ spec:
 	Run: func(p *rule.Pass) {
 		lines := p.Repo.Lines()
 		for _, f := range p.Repo.Files() {
-			if p.Repo.Use(f.Path) == repository.Chart {
+			if p.Repo.Use(f.Path) == repository.Chart && (!isValues(f.Path) || !realIn(p, f.Path) || isTestOfChart(p, f.Path)) {
 				continue
 			}
 			for _, d := range f.Documents {
 				hardcoded(p, lines, d)
 			}
 		}
+		files(p)
 	},
 }
 
@@ -161,10 +174,10 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 		return
 	}
 	if len(d.Objects) == 0 || repository.IsKustomization(d.File.Path) {
-		if secrets.IsNamedEncrypted(d.File.Path) {
-			return // sops-plaintext-secret's
+		if secrets.IsNamedEncrypted(d.File.Path) || isSchema(d.File.Path) {
+			return // sops-plaintext-secret's, and what describes the fields of others
 		}
-		s.settings = repository.IsKustomization(d.File.Path) || isValues(d.File.Path)
+		s.settings, s.strict = true, p.Repo.Use(d.File.Path) == repository.Chart || !repository.IsKustomization(d.File.Path) && !isValues(d.File.Path) && !namedValues.Of(p)[d.File.Path]
 		s.scan("", d.Root(), 0)
 		return
 	}
@@ -174,7 +187,8 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 			continue // the rest is sops-plaintext-secret's
 		}
 		s.object = o
-		s.settings = !aboutSecrets(o.Kind)
+		s.about = aboutSecrets(o.Kind)
+		s.settings, s.strict = !describesFields(o.Kind), s.about
 		s.scan("", o.Node, 1)
 	}
 }
@@ -188,8 +202,13 @@ func (s scanner) metadata(o *repository.Object) {
 // isValues says whether a file holds the values of a chart, by its name.
 func isValues(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "values") }
 
-// aboutSecrets says whether the fields of a kind describe secrets that are elsewhere, or sealed, or
-// the fields of other kinds: what their names say means nothing.
+// aboutSecrets says whether the fields of a kind describe secrets that are elsewhere, or sealed: what
+// their names say means little.
 func aboutSecrets(kind string) bool {
-	return strings.Contains(kind, "Secret") || kind == "CustomResourceDefinition" || strings.HasSuffix(kind, "Policy") || kind == "APIService"
+	return strings.Contains(kind, "Secret") || strings.HasSuffix(kind, "Policy")
+}
+
+// describesFields says whether the fields of a kind are the names of other kinds' fields.
+func describesFields(kind string) bool {
+	return kind == "CustomResourceDefinition" || kind == "APIService"
 }

@@ -31,28 +31,80 @@ func (in input) file(dir string) string {
 	return at
 }
 
-// eachInput gives what the generators of a kustomization take: those in a field such as
-// secretGenerator. Names of fields may be spelled in any case, as kustomize reads them.
+// eachInput gives what the generators of a document take: those in a field of a kustomization such as
+// secretGenerator, those of that kind that its field generators holds as texts, and objects of that kind.
+// Names of fields may be spelled in any case, as kustomize reads them.
 func eachInput(d *repository.Document, generators string) iter.Seq[input] {
 	return func(yield func(input) bool) {
+		for _, o := range d.Objects {
+			if strings.EqualFold(o.Kind, generators) && !takes(o.Node, o.Name, nil, yield) {
+				return
+			}
+		}
+		if !repository.IsKustomization(d.File.Path) {
+			return
+		}
 		for _, g := range items(anyCase(d.Root(), generators)) {
 			name := "?"
 			if n := anyCase(g, "name"); n != nil {
 				name = n.Value
 			}
-			for _, field := range []string{"literals", "envs", "env", "files"} {
-				entries := items(anyCase(g, field))
-				if n := anyCase(g, field); field == "env" && n != nil {
-					field, entries = "envs", []*yaml.Node{n}
-				}
-				for _, n := range entries {
-					if n.Kind == yaml.ScalarNode && !yield(inputOf(name, field, n)) {
-						return
-					}
-				}
+			if !takes(g, name, nil, yield) {
+				return
+			}
+		}
+		for _, text := range items(anyCase(d.Root(), "generators")) {
+			if !eachOf(text, generators, yield) {
+				return
 			}
 		}
 	}
+}
+
+// eachOf gives what the generators in a text take, all at its place; false where no more are wanted.
+func eachOf(text *yaml.Node, generators string, yield func(input) bool) bool {
+	if text.Kind != yaml.ScalarNode || !strings.Contains(text.Value, "\n") || len(text.Value) > mostGenerators {
+		return true // a path
+	}
+	for _, g := range documentsIn(text.Value) {
+		kind, name := repository.Lookup(g, "kind"), "?"
+		if kind == nil || !strings.EqualFold(kind.Value, generators) {
+			continue
+		}
+		if n := repository.Lookup(g, "metadata", "name"); n != nil {
+			name = n.Value
+		}
+		if !takes(g, name, text, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// mostGenerators is how long a text with generators is that is read, in bytes.
+const mostGenerators = 64 << 10
+
+// takes gives what one generator takes, at a place if one is given; false where no more are wanted.
+func takes(g *yaml.Node, name string, at *yaml.Node, yield func(input) bool) bool {
+	for _, field := range []string{"literals", "envs", "env", "files"} {
+		entries := items(anyCase(g, field))
+		if n := anyCase(g, field); field == "env" && n != nil {
+			field, entries = "envs", []*yaml.Node{n}
+		}
+		for _, n := range entries {
+			if n.Kind != yaml.ScalarNode {
+				continue
+			}
+			in := inputOf(name, field, n)
+			if at != nil {
+				in.node = at
+			}
+			if !yield(in) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func inputOf(generated, field string, n *yaml.Node) input {

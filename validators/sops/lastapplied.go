@@ -49,11 +49,16 @@ func appliedBefore(p *rule.Pass, o *repository.Object, annotation *yaml.Node) {
 	}
 }
 
+// isVariables says whether a file is one of variables by its name.
+func isVariables(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return (strings.HasSuffix(base, ".env") || strings.HasPrefix(base, ".env.")) && !repository.IsTemplate(file)
+}
+
 // variables reports a file of variables with what most likely is a secret, also where no rule of
 // .sops.yaml is for it.
 func variables(p *rule.Pass, file string) {
-	base := strings.ToLower(path.Base(file))
-	if !strings.HasSuffix(base, ".env") && !strings.HasPrefix(base, ".env.") || repository.IsTemplate(file) {
+	if !isVariables(file) {
 		return
 	}
 	data, err := p.Repo.ReadFile(file)

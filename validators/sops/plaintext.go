@@ -31,7 +31,8 @@ kubectl's annotation last-applied-configuration still holds, in encrypted files 
 rule of .sops.yaml for them or without.
 
 What is in a Secret where the API server takes no values counts, too: in a list, in a misspelt field, as a tag or an anchor
-that was meant for a password. In templates, those of charts among them, what looks like a credential counts.
+that was meant for a password. In templates, those of charts among them, and in files that cannot be parsed and speak of a Secret, what looks like a
+credential counts.
 
 Not reported are values that stand for others (${VAR}, {{ … }}, op://…, "changeme", an empty one), what everybody may
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
@@ -119,6 +120,7 @@ db:
 			p.Report(f)
 		})
 		lastApplied(p)
+		unread(p)
 		read := generatorFiles(p) // sops-generator-plaintext reports those
 		for _, file := range p.Repo.Paths() {
 			if !told[file] && !wanted(p, file) && !read[file] {

@@ -2,7 +2,7 @@ package sops
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -23,7 +23,8 @@ var PrivateKey = rule.Rule{
 	Why: `Whoever reads the repository can decrypt everything that is encrypted to an age key that lies in it, and be who a
 deploy key or a certificate's key says. git keeps it in its history when the file is deleted.
 
-Judged are all files of text up to 1 MB, whatever their names, outside of folders of examples and tests. An age key must
+Judged are all files of text, whatever their names, outside of folders of examples and tests: keys in PEM, age's, and
+PEM in base64, as kubeconfigs and Talos' files hold it. An age key must
 be a whole one, with its checksum right; where it opens something that is encrypted in the repository, it counts in
 examples, too.`,
 	Fix: `Take the key out of the repository, keep it in a password manager or give it to the cluster by hand, and make a new
@@ -53,17 +54,27 @@ metadata:
 				break
 			}
 			report(p, file, data, func(key credential.PrivateKey, line int) bool {
-				return !inSecret(p.Repo, file, line) && (!repository.IsExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
+				return !inSecret(p.Repo, file, line) && !isTestOfChart(p, file) && (!repository.IsExample(file) || opening.Of(p)[key.Recipient] || real(p, file))
 			})
 		}
 		found.report(p)
 	},
 }
 
+// isTestOfChart says whether a file is one of the values that a chart is tested with.
+// Source: github.com/helm/chart-testing, the folder ci of a chart.
+func isTestOfChart(p *rule.Pass, file string) bool {
+	return p.Repo.Use(file) == repository.Chart && path.Base(path.Dir(file)) == "ci"
+}
+
 // marked are the files whose text speaks of something, in the order of their paths.
 type marked struct {
-	// keys are private ones, and secrets those of Kubernetes.
-	keys, secrets []string
+	// keys are private ones, secrets those of Kubernetes; structured are settings that may be YAML.
+	keys, secrets, structured []string
+	// drawn is what most likely is a secret in other files of settings, of which unjudged is the first that
+	// was not looked through, since there are too many; "" for none.
+	drawn    []drawn
+	unjudged string
 	// beyond is the first file that was not read, since there are too many; "" for none.
 	beyond string
 }
@@ -79,34 +90,62 @@ func (m marked) report(p *rule.Pass) {
 // texts reads all files of text once.
 var texts = rule.Analysis[marked]{
 	Name: "sops-texts",
-	Run: func(_ context.Context, repo *repository.Repository) marked {
+	RunPass: func(p *rule.Pass) marked {
 		var m marked
+		search := &credential.Search{Left: mostSettings}
 		read, all := 0, 0
-		for _, file := range repo.Paths() {
-			size, _ := repo.Size(file)
-			if size < leastKeyFile || binaryNames[strings.ToLower(path.Ext(file))] {
+		for _, file := range p.Repo.Paths() {
+			if binaryNames[strings.ToLower(path.Ext(file))] {
 				continue
 			}
-			data, err := repo.ReadFile(file)
+			size, _ := p.Repo.Size(file)
+			settings := isSettings(p, file)
+			if size < leastKeyFile && !settings {
+				continue
+			}
+			data, err := p.Repo.ReadFile(file)
 			if err != nil {
 				continue
 			}
-			if all += len(data); bytes.IndexByte(data[:min(len(data), fewBytes)], 0) < 0 {
+			isText := bytes.IndexByte(data[:min(len(data), fewBytes)], 0) < 0
+			if all += len(data); isText {
 				read += len(data)
 			}
 			if read > mostKeyFiles || all > mostBinary {
 				m.beyond = file
 				return m
 			}
-			if bytes.Contains(data, []byte("PRIVATE KEY")) || bytes.Contains(data, []byte("AGE-SECRET-KEY-")) {
-				m.keys = append(m.keys, file)
-			}
-			if size <= mostSecretFile && secrets.SpeaksOfSecret(data) {
-				m.secrets = append(m.secrets, file)
-			}
+			m.mark(p, search, file, data, settings && isText)
 		}
 		return m
 	},
+}
+
+// mark looks through a file.
+func (m *marked) mark(p *rule.Pass, search *credential.Search, file string, data []byte, settings bool) {
+	if credential.MayHoldKey(data) {
+		m.keys = append(m.keys, file)
+	}
+	if len(data) > mostSecretFile {
+		return
+	}
+	if secrets.SpeaksOfSecret(data) {
+		m.secrets = append(m.secrets, file)
+	}
+	if !settings {
+		return
+	}
+	switch text := string(data); {
+	case isStructured(file, text):
+		m.structured = append(m.structured, file)
+	default:
+		if d := judged(p, search, file, text); d != nil {
+			m.drawn = append(m.drawn, *d)
+		}
+		if search.Left < 0 {
+			m.unjudged = cmp.Or(m.unjudged, file)
+		}
+	}
 }
 
 // report tells of the first private key in a file that counts.
@@ -166,7 +205,8 @@ const (
 	mostKeyFiles   = 64 << 20 // of text, all together
 	mostBinary     = 1 << 30  // of text and others
 	mostMarked     = 12 << 20 // of those that speak of keys, and are looked through
-	mostSecretFile = 1 << 20  // of one that is looked through for Secrets, which have up to 1 MB
+	mostSecretFile = 1 << 20  // of one that is looked through for Secrets, which have up to 1 MB, and of one of settings
+	mostSettings   = 4 << 20  // of the lines of settings that speak of secrets, in files that are no documents
 	fewBytes       = 8 << 10  // at the beginning of a file, with a zero in one that holds no text
 )
 

@@ -1,10 +1,12 @@
 package sops
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -26,6 +28,10 @@ type scanner struct {
 	// settings says that the names of fields say what they hold; strict, that any name may stand for
 	// anything, as in the files that a ConfigMap holds.
 	settings, strict bool
+	// about says that the object describes Secrets that are elsewhere: a field may name what is there.
+	about bool
+	// stray says that the file is not named as YAML is: sops-plaintext-secret reports the Secrets in it.
+	stray bool
 	// within is how many texts the fields are in.
 	within int
 	// place says where a value stands in the file.
@@ -58,7 +64,7 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 }
 
 func (s scanner) mapping(n *yaml.Node, depth int) {
-	if s.operation(n, depth) {
+	if s.operation(n, depth) || s.replacement(n) || repository.IsSecretGenerator(n) {
 		return
 	}
 	held := repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && !s.isAboutSecrets()
@@ -72,6 +78,8 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i].Value, n.Content[i+1]
 		switch {
+		case s.isSealed(key) || s.about && key == "secretKey" && value.Kind == yaml.ScalarNode: // which names a key
+			continue
 		case held && (key == "data" || key == "stringData" || isWhole(n) && !repository.IsOfSecret(key, value)) || key == repository.LastApplied || strings.EqualFold(key, "secretGenerator"):
 			continue // judged already, or by other rules
 		case key == "value" && variable != "":
@@ -82,6 +90,11 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 }
 
 func (s scanner) isAboutSecrets() bool { return s.object != nil && aboutSecrets(s.object.Kind) }
+
+// isSealed says whether what stands under a key of an object is sealed to its controller.
+func (s scanner) isSealed(key string) bool {
+	return key == "encryptedData" && s.object != nil && s.object.Kind == "SealedSecret"
+}
 
 // sequence looks through a list: of arguments, some are flags, and the next one is the value.
 func (s scanner) sequence(field string, n *yaml.Node, depth int) {
@@ -109,11 +122,12 @@ func (s scanner) sequence(field string, n *yaml.Node, depth int) {
 
 // value judges one value.
 func (s scanner) value(field string, n *yaml.Node) {
-	if n.Tag != "!!str" {
+	if n.Tag != "!!str" && n.Tag != "!!binary" {
 		return
 	}
 	text := n.Value
 	switch token := credential.TokenIn(text); {
+	case len(credential.PrivateKeysIn(text)) > 0: // sops-private-key's
 	case token != "":
 		severity := finding.Error
 		if keyID.MatchString(field) {
@@ -121,17 +135,81 @@ func (s scanner) value(field string, n *yaml.Node) {
 		}
 		s.report(n, severity, fmt.Sprintf("%s of %s holds %s", field, s.what(), token))
 	case strings.Contains(text, "\n") || isJSON(text):
-		s.text(field, n)
+		if !s.encoded(field, n) {
+			s.text(field, n)
+		}
 	case !s.settings && (s.object == nil || !holdURLs(s.object)):
 	case credential.HasPassword(text):
 		s.report(n, finding.Error, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
-	case s.settings && credential.LooksSecret(field, text) && (!s.strict || credential.IsRandom(text)):
+	case s.settings && s.looksSecret(field, text):
 		severity := finding.Warning
-		if credential.IsRandom(text) {
+		if credential.IsRandom(text) || strings.Contains(text, "://") {
 			severity = finding.Error
 		}
 		s.report(n, severity, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
+	case s.settings && !s.encoded(field, n):
+		if what, _ := credential.DrawnIn(text); what != "" {
+			s.report(n, severityOf(what), fmt.Sprintf("%s of %s holds %s in clear", field, s.what(), what))
+		}
 	}
+}
+
+// severityOf is that of a finding about what [credential.DrawnIn] found.
+func severityOf(what string) finding.Severity {
+	if what == credential.Hash {
+		return finding.Warning
+	}
+	return finding.Error
+}
+
+// looksSecret says whether a value looks like a secret by the name of its field. The address of a
+// Provider is one that anybody may call who knows it.
+func (s scanner) looksSecret(field, text string) bool {
+	if field == "address" && s.object != nil && s.object.Group() == notificationGroup {
+		field = "webhook_url"
+	}
+	if s.strict {
+		return credential.LooksDrawn(field, text)
+	}
+	return credential.LooksSecret(field, text)
+}
+
+// leastEncoded is how long a value in base64 is, at least, that is looked into.
+const leastEncoded = 24
+
+// encoded looks through a value that is text in base64, and says whether it is.
+func (s scanner) encoded(field string, n *yaml.Node) bool {
+	if !s.settings || s.within >= mostWithin || !isBase64(n.Value) {
+		return false
+	}
+	plain := secrets.Decoded(n.Value)
+	if plain == n.Value || !utf8.ValidString(plain) || !isText(plain) {
+		return false
+	}
+	if len(credential.PrivateKeysIn(plain)) > 0 {
+		s.report(n, finding.Error, fmt.Sprintf("%s of %s holds a private key in clear", field, s.what()))
+		return true
+	}
+	inner := s
+	inner.within++
+	inner.place = func(*yaml.Node) (int, int) { return s.place(n) }
+	inner.value(field, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: plain, Line: n.Line, Column: n.Column})
+	return true
+}
+
+// isBase64 says whether a value of fitting length may be text in base64, on one line or several.
+func isBase64(value string) bool {
+	if len(value) < leastEncoded || len(value) > mostSecretFile {
+		return false
+	}
+	for i := range len(value) {
+		c := value[i]
+		if isLetter := 'a' <= c|0x20 && c|0x20 <= 'z'; !isLetter && (c < '/' || c > '9') && c != '+' && (i < leastEncoded || c != '=' && c != '\n' && c != ' ' && c != '\r') {
+			return false
+		}
+	}
+	first, err := base64.StdEncoding.DecodeString(value[:leastEncoded])
+	return err == nil && isText(strings.ToValidUTF8(string(first[:leastEncoded/2]), ""))
 }
 
 // otherFlag is how an argument begins that is a flag, and not the value of the one before it.
@@ -155,7 +233,7 @@ func (s scanner) what() string {
 
 // report reports a value.
 func (s scanner) report(n *yaml.Node, severity finding.Severity, message string) {
-	if !real(s.pass, s.file) {
+	if !real(s.pass, s.file) && (!s.stray || !realIn(s.pass, s.file)) {
 		return
 	}
 	line, column := s.place(n)
@@ -176,7 +254,7 @@ func (s scanner) held(n *yaml.Node, keys []clearKey) {
 	if text := repository.Lookup(n, "metadata", "name"); text != nil && text.Kind == yaml.ScalarNode {
 		name = "Secret " + text.Value
 	}
-	if likely := likelyOf(keys); len(likely) > 0 {
+	if likely := likelyOf(keys); len(likely) > 0 && (!s.stray || s.within > 0) {
 		at := &yaml.Node{Line: likely[0].line, Column: likely[0].column}
 		s.report(at, finding.Error, fmt.Sprintf("%s in %s holds %s in clear", name, s.what(), listed(likely)))
 	}
@@ -206,7 +284,7 @@ func (s scanner) operation(n *yaml.Node, depth int) bool {
 		s.report(value, finding.Error, fmt.Sprintf("a patch in %s sets %q of a Secret in clear", s.what(), last))
 	case len(steps) == 2 && last == "stringData", len(steps) == 2 && last == "data" && allEncoded(value):
 		s.held(n, clearValues(last, value))
-	case last == "value" && value.Kind == yaml.ScalarNode && len(value.Value) >= leastUnnamed && credential.IsRandom(value.Value) && !credential.IsEvident(value.Value) && !credential.IsPlaceholder(value.Value):
+	case last == "value" && value.Kind == yaml.ScalarNode && isUnnamed(value.Value):
 		s.report(value, finding.Warning, fmt.Sprintf("a patch in %s sets what looks like a secret in clear", s.what()))
 	default:
 		patched := s
@@ -216,8 +294,35 @@ func (s scanner) operation(n *yaml.Node, depth int) bool {
 	return true
 }
 
+// replacement judges the value of a kustomization's replacement by the fields that it replaces, and says
+// whether a mapping is one with a value.
+func (s scanner) replacement(n *yaml.Node) bool {
+	value, targets := repository.Lookup(n, "sourceValue"), repository.Lookup(n, "targets")
+	if value == nil || value.Kind != yaml.ScalarNode || targets == nil {
+		return false
+	}
+	for _, target := range items(targets) {
+		for _, at := range items(repository.Lookup(target, "fieldPaths")) {
+			steps := strings.Split(at.Value, ".")
+			field, last := steps[0], steps[len(steps)-1]
+			if field == "stringData" && credential.Judge(last, value.Value) == credential.Likely || field == "data" && encoded(last, value.Value) ||
+				credential.LooksSecret(last, value.Value) || last == "value" && isUnnamed(value.Value) {
+				s.report(value, finding.Error, fmt.Sprintf("a replacement in %s sets %q in clear", s.what(), at.Value))
+				return true
+			}
+		}
+	}
+	s.scan("sourceValue", value, 0)
+	return true
+}
+
 // leastUnnamed is how long a random value is to be that has no name.
 const leastUnnamed = 16
+
+// isUnnamed says whether a value without a name looks like a secret.
+func isUnnamed(value string) bool {
+	return len(value) >= leastUnnamed && credential.IsRandom(value) && !credential.IsEvident(value) && !credential.IsPlaceholder(value)
+}
 
 // encoded says whether a value of a field data is a likely credential in base64, as that of a Secret
 // is. The patch may as well be one of a ConfigMap.

@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
-	helmGroup      = "helm.toolkit.fluxcd.io"
-	sourceGroup    = "source.toolkit.fluxcd.io"
+	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
+	helmGroup         = "helm.toolkit.fluxcd.io"
+	notificationGroup = "notification.toolkit.fluxcd.io"
+	sourceGroup       = "source.toolkit.fluxcd.io"
 )
 
 // configs are the files .sops.yaml of the repository, by their folders.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -42,14 +43,17 @@ func (s scanner) text(field string, n *yaml.Node) {
 	if len(documents) > 0 || !s.settings {
 		return
 	}
-	number := 0
-	for line := range strings.Lines(n.Value) {
-		number++
-		if name := credential.SettingIn(line); name != "" && lineIsRandom(line) {
-			inner.report(&yaml.Node{Line: number, Column: 1}, finding.Error, name+" of "+s.what()+" looks like a secret in clear")
-			return
-		}
+	if what, line := credential.DrawnIn(n.Value); what != "" {
+		inner.report(&yaml.Node{Line: line, Column: 1}, severityOf(what), said(what, s.what()))
 	}
+}
+
+// said is the message about what [credential.DrawnIn] found in a text: the name of a setting, or a known form.
+func said(what, holder string) string {
+	if name, err := strconv.Unquote(what); err == nil {
+		return name + " of " + holder + " looks like a secret in clear"
+	}
+	return "a text of " + holder + " holds " + what + " in clear"
 }
 
 // exceeded reports a text that is not looked through, since it goes beyond a limit.
@@ -68,12 +72,6 @@ func (s scanner) exceeded(field string, n *yaml.Node, why string) {
 // holdsValues says whether a field holds values of a chart as a text.
 func holdsValues(field string) bool {
 	return strings.HasPrefix(strings.ToLower(field), "values")
-}
-
-// lineIsRandom says whether a line of settings has a random value.
-func lineIsRandom(line string) bool {
-	at := strings.IndexAny(line, ":=")
-	return at >= 0 && credential.IsRandom(credential.Unquoted(strings.TrimSpace(line[at+1:])))
 }
 
 // inside is a scanner of the text in a node.

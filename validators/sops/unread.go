@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -46,6 +48,86 @@ func Unread(repo *repository.Repository) []finding.Finding {
 			Message: message, Hint: hint})
 	}
 	return found
+}
+
+// unread reports the files that cannot be parsed and surely hold a Secret, or a file that is named as
+// encrypted ones are, in plaintext. What only may hold one, [Unread] reports for the hook.
+func unread(p *rule.Pass) {
+	speaking := texts.Of(p).secrets
+	for _, f := range p.Repo.Files() {
+		if f.Err == nil || f.Err.Reason.IsLimit() || !secrets.IsNamedEncrypted(f.Path) && !slices.Contains(speaking, f.Path) || !realIn(p, f.Path) {
+			continue
+		}
+		text, err := p.Repo.ReadFile(f.Path)
+		if err != nil || secrets.StateOf(f.Path, text) != secrets.InTheClear {
+			continue
+		}
+		found := finding.Finding{File: f.Path, Column: 1, Secret: true}
+		var name string
+		if f.Err.Template {
+			name, found.Line = inTemplate(text)
+			found.Message, found.Hint = fmt.Sprintf("the template holds %s in clear", name), templateHint
+		} else {
+			name, found.Line = inBroken(string(text))
+			found.Message = fmt.Sprintf("the file holds %s in clear; it also %s", name, f.Err.Message)
+			found.Hint = fixHint(p, f.Path)
+		}
+		if name != "" {
+			p.Report(found)
+		}
+	}
+}
+
+// inBroken says what a text that cannot be parsed holds in clear, and in which line; "" for nothing.
+func inBroken(text string) (name string, line int) {
+	if name, line := heldIn(text); name != "" {
+		return strconv.Quote(name), line
+	}
+	if line := settingIn(text); line > 0 {
+		return "what looks like a credential", line
+	}
+	if line := drawnIn(text); line > 0 {
+		return "what looks like a credential", line
+	}
+	return "", 0
+}
+
+// dataLine begins the values of a Secret.
+var dataLine = regexp.MustCompile(`^([ \t]*)["']?(data|stringData)["']?[ \t]*:[ \t]*\r?\n?$`)
+
+// heldIn finds the first likely credential among the values of the Secrets in a text that cannot be
+// parsed, line by line.
+func heldIn(text string) (name string, line int) {
+	number := 0
+	for _, document := range strings.SplitAfter(text, "\n---") {
+		isSecret, field, indent := secrets.SpeaksOfSecret([]byte(document)), "", 0
+		for line := range strings.Lines(document) {
+			if strings.HasSuffix(line, "\n") {
+				number++
+			}
+			begins := len(line) - len(strings.TrimLeft(line, " \t"))
+			if at := dataLine.FindStringSubmatch(line); at != nil {
+				field, indent = at[2], begins
+				continue
+			}
+			if !isSecret || field == "" || strings.TrimSpace(line) == "" {
+				continue
+			}
+			if begins <= indent {
+				field = ""
+				continue
+			}
+			key, value, _ := strings.Cut(line, ":")
+			key, value = strings.Trim(key, "\"' \t"), credential.Unquoted(strings.TrimSpace(value))
+			if field == "data" {
+				value = secrets.Decoded(value)
+			}
+			if value != "" && len(line) <= mostSecretFile && credential.Judge(key, value) == credential.Likely {
+				return key, number
+			}
+		}
+	}
+	return "", 0
 }
 
 // inTemplate says what a text holds in clear outside of its actions, and in which line; "" for nothing.

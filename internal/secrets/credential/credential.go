@@ -4,7 +4,6 @@
 package credential
 
 import (
-	"cmp"
 	"math"
 	"net/url"
 	"path"
@@ -12,124 +11,23 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/fleetwright/fleetwright/internal/secrets/keys"
 )
-
-// tokens are the formats of credentials that can't be taken for anything else, and what they
-// are called. Each holds enough random text that a text of that form is no accident.
-// Source: the vendors' documents on the formats of their tokens.
-var tokens = []struct {
-	name   string
-	prefix string // that the text holds, so that most texts are done with soon
-	form   *regexp.Regexp
-}{
-	{"a GitHub token", "gh", regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`)},
-	{"a GitHub token", "github_pat_", regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b`)},
-	{"a GitLab token", "glpat-", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}\b`)},
-	{"an AWS access key", "AKIA", regexp.MustCompile(`\bAKIA[A-Z0-9]{16}\b`)},
-	{"a Slack token", "xox", regexp.MustCompile(`\bxox[baprs]-[0-9]{8,}-[A-Za-z0-9-]{20,}\b`)},
-	{"a Slack webhook", "hooks.slack.com/", regexp.MustCompile(`hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}`)},
-	{"a Discord webhook", "/api/webhooks/", regexp.MustCompile(`discord(app)?\.com/api/webhooks/[0-9]{15,}/[A-Za-z0-9_-]{50,}`)},
-	{"a Google API key", "AIza", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}\b`)},
-	{"a Stripe key", "k_live_", regexp.MustCompile(`\b[sr]k_live_[A-Za-z0-9]{24,}\b`)},
-	{"a Telegram bot's token", ":AA", regexp.MustCompile(`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b`)},
-	{"a Tailscale key", "tskey-", regexp.MustCompile(`\btskey-(auth|api|client)-[A-Za-z0-9]{8,}-[A-Za-z0-9]{20,}\b`)},
-	{"a Doppler token", "dp.st.", regexp.MustCompile(`\bdp\.st\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}\b`)},
-	{"a HashiCorp Vault token", "hvs.", regexp.MustCompile(`\bhvs\.[A-Za-z0-9_-]{24,}\b`)},
-}
-
-// TokenIn names the credential in a text, "" where it holds none of a known form.
-func TokenIn(text string) string {
-	for _, t := range tokens {
-		if !strings.Contains(text, t.prefix) {
-			continue
-		}
-		if found := t.form.FindString(text); found != "" && entropy(found) > 3 {
-			return t.name
-		}
-	}
-	return ""
-}
-
-var (
-	ageKey  = regexp.MustCompile(`AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{50,}`)
-	pemKey  = regexp.MustCompile(`-----BEGIN ((?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?)-----\s*\n?([\sA-Za-z0-9+/=:,.()-]*?)-----END`)
-	pemLine = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
-)
-
-// PrivateKey is one that was found in a text.
-type PrivateKey struct {
-	// Kind in words, such as "an age private key".
-	Kind string
-	// Recipient is the public key of an age key, "" for another.
-	Recipient string
-	// Offset of the key in the text, in bytes.
-	Offset int
-}
-
-// mostKeys is how many keys of a kind are found in a text. What only looks like one doesn't count.
-const mostKeys = 100
-
-// PrivateKeysIn finds the private keys in a text that are in clear, none with a password, in
-// their order. What only looks like one, such as an explanation with dots in it, is none either.
-func PrivateKeysIn(text string) []PrivateKey {
-	if !strings.Contains(text, "AGE-SECRET-KEY-") && !strings.Contains(text, "PRIVATE KEY") {
-		return nil
-	}
-	var found []PrivateKey
-	for _, at := range ageKey.FindAllStringIndex(text, -1) {
-		if len(found) >= mostKeys {
-			break
-		}
-		if recipient, ok := keys.RecipientOf(text[at[0]:at[1]]); ok {
-			found = append(found, PrivateKey{"an age private key", recipient, at[0]})
-		}
-	}
-	for _, at := range pemKey.FindAllStringSubmatchIndex(text, -1) {
-		if len(found) >= 2*mostKeys {
-			break
-		}
-		kind, body := text[at[2]:at[3]], text[at[4]:at[5]]
-		if pemLine.MatchString(body) && !strings.Contains(body, "...") && !strings.Contains(kind+body, "ENCRYPTED") {
-			found = append(found, PrivateKey{"a private key (" + kind + ")", "", at[0]})
-		}
-	}
-	slices.SortFunc(found, func(a, b PrivateKey) int { return cmp.Compare(a.Offset, b.Offset) })
-	return found
-}
 
 // placeholders stand for a value that is somewhere else: words in it, and whole ones.
 var (
 	placeholders      = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace[-_ ]?(me|this|with)|place[-_ ]?holder|\bexample|redacted|dummy|\bfoo\b|foobar|to[-_ ]?do\b|\btbd\b|fix[-_ ]?me|your[-_ ]`)
-	wholePlaceholders = regexp.MustCompile(`(?i)^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|root|token|key|string|some[-_ ].*|my[-_ ].*|insert.*)$`)
+	wholePlaceholders = regexp.MustCompile(`(?i)^(x+|\*+|\.+|-+|_+|0+|none|null|nil|false|true|unused|ignored?|disabled|enabled|default|notused|not[-_ ]used|n/?a|test|dev|local|fake|mock|empty|random|secret|password|pass|admin|user|guest|root|token|key|string|replace[-_a-z]*|some[-_ ].*|my[-_ ].*|insert.*)$`)
 	// placeholderStems are what each of the words begins with.
-	placeholderStems = stems{"change", "replace", "place", "example", "redacted", "dummy", "foo", "todo", "to-do", "to_do", "to do", "tbd", "fix", "your"}
+	placeholderStems = stemsOf("change", "replace", "place", "example", "redacted", "dummy", "foo", "todo", "to-do", "to_do", "to do", "tbd", "fix", "your")
 )
 
 func isPlaceholder(value string) bool {
 	return wholePlaceholders.MatchString(value) || placeholderStems.in(value) && placeholders.MatchString(value)
 }
 
-// stems are texts in small letters. To look for them first is much quicker than a regular expression
-// that ignores case.
-type stems []string
-
-// in says whether a text holds a stem in any case; it may say so of a text beyond ASCII that holds none.
-func (all stems) in(text string) bool {
-	lower := strings.ToLower(text)
-	for _, stem := range all {
-		if strings.Contains(lower, stem) {
-			return true
-		}
-	}
-	// Regular expressions that ignore case take a long s for an s.
-	return strings.ContainsRune(lower, 'ſ')
-}
-
 // Texts that something replaces before they are used: those with a mark anywhere, and whole ones.
 var (
-	dollarReferences = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|^\$[A-Z_][A-Z0-9_]*$|^\$[A-Za-z]+(-[A-Za-z]+)*([.:][A-Za-z]+([-_][A-Za-z]+)*)*[.:][-_A-Za-z]*(?i:secret|token|key|password|id)$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|^\$__`)
+	dollarReferences = regexp.MustCompile(`\$\{[^}]*\}|\$\([A-Za-z_][A-Za-z0-9_]*\)|^\$[A-Z_][A-Z0-9_]*$|^\$[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*([.:][A-Za-z0-9]+([-_][A-Za-z0-9]+)*)*[.:][-_A-Za-z0-9]*(?i:secret|token|key|password|id)$|\$[A-Z][A-Z_]{3}[A-Z0-9_]*\b|^\$__`)
 	braceReferences  = regexp.MustCompile(`\{\{.*\}\}`)
 	angleReferences  = regexp.MustCompile(`<[A-Za-z][A-Za-z _.:/-]*>`)
 	calls            = regexp.MustCompile(`\b[a-z][A-Za-z_.]*\(["']?[A-Z][A-Z0-9_]*["']?\)`)
@@ -249,34 +147,47 @@ func HasPassword(value string) bool {
 }
 
 // PasswordIn says whether a text holds a URL with a password.
-func PasswordIn(text string) bool {
-	if !strings.Contains(text, "://") {
-		return false
-	}
-	for _, word := range strings.Fields(text) {
-		if i := strings.Index(word, "://"); i >= 0 && HasPassword(urlIn(word, i)) {
-			return true
+func PasswordIn(text string) bool { return passwordIn(text) >= 0 }
+
+// passwordIn is where the word with a URL with a password begins; -1 where there is none.
+func passwordIn(text string) int {
+	for begin := 0; ; {
+		at := strings.Index(text[begin:], "://")
+		if at < 0 {
+			return -1
 		}
+		at += begin
+		first := strings.LastIndexFunc(text[begin:at], unicode.IsSpace) + 1 + begin
+		last := len(text)
+		if end := strings.IndexFunc(text[at:], unicode.IsSpace); end >= 0 {
+			last = at + end
+		}
+		if word := text[first:last]; HasPassword(urlIn(word, at-first)) {
+			return first
+		}
+		begin = last
 	}
-	return false
 }
 
 // secretNames are the ends of the names of fields that hold secrets.
-var secretNames = regexp.MustCompile(`(?i)(^|[-_. ]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|webhook[-_]?url|key[-_]?data)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
+var secretNames = regexp.MustCompile(`(?i)(^|[-_. ]|[a-z0-9])(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|client[-_]?secret|credentials?|auth[-_]?key|license[-_]?key|web[-_]?hook[-_]?ur[il]|account[-_]?key|signing[-_]?key|key[-_]?data)([-_]?[0-9]{1,2}|[-_](old|new|current|previous|b64|base64))?$`)
 
 // nameStems are in each name that secretNames, passwords or shortPasswords match.
-var nameStems = stems{"pass", "pwd", "psk", "secret", "token", "key", "credential", "url"}
+var nameStems = stemsOf("pass", "pwd", "psk", "secret", "token", "key", "credential", "url")
+
+// webhooks are the ends of the names of fields for addresses that anybody may call who knows them.
+var webhooks = regexp.MustCompile(`(?i)web[-_]?hook([-_]?ur[il])?$`)
 
 // otherNames are those of fields that only speak of a secret.
-var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config)`)
+var otherNames = regexp.MustCompile(`(?i)(existing|name|ref|path|file|mount|dir|enabled|type|store|class|url|key(name|ref)|from|env|provider|namespace|ttl|expir|length|policy|public|header|field|prefix|suffix|format|mode|rotation|create|generate|auto|image|repository|tag|annotation|label|config|checksum|hash)`)
 
-// aboutPasswords are the names of fields that only speak of a password.
-var aboutPasswords = regexp.MustCompile(`(?i)(existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)
+// aboutPasswords are the names of fields that only speak of a password, or of a program called so.
+var aboutPasswords = regexp.MustCompile(`(?i)((^|[^a-z0-9])(1|one)$|existing|generate|auto|create|enabled|reset|forgot|show|hide|require|allow|disable|policy|mount)`)
 
-// MayHold says whether a text can hold a field that is named as secrets are, a credential of a known
-// form, or a URL. It is quick, and says so of much that holds none.
+// MayHold says whether a text can hold a field that is named as secrets are, or a credential of a known
+// form. It is quick, and says so of much that holds none.
 func MayHold(text string) bool {
-	return nameStems.in(text) || strings.Contains(text, "://") || TokenIn(text) != ""
+	return nameStems.in(text) || !formMarks.in(text).isEmpty()
 }
 
 // LooksSecret says whether what stands under a field is most likely a secret in clear.
@@ -299,7 +210,10 @@ func LooksSecret(field, value string) bool {
 	if match := secretNames.FindStringSubmatchIndex(field); !short && about.MatchString(field[:match[4]]) {
 		return false
 	}
-	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !HasPassword(value) {
+	if at := strings.Index(value, "://"); at >= 0 && !HasPassword(value) {
+		return webhooks.MatchString(field) && randomPart(value[at+len("://"):])
+	}
+	if strings.ContainsAny(value, " \t\n") || strings.HasPrefix(value, "/") {
 		return false
 	}
 	if speaking.MatchString(value) {
@@ -321,6 +235,40 @@ func IsRandom(value string) bool {
 	value = strings.TrimSpace(value)
 	return len(value) >= leastRandom && len(value) <= mostJudged && isRandom(value)
 }
+
+// IsDrawn says whether a value looks drawn, also where any name may stand: those are made of words, as
+// AccessToken and clusterIssuerV1 are, and what is drawn changes between letters, capitals and digits more
+// often.
+func IsDrawn(value string) bool {
+	value = strings.TrimSpace(value)
+	if !IsRandom(value) {
+		return false
+	}
+	const other, digit, lower, upper = 0, 1, 2, 3
+	characters, words, before := 0, 0, other
+	for _, r := range value {
+		kind := other
+		switch {
+		case unicode.IsDigit(r):
+			kind = digit
+		case unicode.IsUpper(r):
+			kind = upper
+		case unicode.IsLetter(r):
+			kind = lower
+		}
+		if kind != other {
+			characters++
+			if kind != before && (before != upper || kind != lower) { // a word begins with a capital
+				words++
+			}
+		}
+		before = kind
+	}
+	return characters < leastWord*words
+}
+
+// leastWord is how many letters the words of a name have, on average, at least.
+const leastWord = 4
 
 // isRandom says whether a text looks as if it were not made of words: names such as
 // postgres-credentials are.

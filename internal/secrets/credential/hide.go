@@ -45,7 +45,7 @@ func HideLine(field, value string) bool {
 	switch {
 	case value == "":
 		return false
-	case len(value) > mostHidden || known(value) || LooksSecret(field, value) || strings.Contains(value, "PRIVATE KEY") || strings.Contains(value, "AGE-SECRET-KEY-"):
+	case len(value) > mostHidden || known(value) || LooksSecret(field, value) || hidesURL(field, value) || strings.Contains(value, "PRIVATE KEY") || strings.Contains(value, "AGE-SECRET-KEY-"):
 		return true
 	case !nameStems.in(field) || isReference(value) || isPlain(value):
 		return false
@@ -56,6 +56,13 @@ func HideLine(field, value string) bool {
 	return name != nil && !reference.MatchString(field) && !otherNames.MatchString(field[:name[4]]) && !IsEvident(value) && !IsPlaceholder(value)
 }
 
+// hidesURL says whether a URL is left out: one that sets a secret, and one that anybody may call who
+// knows it.
+func hidesURL(field, value string) bool {
+	at := strings.Index(value, "://")
+	return at >= 0 && (assignsSecret(value[at:]) || (webhooks.MatchString(field) || strings.HasSuffix(field, "address")) && randomPart(value[at+len("://"):]))
+}
+
 // HideIn is a line without what [HideLine] leaves out of it: all from the first such value on. It
 // returns what it left out, too.
 func HideIn(line string, hidden string) (shown, left string) {
@@ -63,6 +70,16 @@ func HideIn(line string, hidden string) (shown, left string) {
 		name, value := strings.TrimLeft(line[at[2]:at[3]], "-"), line[at[4]:at[5]]
 		if HideLine(name, value) {
 			return line[:at[4]] + hidden, line[at[4]:]
+		}
+	}
+	for _, o := range otherSettings {
+		if !strings.Contains(line, o.mark) {
+			continue
+		}
+		for _, at := range o.form.FindAllStringSubmatchIndex(line, -1) {
+			if HideLine(line[at[2]:at[3]], line[at[4]:at[5]]) {
+				return line[:at[4]] + hidden, line[at[4]:]
+			}
 		}
 	}
 	if known(line) {

@@ -61,7 +61,13 @@ const (
 
 // known says whether a text holds a credential of a known form.
 func known(text string) bool {
-	return len(PrivateKeysIn(text)) > 0 || TokenIn(text) != "" || PasswordIn(text) || strings.ContainsAny(text, "${") && hashes.MatchString(text)
+	found := formMarks.in(text)
+	if found.isEmpty() {
+		return false
+	}
+	_, token := formIn(tokens, text, found)
+	_, entry := formIn(entries, text, found)
+	return token >= 0 || entry >= 0 || pemMarks.meets(found) && len(PrivateKeysIn(text)) > 0 || urlMarks.meets(found) && PasswordIn(text)
 }
 
 // hashes are those of passwords, which are guessed without asking anybody.
