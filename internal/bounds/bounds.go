@@ -13,6 +13,8 @@ package bounds
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -65,7 +67,25 @@ func Do(u Unit, work func() error) error {
 	if m == nil {
 		return work()
 	}
-	return m.do(u, work)
+	return m.do(u.short(), work)
+}
+
+// longestName is the bytes of a name or file in a unit: a process hands the units that it must not begin
+// again to its next image in one environment variable, which may have 128 KiB (execve(2)), and an error
+// names them.
+const longestName = 1 << 10
+
+// short is a unit whose names are cut, and still tell it from others.
+func (u Unit) short() Unit {
+	u.File, u.Name = cut(u.File), cut(u.Name)
+	return u
+}
+
+func cut(name string) string {
+	if len(name) <= longestName {
+		return name
+	}
+	return fmt.Sprintf("%s… (%d bytes, %x)", strings.ToValidUTF8(name[:longestName/4], ""), len(name), sha256.Sum256([]byte(name)))
 }
 
 // counted begins What of a unit that was not checked since a counter exceeds its limit.
@@ -82,7 +102,7 @@ func (e *Error) Why() string {
 // Refuse notes that a unit is not begun, or not finished, since a counter exceeds its fixed limit.
 // Exceeded returns it from then on.
 func Refuse(u Unit, why string) {
-	what := counted + why
+	u, what := u.short(), counted+why
 	e := &Error{Unit: u, What: what, Counted: true}
 	if m := current.Load(); m != nil {
 		m.mu.Lock()
@@ -105,6 +125,14 @@ func Began(now time.Time) time.Time {
 func Grow(bytes int) {
 	if m := current.Load(); m != nil {
 		m.input.Add(int64(bytes))
+	}
+}
+
+// GrowRun adds bytes to those that the bounds of the run alone grow with: there is more work, and no unit
+// of it is larger.
+func GrowRun(bytes int) {
+	if m := current.Load(); m != nil {
+		m.more.Add(int64(bytes))
 	}
 }
 

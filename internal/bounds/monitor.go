@@ -50,6 +50,7 @@ type Limits struct {
 type monitor struct {
 	limits atomic.Pointer[Limits]
 	input  atomic.Int64
+	more   atomic.Int64 // input that only the run's bounds grow with
 	state  state
 	// restart replaces the process; it returns only errors.
 	restart func(state) error
@@ -224,7 +225,7 @@ func (m *monitor) runTime() time.Duration {
 	if own := m.limits.Load().Time; own > 0 {
 		return own * time.Duration(runtime.GOMAXPROCS(0)) // the clock ends it before
 	}
-	return runTime + time.Duration(m.input.Load())*runTimePerByte
+	return runTime + time.Duration(m.input.Load()+m.more.Load())*runTimePerByte
 }
 
 // memory is the bytes that may be alive.
@@ -232,7 +233,7 @@ func (m *monitor) memory() int64 {
 	if own := m.limits.Load().Memory; own > 0 {
 		return own
 	}
-	return memory + m.input.Load()*memoryPerByte
+	return memory + (m.input.Load()+m.more.Load())*memoryPerByte
 }
 
 func (m *monitor) loop() {

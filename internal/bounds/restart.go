@@ -2,10 +2,11 @@ package bounds
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"time"
+
+	"github.com/fleetwright/fleetwright/internal/output"
 )
 
 // variable is the environment variable by which an image of the process tells the next one what it
@@ -68,7 +69,7 @@ func Start(p Process) Streams {
 		return replaceProcess(in.read, append(os.Environ(), variable+"="+string(text)))
 	}
 	giveUp := func(message string) {
-		_, _ = fmt.Fprintf(p.Err, "error: %s\n", message) // the process ends
+		_ = output.Printf(p.Err, "error: %s\n", output.Line(message)) // the process ends
 		os.Exit(statusStopped)
 	}
 	current.Store(newMonitor(s, restart, giveUp))

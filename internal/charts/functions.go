@@ -85,6 +85,20 @@ func repeating(sprigs template.FuncMap) template.FuncMap {
 	const number = 8 // bytes
 	until, _ := sprigs["until"].(func(int) []int)
 	wrapWith, _ := sprigs["wrapWith"].(func(int, string, string) string)
+	// An expression may match at every byte, and the replacement may repeat what it matches.
+	replacing := func(name string) func(string, string, string) (string, error) {
+		plain, _ := sprigs[name].(func(string, string, string) string)
+		must, _ := sprigs[name].(func(string, string, string) (string, error))
+		return func(pattern, text, replacement string) (string, error) {
+			if err := atOnce(len(text)+1, len(replacement)); err != nil {
+				return "", err
+			}
+			if must != nil {
+				return must(pattern, text, replacement)
+			}
+			return plain(pattern, text, replacement), nil
+		}
+	}
 	indent := func(spaces int, text string) (string, error) {
 		if err := atOnce(strings.Count(text, "\n")+1, spaces); err != nil {
 			return "", err
@@ -104,6 +118,10 @@ func repeating(sprigs template.FuncMap) template.FuncMap {
 			}
 			return strings.Repeat(text, count), nil
 		},
+		"regexReplaceAll":            replacing("regexReplaceAll"),
+		"regexReplaceAllLiteral":     replacing("regexReplaceAllLiteral"),
+		"mustRegexReplaceAll":        replacing("mustRegexReplaceAll"),
+		"mustRegexReplaceAllLiteral": replacing("mustRegexReplaceAllLiteral"),
 		"replace": func(old, replacement, text string) (string, error) {
 			if err := atOnce(strings.Count(text, old), len(replacement)); err != nil {
 				return "", err

@@ -88,9 +88,10 @@ const (
 	waveSize = 4 // releases that are rendered side by side
 	// mostLoaded is what the files of all charts may take together, in bytes.
 	mostLoaded = 128 << 20
-	// releaseBytes is how many bytes of input a release with a chart counts as where bounds grow: a
-	// HelmRelease of some lines may be rendered for many clusters.
-	releaseBytes = 8_000
+	// releaseFactor is how many bytes of input a byte of a HelmRelease with a chart counts as where the run's
+	// bounds grow, the first time that its document is rendered; each further time, for another cluster,
+	// it counts as it is.
+	releaseFactor = 4
 	// mostRounds is how often what charts render may bring HelmReleases again.
 	mostRounds = 5
 )
@@ -101,6 +102,7 @@ type releases struct {
 	library *charts.Library
 	bytes   int64
 	counted map[*charts.Chart]bool
+	grown   map[string]bool // the documents that bounds grew with
 
 	mu     sync.Mutex
 	loaded map[chartKey]*loading
@@ -129,7 +131,7 @@ type rendering struct {
 }
 
 func newReleases(ctx context.Context, library *charts.Library) *releases {
-	return &releases{ctx: ctx, library: library, counted: map[*charts.Chart]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
+	return &releases{ctx: ctx, library: library, counted: map[*charts.Chart]bool{}, grown: map[string]bool{}, loaded: map[chartKey]*loading{}, done: map[[sha256.Size]byte]*rendering{}}
 }
 
 // render renders what the clusters' objects hold, and walks on where that brings
@@ -210,7 +212,7 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 	}
 	for _, release := range all {
 		if release.chart != nil {
-			bounds.Grow(releaseBytes)
+			r.grow(release.Object)
 		}
 		if release.chart != nil && release.spec.Spec.KubeConfig == nil {
 			for _, definition := range release.chart.Definitions() {
@@ -218,6 +220,19 @@ func (r *releases) loadAll(all []*Release, of map[*Release]*walker) {
 			}
 		}
 	}
+}
+
+// grow adds a HelmRelease to what the run's bounds grow with.
+func (r *releases) grow(o *Object) {
+	text, err := json.Marshal(o.Value)
+	if err != nil {
+		return
+	}
+	factor := 1
+	if at := fmt.Sprintf("%s:%d", o.File, o.Line); !r.grown[at] {
+		r.grown[at], factor = true, releaseFactor
+	}
+	bounds.GrowRun(factor * len(text))
 }
 
 // parallel runs work for 0…n-1 on all processors.

@@ -56,6 +56,7 @@ func Load(root string, opts Options) (*Repository, error) {
 	}
 	defer func() { _ = dir.Close() }()
 	found, odd, err := walk(dir, limits)
+	bounds.GrowRun(len(found) * entryBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +102,9 @@ type entry struct {
 	size int64
 	err  error
 }
+
+// entryBytes is how many bytes of input a file counts as where the run's bounds grow.
+const entryBytes = 20
 
 // walk lists the regular files of a folder, sorted, and what is neither file nor folder. It doesn't
 // follow symlinks, since source-controller leaves them out of an artifact.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
@@ -107,6 +108,7 @@ var texts = rule.Analysis[marked]{
 			if err != nil {
 				continue
 			}
+			bounds.GrowRun(len(data) / searched)
 			isText := bytes.IndexByte(data[:min(len(data), fewBytes)], 0) < 0
 			if all += len(data); isText {
 				read += len(data)
@@ -201,8 +203,10 @@ func inSecret(repo *repository.Repository, file string, line int) bool {
 }
 
 const (
-	leastKeyFile   = 60
-	mostKeyFiles   = 64 << 20 // of text, all together
+	leastKeyFile = 60
+	mostKeyFiles = 256 << 20 // of text, all together
+	// searched is how many bytes that are looked through cost as much as one that is parsed.
+	searched       = 100
 	mostBinary     = 1 << 30  // of text and others
 	mostMarked     = 12 << 20 // of those that speak of keys, and are looked through
 	mostSecretFile = 1 << 20  // of one that is looked through for Secrets, which have up to 1 MB, and of one of settings
