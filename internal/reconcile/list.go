@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"reflect"
@@ -81,26 +82,24 @@ func (v *view) list(dir string, k *types.Kustomization, variables bool) (results
 	return results, true, nil
 }
 
-// results are those of all objects.
-func (l *lister) results(all level) (results []result, err error) {
+// results are those of all objects. The error is about the first one that no result can be made of.
+func (l *lister) results(all level) (results []result, failed error) {
 	moved := map[string]bool{}
 	for _, o := range all.objects {
 		moved[o.kind] = moved[o.kind] || len(o.was) > 0
 	}
 	for _, o := range all.objects {
 		if o.resource != nil {
-			if o.result, err = l.finished(o.resource); errors.Is(err, errNotSimple) {
-				return nil, err
-			}
-			o.failed = err
+			o.result, o.failed = l.finished(o.resource)
 		}
-		if moved[serviceAccount] && bindings[o.kind] {
+		if errors.Is(o.failed, errNotSimple) || moved[serviceAccount] && bindings[o.kind] {
 			return nil, errNotSimple
 		}
-		if o.failed != nil {
-			return nil, o.failed
-		}
+		failed = cmp.Or(failed, o.failed)
 		results = append(results, o.result)
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	return results, nil
 }

@@ -1,30 +1,36 @@
 package reconcile
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/kustomize/api/builtins" //nolint:staticcheck // nothing replaces it yet
+	"sigs.k8s.io/kustomize/api/filters/patchjson6902"
 	"sigs.k8s.io/kustomize/api/ifc"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
 )
 
-// listedPatch is a patch of a kustomization that lists. kustomize's own transformer applies it to one
-// object after the other; it isn't given all of them, since it looks through them again and again.
+// listedPatch is a patch of a kustomization that lists. It is applied to one object after the other with
+// kustomize's own code: its transformer isn't given all of them, since it looks through them again and again.
 type listedPatch struct {
 	target *types.Selector
 	// transformer is configured with the patch.
 	transformer *builtins.PatchTransformerPlugin
-	// parts are partial objects, each of which names the object that it is for; nil where there
-	// is a target.
+	// parts are partial objects. Without a target each names the object that it is for.
 	parts []*resource.Resource
+	// operations are JSON, where the patch has no parts.
+	operations string
 }
 
 // patch applies the patches of a kustomization in a folder.
@@ -73,14 +79,17 @@ func (l *lister) readPatch(dir string, p types.Patch) (listedPatch, error) {
 	if err := read.transformer.Config(resmap.NewPluginHelpers(patchFile{text: text}, nil, resmap.NewFactory(l.factory), nil), config); err != nil {
 		return read, fmt.Errorf("trouble configuring builtin PatchTransformer with config: `\n%s`: %w", config, err)
 	}
-	if p.Target != nil {
-		return read, nil
-	}
 	if p.Path == "" {
 		text = []byte(read.transformer.Patch)
 	}
-	if parts, err := parsed(l.factory, text); err == nil {
-		read.parts = parts
+	if read.parts, err = parsed(l.factory, text); err != nil {
+		if !bytes.HasPrefix(text, []byte("[")) {
+			if text, err = yaml.YAMLToJSON(text); err != nil || string(text) == "null" {
+				return read, err
+			}
+		}
+		read.operations = string(text)
+		return read, nil
 	}
 	for _, part := range read.parts {
 		if forKustomize(part.GetAnnotations()) {
@@ -116,11 +125,11 @@ func (all *level) known() map[resid.ResId][]int {
 
 // apply applies a patch.
 func (all *level) apply(known map[resid.ResId][]int, p listedPatch) error {
-	if p.parts != nil {
+	if p.target == nil && p.parts != nil {
 		return all.merge(known, p.parts)
 	}
 	// Without objects it fails where it does so whatever they are.
-	if err := p.transformer.Transform(resmap.New()); err != nil || p.target == nil {
+	if err := p.transformer.Transform(resmap.New()); err != nil || p.target == nil || p.parts == nil && p.operations == "" {
 		return err
 	}
 	return all.transform(p)
@@ -167,11 +176,7 @@ func (all *level) transform(p listedPatch) error {
 		if err := o.thaw(); err != nil {
 			return err
 		}
-		alone := resmap.New()
-		if err := alone.Append(o.resource); err != nil {
-			return err
-		}
-		if err := p.transformer.Transform(alone); err != nil {
+		if err := o.change(p); err != nil {
 			return err
 		}
 		if err := o.settle(); err != nil {
@@ -179,6 +184,27 @@ func (all *level) transform(p listedPatch) error {
 		}
 	}
 	return nil
+}
+
+// change applies a patch with a target to an object that it selects.
+// Source: sigs.k8s.io/kustomize/api v0.21 internal/builtins/PatchTransformer.go.
+func (o *member) change(p listedPatch) error {
+	r := o.resource
+	if p.parts != nil {
+		alone := resmap.New()
+		if err := alone.Append(r); err != nil {
+			return err
+		}
+		return alone.ApplySmPatch(resource.MakeIdSet([]*resource.Resource{r}), p.parts[0])
+	}
+	r.StorePreviousId()
+	own := kioutil.GetInternalAnnotations(&r.RNode)
+	if err := r.ApplyFilter(patchjson6902.Filter{Patch: p.operations}); err != nil {
+		return err
+	}
+	annotations := r.GetAnnotations()
+	maps.Copy(annotations, own)
+	return r.SetAnnotations(annotations)
 }
 
 // selectorOf returns what says of an object whether a target selects it.
@@ -196,7 +222,11 @@ func selectorOf(target *types.Selector) (func(*member) bool, error) {
 	if err != nil || strings.Contains(target.AnnotationSelector, "kubernetes.io/") {
 		return nil, errNotSimple // kustomize has annotations of its own
 	}
+	named := regexp.QuoteMeta(target.Name) == target.Name && target.Name != ""
 	return func(o *member) bool {
+		if named && o.name != target.Name {
+			return false
+		}
 		namespace := o.id.Namespace
 		if len(o.was) > 0 {
 			namespace = o.was[0]

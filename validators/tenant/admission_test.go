@@ -119,3 +119,26 @@ func TestSelects(t *testing.T) {
 		}
 	}
 }
+
+// TestPassesOnce: policies that differ in other literals than those that they pass on are read once, and
+// what is passed on is still counted.
+func TestPassesOnce(t *testing.T) {
+	e, err := newEvaluator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		expression string
+		read       int
+		refused    bool
+	}{
+		{`object.name in ["one"] || object.name.matches("^a{2}$")`, 1, false},
+		{`object.name in ["two"] || object.name.matches("^a{2}$")`, 1, false},
+		{`object.name in ["two"] || object.name.matches("^a{3}$")`, 2, false},
+		{`object.name in ["two"] || object.name.matches( "` + strings.Repeat("a{1000}", 60) + `")`, 3, true},
+	} {
+		if got := e.passes(c.expression); len(e.passed) != c.read || (got.err != nil) != c.refused {
+			t.Errorf("%s: %d are read, %v", c.expression, len(e.passed), got.err)
+		}
+	}
+}
