@@ -210,7 +210,7 @@ const (
 	mostBinary     = 1 << 30  // of text and others
 	mostMarked     = 12 << 20 // of those that speak of keys, and are looked through
 	mostSecretFile = 1 << 20  // of one that is looked through for Secrets, which have up to 1 MB, and of one of settings
-	mostSettings   = 4 << 20  // of the lines of settings that speak of secrets, in files that are no documents
+	mostSettings   = 1 << 20  // of the lines of settings that speak of secrets, in files that are no documents
 	fewBytes       = 8 << 10  // at the beginning of a file, with a zero in one that holds no text
 )
 

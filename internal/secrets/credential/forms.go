@@ -110,7 +110,7 @@ func formIn(all []form, text string, found set) (name string, at int) {
 // marks are looked through, unless it goes over lines.
 func (f form) in(text string, found set) int {
 	if f.lines {
-		return f.within(text)
+		return f.over(text)
 	}
 	for i, mark := range formMarks.all {
 		if !f.behind.has(i) || !found.has(i) {
@@ -131,6 +131,24 @@ func (f form) in(text string, found set) int {
 	}
 	return -1
 }
+
+// over is where a form over lines begins in a text, at its mark; -1 where nothing counts.
+func (f form) over(text string) int {
+	for begin := 0; ; {
+		at := strings.Index(text[begin:], f.marks)
+		if at < 0 {
+			return -1
+		}
+		begin += at
+		if f.within(text[begin:min(len(text), begin+longestEntry)]) >= 0 {
+			return begin
+		}
+		begin += len(f.marks)
+	}
+}
+
+// longestEntry is how long a credential over several lines is, in bytes.
+const longestEntry = 512
 
 // within is where the form begins in a text, -1 where nothing counts.
 func (f form) within(text string) int {
@@ -239,7 +257,7 @@ func encodedKeys(text string) []PrivateKey {
 // entries are forms in which programs keep a password beside a user's name, with the password in the
 // first group: an entry of .netrc, a line of .pgpass, the header of a request, and what registries take.
 var entries = formsOf([]form{
-	{name: "a password", marks: "machine", form: regexp.MustCompile(`\bmachine\s+[^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"',]{6,})`), counts: isPassword, lines: true},
+	{name: "a password", marks: "machine", form: regexp.MustCompile(`^machine\s+[^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"',]{6,})`), counts: isPassword, lines: true},
 	{name: "a password", marks: ":*: :5432:", form: regexp.MustCompile(`(?m)^[A-Za-z0-9.*-]+:(?:[0-9]{2,5}|\*):[A-Za-z0-9_.*-]+:[A-Za-z0-9_.*-]+:([^\s:/]{8,})$`), counts: isPassword},
 	{name: "a password", marks: "-u --user", form: regexp.MustCompile(`(?:^|\s)(?:-u|--user)[ =]?["']?[A-Za-z0-9_.@+-]+:([^\s"':]{8,})`), counts: func(text string, at []int) bool {
 		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
