@@ -11,7 +11,8 @@ type Limits struct {
 	// FileNodes bounds the YAML nodes of one file, estimated before it is
 	// parsed; a node takes 160 bytes of memory.
 	FileNodes int64
-	// TotalNodes bounds the YAML nodes of all files.
+	// TotalNodes bounds the YAML nodes of all files. In a repository of more than 8 bytes for each of so
+	// many, it is a node for each 8 bytes, up to mostNodes.
 	TotalNodes int64
 	// Files is the number of files and folders that are visited, Parsed that of the files among them that
 	// may hold documents.
@@ -35,6 +36,23 @@ type Limits struct {
 	TotalAliasNodes, TotalAliasBytes int64
 }
 
+// mostNodes are what a large repository may have, where most are no single letters.
+const (
+	mostNodes    = 4_000_000
+	bytesPerNode = 8
+)
+
+// totalNodes is how many nodes files of some size may have.
+func (l Limits) totalNodes(found []entry) int64 {
+	bytes := int64(0)
+	for _, e := range found {
+		if holdsDocuments(e.path) {
+			bytes += e.size
+		}
+	}
+	return max(l.TotalNodes, min(bytes/bytesPerNode, mostNodes))
+}
+
 // defaultLimits leave an order of magnitude above what real repositories hold:
 // the largest known YAML files are CRD bundles of 4 MB and 120,000 nodes, and the
 // largest known repositories of Flux's have 100,000 nodes, of others 1,400,000. A fleet of
@@ -45,7 +63,7 @@ func defaultLimits() Limits {
 		ReadBytes:  10 << 20,
 		TotalBytes: 64 << 20,
 		FileNodes:  1_000_000,
-		TotalNodes: 4_000_000,
+		TotalNodes: 1_500_000,
 		Files:      200_000,
 		Parsed:     50_000,
 		Documents:  10_000,

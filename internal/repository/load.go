@@ -184,6 +184,7 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 	}
 	r.bare = ignore.bare(r.hidden)
 	jobs := documents(found, limits)
+	limits.TotalNodes = limits.totalNodes(found)
 	budget := nodeBudget{left: limits.TotalNodes}
 	parallel(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
 	boundTotal(jobs, limits)
