@@ -250,7 +250,7 @@ func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string)
 	set(&t.Spec.SyncNamespace, DefaultSyncNamespace(name))
 	defaultSource(&t.Spec.Source, name, platform)
 	if t.Spec.Environments == nil {
-		t.Spec.Environments = maps.Clone(everywhere)
+		t.Spec.Environments = everywhere // which nothing changes
 	}
 	set(&t.Spec.Access.Profile, defaultProfile)
 	set(&t.Spec.PodSecurity, defaultTenantSecurity)

@@ -69,6 +69,9 @@ func (c *checker) share(a, b *Tenant) bool {
 }
 
 func (c *checker) environments(t *Tenant, places []string) {
+	if _, _, own := at("spec", "environments").find(c.objects[t].root); !own {
+		return // those of all clusters
+	}
 	for _, key := range slices.Sorted(maps.Keys(t.Spec.Environments)) {
 		p := at("spec", "environments", key)
 		if _, found := slices.BinarySearch(places, key); !found && !c.incomplete {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,7 +120,7 @@ func templateBombs() []hostileCase {
 	} {
 		all = append(all, releaseBomb("template: "+name, map[string]string{"templates/a.yaml": text, "big": strings.Repeat("a\n", 500_000)}))
 	}
-	return append(all, chartBombs()...)
+	return append(append(all, chartBombs()...), budgetBombs()...)
 }
 
 // chartBombs take long before a template runs.
@@ -139,6 +140,35 @@ func chartBombs() []hostileCase {
 			"values.schema.json": `{"definitions": {` + levels.String() + `"d0": {"type": "string"}}, "$ref": "#/definitions/d40"}`}, "[limit-exceeded]"),
 		releaseBomb("doubling schema of values, 2020", map[string]string{
 			"values.schema.json": `{"$schema": "https://json-schema.org/draft/2020-12/schema", "definitions": {` + levels.String() + `"d0": {"required": ["x"]}}, "$ref": "#/definitions/d40"}`}, "[limit-exceeded]"),
+	}
+}
+
+// budgetBombs have units that cost nothing to write down, and would have larger bounds by their number, or
+// names that a message or the next image of the process has no room for.
+func budgetBombs() []hostileCase {
+	nested := `{{ $d := dict }}{{ range $i := until 100000 }}{{ range $j := until 100000 }}{{ $_ := set $d (printf "%d-%d" $i $j) (list $i $j) }}{{ end }}{{ end }}`
+	chart := map[string]string{"charts/c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", "charts/c/templates/a.yaml": nested}
+	with := func(more map[string]string) func(*testing.T, string, string) {
+		maps.Copy(more, chart)
+		return files(more)
+	}
+	several := repeat(20, func(i int) string {
+		return strings.Replace(fluxKs(fmt.Sprint("k", i), fmt.Sprintf("  targetNamespace: n%d\n", i)), fmt.Sprint("./k", i), "./app", 1)
+	})
+	bursts := releaseBomb("bursts of a template", map[string]string{"templates/a.yaml": `{{ regexReplaceAll "" (repeat 8000000 "x") (repeat 8000000 "x") | len }}`})
+	const forged = "\n::error::forged\x1b[31m"
+	long := strings.Repeat("a", 140_000)
+	return []hostileCase{
+		bursts,
+		{name: "a release for many Kustomizations", slow: "300 HelmReleases are rendered for 20 namespaces, until the run takes more than it may", want: []string{"[limit-exceeded]"}, make: with(map[string]string{
+			"clusters/one/ks.yaml": several, "app/a.yaml": repeat(300, func(i int) string { return hostileRelease(fmt.Sprint("r", i), "charts/c", "") }),
+		})},
+		{name: "a release of a long name", want: []string{"HelmRelease flux-system/aaaa", "… (1400", "[limit-exceeded]"}, make: with(map[string]string{
+			"clusters/one/ks.yaml": fluxKs("app", "") + hostileRelease(long, "charts/c", ""), "app/a.yaml": configMap("a", "  b: c\n"),
+		})},
+		{name: "a release of a forged name", want: []string{"[limit-exceeded]"}, make: with(map[string]string{
+			"clusters/one/ks.yaml": fluxKs("app", "") + hostileRelease(fmt.Sprintf("%q", forged+long), "charts/c", "  releaseName: a\n"), "app/a.yaml": configMap("a", "  b: c\n"),
+		})},
 	}
 }
 

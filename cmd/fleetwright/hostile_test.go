@@ -218,6 +218,9 @@ func (h hostileTest) checkOpened(t *testing.T, c hostileCase, repo string, files
 
 func checkEnd(t *testing.T, c hostileCase, state *os.ProcessState, stdout, stderr string) {
 	t.Helper()
+	if strings.Contains("\n"+stdout+"\n"+stderr, "\n::") {
+		t.Error("the output has a workflow command")
+	}
 	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {
 		t.Fatalf("it was ended by %v\n%s", status.Signal(), tail(stderr))
 	}

@@ -11,10 +11,12 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/functions"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // The exit statuses.
@@ -79,8 +81,11 @@ func explain(err error) (status int, text string) {
 		dirty *gitrepo.DirtyError
 
 		findings *functions.FindingsError
+		exceeded *bounds.Error
 	)
 	switch {
+	case errors.As(err, &exceeded):
+		return statusFindings, withHint(said(err), rule.LimitHint)
 	case errors.As(err, &findings):
 		return statusFindings, findings.Text
 	case errors.As(err, &known):

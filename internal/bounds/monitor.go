@@ -141,15 +141,16 @@ func (m *monitor) nested(thread int) bool {
 }
 
 // Kinds of units that are begun whatever the run has taken: files are read, and rules look at what is
-// known. A rule begins other units, and may take as long as a run.
+// known. A rule begins other units, and may take as long as a run, as a rendering may.
 const (
-	ruleKind = "rule"
-	fileKind = "file"
+	ruleKind      = "rule"
+	fileKind      = "file"
+	renderingKind = "rendering"
 )
 
 // timeOf is the CPU time that a unit of a kind may take.
 func (m *monitor) timeOf(kind string) time.Duration {
-	if kind == ruleKind {
+	if kind == ruleKind || kind == renderingKind {
 		return m.runTime()
 	}
 	return m.unitTime()

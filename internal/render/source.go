@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -85,7 +86,22 @@ func (s *Source) Targets(platform ...tree.Reader) ([]tree.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return generators.Render(s.Spec, o)
+	var targets []tree.Target
+	err = bounded(func() (err error) {
+		targets, err = generators.Render(s.Spec, o)
+		return err
+	})
+	return targets, err
+}
+
+// renderedBytes is what a specification counts as where the bounds of a run grow: some lines of it may stand
+// for a tree of 1,000 tenants on 10 clusters, which has 43 MB.
+const renderedBytes = 48 << 20
+
+// bounded renders within the bounds of a run.
+func bounded(render func() error) error {
+	bounds.GrowRun(renderedBytes)
+	return bounds.Do(bounds.Unit{Kind: "rendering", Name: "the specification"}, render)
 }
 
 // Platform renders the platform's target alone; see Targets.
@@ -94,7 +110,12 @@ func (s *Source) Platform(platform ...tree.Reader) (tree.Target, error) {
 	if err != nil {
 		return tree.Target{}, err
 	}
-	return generators.Platform(s.Spec, o)
+	var target tree.Target
+	err = bounded(func() (err error) {
+		target, err = generators.Platform(s.Spec, o)
+		return err
+	})
+	return target, err
 }
 
 func (s *Source) options(platform []tree.Reader) (generators.Options, error) {
