@@ -80,6 +80,10 @@ func explain(err error) (status int, text string) {
 
 		findings *functions.FindingsError
 	)
+	if report, ok := exceededReport(err); ok {
+		f := report.Findings[0]
+		return statusFindings, withHint("error: "+f.Message, f.Hint)
+	}
 	switch {
 	case errors.As(err, &findings):
 		return statusFindings, findings.Text

@@ -146,6 +146,9 @@ const (
 	fileKind = "file"
 )
 
+// revisionKind is read by its name, as a rule is.
+const revisionKind = "revision"
+
 // timeOf is the CPU time that a unit of a kind may take.
 func (m *monitor) timeOf(kind string) time.Duration {
 	if kind == ruleKind {
