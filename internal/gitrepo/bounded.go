@@ -62,11 +62,16 @@ func (s objects) loose(hash plumbing.Hash) (o plumbing.EncodedObject, err error)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(r, size+1))
-	if err != nil {
+	if size < 0 || size > s.bound.bytes {
+		return nil, s.exceed(fmt.Sprintf("object %s has a header of %d bytes", hash, size))
+	}
+	data := make([]byte, size)
+	n, err := io.ReadFull(r, data)
+	more, _ := io.ReadFull(r, make([]byte, 1))
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	if int64(len(data)) != size {
+	if int64(n) != size || more > 0 {
 		return nil, s.exceed(fmt.Sprintf("object %s does not have the %d bytes that its header says", hash, size))
 	}
 	m := &plumbing.MemoryObject{}

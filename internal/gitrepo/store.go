@@ -145,8 +145,8 @@ func (s objects) blob(hash plumbing.Hash) ([]byte, error) {
 		return nil, s.explain("blob", hash, err)
 	}
 	defer func() { _ = r.Close() }()
-	data, err := io.ReadAll(r)
-	if err != nil {
+	data := make([]byte, b.Size)
+	if _, err := io.ReadFull(r, data); err != nil {
 		return nil, s.explain("blob", hash, err)
 	}
 	return data, nil
