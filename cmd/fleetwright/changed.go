@@ -8,6 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // keepChanged leaves of the report what a change since a revision is about: findings in files
@@ -37,8 +38,26 @@ func (v *validation) keepChanged(ctx context.Context, o validators.Options) erro
 			return was.Rule == u.Rule && was.File == u.File && was.Reason == u.Reason
 		})
 	})
+	fresh = append(fresh, v.exceededBefore(before.Findings)...)
 	v.report = finding.NewReport(append(fresh, known...), unresolved, v.report.Summary).WithIgnored(v.report.Ignored)
 	return nil
+}
+
+// exceededBefore are the findings about what goes beyond a bound at the revision only: what the change
+// does to it is not known.
+func (v *validation) exceededBefore(before []finding.Finding) []finding.Finding {
+	var all []finding.Finding
+	for _, was := range before {
+		if was.Rule != rule.LimitExceeded || slices.ContainsFunc(v.report.Findings, func(is finding.Finding) bool {
+			return is.Rule == was.Rule && is.File == was.File && is.Message == was.Message
+		}) {
+			continue
+		}
+		was.Message = "at " + v.flags.changedSince + ": " + was.Message
+		was.Line, was.Column = 0, 0 // of another text
+		all = append(all, was)
+	}
+	return all
 }
 
 // changedFiles are the paths of files that are not in both repositories with the same bytes.

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
@@ -78,6 +78,7 @@ func runDiff(ctx context.Context, s streams, in folder, from, to, format string,
 		return err
 	}
 	if changes(diffs) {
+		s.tellExceeded() // the exit status doesn't
 		return found()
 	}
 	return nil
@@ -105,11 +106,11 @@ func (f folder) at(ctx context.Context, revision string) (*repository.Repository
 	files, err := gitrepo.ReadRevision(ctx, f.dir, revision)
 	if err == nil {
 		var repo *repository.Repository
-		if repo, err = repository.FromFiles(maps.All(files), repository.Options{}); err == nil {
+		if repo, err = repository.FromReader(files.Sizes(), files.ReadFile, repository.Options{}); err == nil {
 			return repo, nil
 		}
 	}
-	if ctx.Err() != nil {
+	if exceeded := (*bounds.Error)(nil); ctx.Err() != nil || errors.As(err, &exceeded) {
 		return nil, err
 	}
 	hint := "name a revision of the repository that the folder is in"
@@ -260,7 +261,11 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
 			}
 		}
 	}
-	if !changes(diffs) {
+	switch unknown := func(d reconcile.ClusterDiff) bool { return d.Incomplete || len(d.Unbuilt) > 0 }; {
+	case changes(diffs):
+	case slices.ContainsFunc(diffs, unknown):
+		_ = output.Printf(w, "nothing that is known changes on any cluster\n")
+	default:
 		_ = output.Printf(w, "nothing changes on any cluster\n")
 	}
 	return w.Flush()

@@ -100,6 +100,7 @@ func hostileCases() []hostileCase {
 	all = append(all, indexBombs()...)
 	all = append(all, sizeBombs()...)
 	all = append(all, gitPipes()...)
+	all = append(all, gitBombs()...)
 	all = append(all, hostileReferences()...)
 	all = append(all, hostileCharts()...)
 	return append(all, oddFiles()...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +64,10 @@ Exit status 1 when there are findings at or above --fail-on. No value is printed
 func runSecretsCheck(ctx context.Context, s streams, dir string, f *secretsCheckFlags) error {
 	start := bounds.Began(time.Now())
 	report, repo, err := findClear(ctx, s, dir, f.staged)
+	if exceeded, ok := exceededReport(err); ok {
+		empty, failed := repository.FromFiles(maps.All(map[string][]byte{}), repository.Options{})
+		report, repo, err = exceeded, empty, failed
+	}
 	if f.format == formatJSON {
 		if err != nil {
 			_, report.Failure = explain(err)

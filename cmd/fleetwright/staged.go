@@ -97,21 +97,26 @@ func speaksForOthers(name string) bool {
 
 // load reads files of the index into a repository.
 func (p *stagedPart) load(names ...[]string) (*repository.Repository, error) {
-	files := map[string][]byte{}
-	for _, list := range names {
-		for _, name := range list {
-			content, err := p.ReadFile(name)
-			if errors.Is(err, gitrepo.ErrLarge) {
-				p.large[name] = true
-				continue
-			}
-			if err != nil {
-				return nil, fmt.Errorf("reading the index: %w", err)
-			}
-			files[name] = content
+	sizes, large := map[string]int64{}, []string{}
+	for _, name := range slices.Concat(names...) {
+		size, err := p.Size(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading the index: %w", err)
+		}
+		if sizes[name] = size; size > gitrepo.MostFileBytes {
+			large = append(large, name)
 		}
 	}
-	return repository.FromFiles(maps.All(files), repository.Options{})
+	repo, err := repository.FromReader(maps.All(sizes), p.ReadFile, repository.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the index: %w", err)
+	}
+	for _, name := range large {
+		if _, reported := repo.File(name); !reported {
+			p.large[name] = true
+		}
+	}
+	return repo, nil
 }
 
 // repositories are the part to judge, and that without what is staged: what is

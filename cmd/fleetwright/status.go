@@ -83,6 +83,10 @@ func explain(err error) (status int, text string) {
 		findings *functions.FindingsError
 		exceeded *bounds.Error
 	)
+	if report, ok := exceededReport(err); ok {
+		f := report.Findings[0]
+		return statusFindings, withHint("error: "+f.Message, f.Hint)
+	}
 	switch {
 	case errors.As(err, &exceeded):
 		return statusFindings, withHint(said(err), rule.LimitHint)

@@ -107,6 +107,9 @@ func runValidate(ctx context.Context, s streams, args []string, f *validateFlags
 	v.folder = s.repositoryFolder(args, f.graph.roots)
 	v.unnamed = len(args) == 0
 	err := v.run(ctx)
+	if report, ok := exceededReport(err); ok {
+		v.report, err = report, nil
+	}
 	if f.format != formatText || err == nil {
 		err = errors.Join(err, v.write(err))
 	}

@@ -24,7 +24,7 @@ import (
 // Unit is one piece of work that has a bound of its own. The same input always gives the same
 // units.
 type Unit struct {
-	// Kind of work, such as "build", "chart", "template", "schema" or "file".
+	// Kind of work, such as "build", "chart", "template", "schema", "file" or "revision".
 	Kind string `json:"kind"`
 	// File that the work is about, relative to the repository's root; Line is 0 for all of it.
 	File string `json:"file,omitempty"`
@@ -38,7 +38,7 @@ func (u Unit) String() string {
 	if subject == "" {
 		return u.Kind
 	}
-	if u.Kind == ruleKind {
+	if u.Kind == ruleKind || u.Kind == revisionKind {
 		return u.Kind + " " + subject
 	}
 	return u.Kind + " of " + subject

@@ -148,6 +148,9 @@ const (
 	renderingKind = "rendering"
 )
 
+// revisionKind is read by its name, as a rule is.
+const revisionKind = "revision"
+
 // timeOf is the CPU time that a unit of a kind may take.
 func (m *monitor) timeOf(kind string) time.Duration {
 	if kind == ruleKind || kind == renderingKind {

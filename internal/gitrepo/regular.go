@@ -53,24 +53,26 @@ func (r regularFiles) Chroot(path string) (billy.Filesystem, error) {
 func (r regularFiles) Capabilities() billy.Capability { return billy.Capabilities(r.Filesystem) }
 
 // openRepository opens the repository of a work tree to read it: as gogit.PlainOpen does, of regular files.
-func openRepository(root string) (*gogit.Repository, error) {
+func openRepository(root string) (*gogit.Repository, objects, error) {
 	git := filepath.Join(root, ".git")
 	info, err := os.Stat(git)
 	if err != nil {
-		return nil, err
+		return nil, objects{}, err
 	}
 	if !info.IsDir() {
 		if git, err = readGitFile(git); err != nil {
-			return nil, err
+			return nil, objects{}, err
 		}
 	}
 	common, err := commonDir(git)
 	if err != nil {
-		return nil, err
+		return nil, objects{}, err
 	}
 	files := billy.Filesystem(regularFiles{osfs.New(git)})
 	if common != git {
 		files = dotgit.NewRepositoryFilesystem(files, regularFiles{osfs.New(common)})
 	}
-	return gogit.Open(filesystem.NewStorage(files, cache.NewObjectLRUDefault()), nil)
+	store := objects{Storage: filesystem.NewStorage(files, cache.NewObjectLRU(32*cache.MiByte)), bound: &bound{bytes: MostFileBytes}}
+	repo, err := gogit.Open(store, nil)
+	return repo, store, err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,25 +16,39 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
 
-// What ReadRevision reads at most: a file above the first is passed to the caller without
-// content, a revision above the others is an error.
+// MostFileBytes is the size of an object of a revision or of the index that is read.
+const MostFileBytes = 10 << 20
+
+// What a revision has at most.
 const (
-	mostFileBytes  = 10 << 20
-	mostTotalBytes = 256 << 20
-	mostFiles      = 200_000
+	mostFiles = 200_000
+	mostDepth = 200
 )
 
 // ErrNoRevision says that a repository has no such revision; the error is an [Advice].
 var ErrNoRevision = errors.New("no such revision")
 
-// ReadRevision reads the files of a folder as they were at a revision of the repository that
+// Revision is the files of a folder as they were at a revision. It is safe for concurrent use.
+type Revision struct {
+	blobs blobs
+	files map[string]revisionFile
+}
+
+type revisionFile struct {
+	hash plumbing.Hash
+	size int64
+}
+
+// ReadRevision lists the files of a folder as they were at a revision of the repository that
 // the folder is in: a commit, branch, tag or what git rev-parse takes besides, such as
 // HEAD~1. The paths are relative to the folder, with forward slashes. Symlinks and submodules
-// are left out, and files above 10 MB. Nothing of the repository's configuration is run.
-func ReadRevision(ctx context.Context, dir, revision string) (map[string][]byte, error) {
+// are left out. Nothing of the repository's configuration is run. A revision that takes too much
+// to list is a [bounds.Error].
+func ReadRevision(ctx context.Context, dir, revision string) (*Revision, error) {
 	root, ok := Root(dir)
 	if !ok {
 		return nil, fmt.Errorf("%q is in no git repository: %w", dir, ErrNotRepository)
@@ -41,10 +57,30 @@ func ReadRevision(ctx context.Context, dir, revision string) (map[string][]byte,
 	if err != nil {
 		return nil, err
 	}
-	repo, err := openRepository(root)
+	repo, store, err := openRepository(root)
 	if err != nil {
 		return nil, fmt.Errorf("opening the repository of %q: %w", dir, err)
 	}
+	r := &Revision{blobs: blobs{store: store, where: "at " + revision}, files: map[string]revisionFile{}}
+	err = store.reading(revision, func() error {
+		tree, err := treeAt(repo, revision, below)
+		if tree == nil || err != nil {
+			return err
+		}
+		w := treeWalk{ctx: ctx, store: store, files: r.files, seen: map[plumbing.Hash]int64{}, trees: map[plumbing.Hash]*object.Tree{}}
+		if err := w.folder(tree, "", 0); err != nil {
+			return fmt.Errorf("reading revision %q: %w", revision, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// treeAt is the tree of a folder at a revision; nil where there was no such folder.
+func treeAt(repo *gogit.Repository, revision, below string) (*object.Tree, error) {
 	hash, err := repo.ResolveRevision(plumbing.Revision(revision))
 	if err != nil {
 		return nil, noRevision(repo, revision, err)
@@ -56,13 +92,34 @@ func ReadRevision(ctx context.Context, dir, revision string) (map[string][]byte,
 	tree, err := commit.Tree()
 	if err == nil && below != "" {
 		if tree, err = tree.Tree(below); errors.Is(err, object.ErrDirectoryNotFound) {
-			return map[string][]byte{}, nil
+			return nil, nil
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading revision %q: %w", revision, err)
 	}
-	return readTree(ctx, tree)
+	return tree, nil
+}
+
+// Sizes are the paths of the files with their sizes.
+func (r *Revision) Sizes() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for path, f := range r.files {
+			if !yield(path, f.size) {
+				return
+			}
+		}
+	}
+}
+
+// ReadFile reads a file of the revision. The error wraps fs.ErrNotExist where there is none, and
+// ErrLarge for one above 10 MB, and is a [bounds.Error] for one that takes too much to read.
+func (r *Revision) ReadFile(path string) ([]byte, error) {
+	f, ok := r.files[path]
+	if !ok {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	}
+	return r.blobs.read(path, f.hash)
 }
 
 // noRevision says why a revision can't be resolved, with the way out.
@@ -168,41 +225,70 @@ func belowRoot(root, dir string) (string, error) {
 	return filepath.ToSlash(below), nil
 }
 
-func readTree(ctx context.Context, tree *object.Tree) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	total := 0
-	all := tree.Files()
-	defer all.Close()
-	for {
-		f, err := all.Next()
-		if errors.Is(err, io.EOF) {
-			return files, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if f.Mode != filemode.Regular && f.Mode != filemode.Executable && f.Mode != filemode.Deprecated || f.Size > mostFileBytes {
-			continue
-		}
-		if total += int(f.Size); total > mostTotalBytes || len(files) >= mostFiles {
-			return nil, fmt.Errorf("the revision has more than %d files or %d MB", mostFiles, mostTotalBytes>>20)
-		}
-		data, err := contents(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		files[f.Name] = data
+// treeWalk gathers the files of a tree.
+type treeWalk struct {
+	ctx   context.Context //nolint:containedctx // of one call
+	store objects
+	files map[string]revisionFile
+	// seen are the sizes of the blobs that were met, and 0 for trees.
+	seen    map[plumbing.Hash]int64
+	trees   map[plumbing.Hash]*object.Tree
+	entries int
+}
+
+// objectInput is what an object of git's adds to the input that the bounds grow with: each is at
+// least as many bytes in the repository, however often trees name it.
+const objectInput = 100
+
+// meet notes an object.
+func (w *treeWalk) meet(hash plumbing.Hash, size int64) {
+	if _, known := w.seen[hash]; !known {
+		w.seen[hash] = size
+		bounds.Grow(objectInput)
 	}
 }
 
-func contents(f *object.File) (data []byte, err error) {
-	r, err := f.Reader()
-	if err != nil {
-		return nil, err
+func (w *treeWalk) folder(tree *object.Tree, prefix string, depth int) error {
+	w.meet(tree.Hash, 0)
+	if depth > mostDepth {
+		return w.store.exceed(fmt.Sprintf("folders nest deeper than %d", mostDepth))
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return io.ReadAll(io.LimitReader(r, mostFileBytes+1))
+	for _, e := range tree.Entries {
+		if w.entries++; w.entries > mostFiles {
+			return w.store.exceed(fmt.Sprintf("it has more than %d files and folders", mostFiles))
+		}
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		switch e.Mode {
+		case filemode.Dir:
+			if err := w.below(e, prefix, depth); err != nil {
+				return err
+			}
+		case filemode.Regular, filemode.Executable, filemode.Deprecated:
+			size, known := w.seen[e.Hash]
+			if !known {
+				var err error
+				if size, err = w.store.size(e.Hash); err != nil {
+					return fmt.Errorf("%s: %w", prefix+e.Name, err)
+				}
+				w.meet(e.Hash, size)
+			}
+			w.files[prefix+e.Name] = revisionFile{e.Hash, size}
+		}
+	}
+	return nil
+}
+
+// below goes on in a folder, which may be named more than once and is read once.
+func (w *treeWalk) below(e object.TreeEntry, prefix string, depth int) error {
+	tree := w.trees[e.Hash]
+	if tree == nil {
+		var err error
+		if tree, err = object.GetTree(w.store, e.Hash); err != nil {
+			return err
+		}
+		w.trees[e.Hash] = tree
+	}
+	return w.folder(tree, prefix+e.Name+"/", depth+1)
 }

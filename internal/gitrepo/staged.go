@@ -2,7 +2,6 @@ package gitrepo
 
 import (
 	"crypto/sha1"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -16,20 +15,20 @@ import (
 
 // Staged is what the next commit of a repository holds: the files of the index,
 // with the bytes that were added to it, whatever the work tree has made of them
-// since. It is read once, and not safe for concurrent use.
+// since. It is read once, and safe for concurrent use.
 type Staged struct {
-	store   objects
+	blobs   blobs
 	below   string
 	entries map[string]indexEntry // regular files, by their paths from the folder
 	paths   []string
 	changed []string
-	read    int // bytes so far
 }
 
 // ReadStaged reads the index of the repository around a folder. Paths are from
 // that folder, and what lies outside of it is left out. An index file that git
 // names in the environment of a hook (GIT_INDEX_FILE, from the work tree's root)
-// takes the place of the repository's own; "" is that one.
+// takes the place of the repository's own; "" is that one. A commit that takes too
+// much to compare with is a [bounds.Error].
 func ReadStaged(dir, indexFile string) (*Staged, error) {
 	root, ok := Root(dir)
 	if !ok {
@@ -46,9 +45,10 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 	if s.below, err = belowRoot(root, dir); err != nil {
 		return nil, err
 	}
-	if s.store, err = openObjects(l); err != nil {
+	if s.blobs.store, err = openObjects(l); err != nil {
 		return nil, err
 	}
+	s.blobs.store.bound, s.blobs.where = &bound{bytes: MostFileBytes}, "in the index"
 	switch {
 	case indexFile == "":
 		indexFile = filepath.Join(l.git, "index")
@@ -63,18 +63,20 @@ func ReadStaged(dir, indexFile string) (*Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := s.store.rootOf(head)
-	if err != nil {
-		return nil, err
-	}
 	for _, e := range x.entries {
 		if p, inside := s.local(e.name); inside && isStagedFile(e) {
 			s.entries[p] = e
 			s.paths = append(s.paths, p)
 		}
 	}
-	next, _ := nextTree(x.entries, 0)
-	return s, s.compare(next, tree, "")
+	return s, s.blobs.store.reading("HEAD", func() error {
+		tree, err := s.blobs.store.rootOf(head)
+		if err != nil {
+			return err
+		}
+		next, _ := nextTree(x.entries, 0)
+		return s.compare(next, tree, "")
+	})
 }
 
 // headCommit is the commit that is checked out, "" before the first.
@@ -116,27 +118,30 @@ func (s *Staged) Paths() []string { return s.paths }
 // changes, sorted.
 func (s *Staged) Changed() []string { return s.changed }
 
-// ErrLarge says that a staged file is larger than 10 MB, and not read.
-var ErrLarge = errors.New("larger than 10 MB")
+// Size is that of a file that was staged, as far as git's header can be believed; 0 where none is.
+func (s *Staged) Size(p string) (int64, error) {
+	e, there := s.entries[p]
+	if !there {
+		return 0, nil
+	}
+	s.blobs.mu.Lock()
+	defer s.blobs.mu.Unlock()
+	size, err := s.blobs.store.size(e.hash)
+	if err != nil {
+		return 0, s.blobs.store.explain("blob", e.hash, err)
+	}
+	return size, nil
+}
 
 // ReadFile reads the bytes that were staged. The error wraps fs.ErrNotExist where
-// no regular file is, and ErrLarge for a file above 10 MB.
+// no regular file is, and ErrLarge for a file above 10 MB, and is a [bounds.Error] for
+// one that takes too much to read.
 func (s *Staged) ReadFile(p string) ([]byte, error) {
 	e, there := s.entries[p]
 	if !there {
 		return nil, &fs.PathError{Op: "read", Path: p, Err: fs.ErrNotExist}
 	}
-	size, err := s.store.EncodedObjectSize(e.hash)
-	if err != nil {
-		return nil, s.store.explain("blob", e.hash, err)
-	}
-	if size > mostFileBytes {
-		return nil, &fs.PathError{Op: "read", Path: p, Err: ErrLarge}
-	}
-	if s.read += int(size); s.read > mostTotalBytes {
-		return nil, fmt.Errorf("more than %d MB are staged", mostTotalBytes>>20)
-	}
-	return s.store.blob(e.hash)
+	return s.blobs.read(p, e.hash)
 }
 
 // node is a folder of the next commit.
@@ -191,7 +196,7 @@ func (s *Staged) compare(next *node, tree plumbing.Hash, dir string) error {
 	if next.hash == tree {
 		return nil
 	}
-	entries, err := s.store.entries(tree)
+	entries, err := s.blobs.store.entries(tree)
 	if err != nil {
 		return err
 	}

@@ -29,10 +29,20 @@ type objects struct {
 	partial bool
 	// fresh holds objects that are not written yet; may be nil.
 	fresh *memory.Storage
+	// bound is that of a store which is only read; nil where none is.
+	bound *bound
 }
 
 // EncodedObject looks among the unwritten objects first.
 func (s objects) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
+	if s.bound != nil {
+		if size, err := s.EncodedObjectSize(hash); err == nil && size > s.bound.bytes {
+			return nil, s.exceed(fmt.Sprintf("object %s has %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
+		}
+		if o, err := s.loose(hash); err != nil || o != nil && (kind == plumbing.AnyObject || kind == o.Type()) {
+			return o, err
+		}
+	}
 	if s.fresh != nil {
 		if o, err := s.fresh.EncodedObject(kind, hash); err == nil {
 			return o, nil
@@ -135,8 +145,8 @@ func (s objects) blob(hash plumbing.Hash) ([]byte, error) {
 		return nil, s.explain("blob", hash, err)
 	}
 	defer func() { _ = r.Close() }()
-	data, err := io.ReadAll(r)
-	if err != nil {
+	data := make([]byte, b.Size)
+	if _, err := io.ReadFull(r, data); err != nil {
 		return nil, s.explain("blob", hash, err)
 	}
 	return data, nil

@@ -71,18 +71,48 @@ func Load(root string, opts Options) (*Repository, error) {
 // FromFiles loads files that are in memory: path (relative, with forward
 // slashes) and content. The content is kept and must not be changed.
 func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, error) {
-	limits := opts.Limits.withDefaults()
 	m := memory{}
+	sizes := func(yield func(string, int64) bool) {
+		for p, data := range files {
+			if _, twice := m[p]; !twice {
+				m[p] = data
+			}
+			if !yield(p, int64(len(data))) {
+				return
+			}
+		}
+	}
+	return from(sizes, m, opts)
+}
+
+// FromReader loads files that are elsewhere: path (relative, with forward slashes) and size. Read
+// reads one of them, at any time, also from several goroutines, and none above the limits. It fails when
+// a file that may hold documents cannot be read, but for those that exceed a bound.
+func FromReader(sizes iter.Seq2[string, int64], read func(path string) ([]byte, error), opts Options) (*Repository, error) {
+	r := reader{sizes: maps.Collect(sizes), one: read, failed: &failure{}}
+	repo, err := from(sizes, r, opts)
+	r.failed.mu.Lock()
+	defer r.failed.mu.Unlock()
+	if err = errors.Join(err, r.failed.err); err != nil {
+		return nil, err
+	}
+	return repo, nil
+}
+
+// from loads files of a source that is no folder.
+func from(sizes iter.Seq2[string, int64], src source, opts Options) (*Repository, error) {
+	limits := opts.Limits.withDefaults()
+	seen := map[string]bool{}
 	var found []entry
-	for p, data := range files {
+	for p, size := range sizes {
 		if !fs.ValidPath(p) || p == "." || strings.Contains(p, `\`) {
 			return nil, fmt.Errorf("%q is not a path inside of a repository: it must be relative, without \"..\"", p)
 		}
-		if _, twice := m[p]; twice {
+		if seen[p] {
 			return nil, fmt.Errorf("%q is given twice", p)
 		}
-		m[p] = data
-		found = append(found, entry{path: p, size: int64(len(data))})
+		seen[p] = true
+		found = append(found, entry{path: p, size: size})
 	}
 	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
 	if len(found) > limits.Files {
@@ -91,7 +121,7 @@ func FromFiles(files iter.Seq2[string, []byte], opts Options) (*Repository, erro
 	if err := boundParsed(found, limits); err != nil {
 		return nil, err
 	}
-	r := load(found, m, m, limits)
+	r := load(found, src, src, limits)
 	r.name = opts.Name
 	return r, nil
 }
@@ -279,6 +309,10 @@ func (j *job) load(src source, limits Limits, budget *nodeBudget) {
 		return
 	}
 	data, err := src.read(f.Path, limits.FileBytes)
+	if limit := (*Error)(nil); errors.As(err, &limit) && (limit.Reason.IsLimit() || limit.Reason == Exceeded) {
+		f.Err = limit
+		return
+	}
 	if err != nil {
 		f.Err = &Error{Reason: Unreadable, Path: f.Path, Message: "cannot be read: " + cause(err)}
 		return
@@ -389,6 +423,42 @@ func (m memory) read(p string, limit int64) ([]byte, error) {
 		return nil, tooLarge(p, int64(len(data)), limit)
 	}
 	return data, nil
+}
+
+// reader reads files by a function.
+type reader struct {
+	sizes  map[string]int64
+	one    func(path string) ([]byte, error)
+	failed *failure
+}
+
+// failure is the first error that is no limit.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (r reader) read(p string, limit int64) ([]byte, error) {
+	size, ok := r.sizes[p]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	if size > limit {
+		return nil, tooLarge(p, size, limit)
+	}
+	data, err := r.one(p)
+	if exceeded := (*bounds.Error)(nil); errors.As(err, &exceeded) {
+		return nil, &Error{Reason: Exceeded, Path: p, Message: exceeded.Error()}
+	}
+	if err == nil && int64(len(data)) > limit {
+		return nil, tooLarge(p, int64(len(data)), limit)
+	}
+	if err != nil {
+		r.failed.mu.Lock()
+		defer r.failed.mu.Unlock()
+		r.failed.err = cmp.Or(r.failed.err, err)
+	}
+	return data, err
 }
 
 // folder reads from a folder that it opens anew each time, so that a Repository

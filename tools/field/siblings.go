@@ -94,7 +94,7 @@ func (s *siblings) load(ctx context.Context, source *reconcile.Object) (*reposit
 	if err != nil {
 		return nil, err
 	}
-	s.loaded[at], err = repository.FromFiles(maps.All(files), repository.Options{Name: filepath.Base(dir) + "@" + revision})
+	s.loaded[at], err = repository.FromReader(files.Sizes(), files.ReadFile, repository.Options{Name: filepath.Base(dir) + "@" + revision})
 	return s.loaded[at], err
 }
 

@@ -24,17 +24,22 @@ const (
 func Measured() []finding.Finding {
 	var all []finding.Finding
 	for _, e := range bounds.Exceeded() {
-		f := finding.Finding{Rule: LimitExceeded, Severity: finding.Error, File: e.Unit.File, Line: e.Unit.Line,
-			Message: "not checked: " + e.Error(), Hint: LimitHint}
-		if e.Counted {
-			f.Message, f.Hint = e.Error(), FixedHint
-		}
-		if e.Left > 1 {
-			f.Message += fmt.Sprintf(", nor were %d more", e.Left-1)
-		}
-		all = append(all, f)
+		all = append(all, OfUnit(e))
 	}
 	return all
+}
+
+// OfUnit is the finding of a unit that exceeded a bound.
+func OfUnit(e *bounds.Error) finding.Finding {
+	f := finding.Finding{Rule: LimitExceeded, Severity: finding.Error, File: e.Unit.File, Line: e.Unit.Line,
+		Message: "not checked: " + e.Error(), Hint: LimitHint}
+	if e.Counted {
+		f.Message, f.Hint = e.Error(), FixedHint
+	}
+	if e.Left > 1 {
+		f.Message += fmt.Sprintf(", nor were %d more", e.Left-1)
+	}
+	return f
 }
 
 // Exceeded is a finding of limit-exceeded, whichever rule reports it: what goes beyond a fixed limit

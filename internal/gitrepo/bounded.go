@@ -1,0 +1,155 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+)
+
+// The kinds of the units that read what a repository's objects hold: these are compressed, and a small
+// one may be of any size.
+const (
+	revisionKind = "revision"
+	readingKind  = "reading"
+)
+
+// ErrLarge says that a file is larger than 10 MB, and not read.
+var ErrLarge = errors.New("larger than 10 MB")
+
+// bound is what is read of an object at most.
+type bound struct {
+	bytes int64
+	// met is why an object was not read: libraries report it as one that isn't there.
+	met string
+}
+
+// size is that of an object, as far as its header can be believed.
+func (s objects) size(hash plumbing.Hash) (int64, error) {
+	size, err := s.EncodedObjectSize(hash)
+	if !errors.Is(err, plumbing.ErrObjectNotFound) {
+		return size, err
+	}
+	// What the repository borrows from another one has no header here.
+	o, err := s.EncodedObject(plumbing.AnyObject, hash)
+	if err != nil {
+		return 0, err
+	}
+	return o.Size(), nil
+}
+
+// loose reads an object in a file of its own, whose header may say less than there is; nil where
+// there is no such file.
+func (s objects) loose(hash plumbing.Hash) (o plumbing.EncodedObject, err error) {
+	name := hash.String()
+	f, err := s.Filesystem().Open(path.Join("objects", name[:2], name[2:]))
+	if err != nil {
+		return nil, nil //nolint:nilerr // it may be in a pack
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	r, err := objfile.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	kind, size, err := r.Header()
+	if err != nil {
+		return nil, err
+	}
+	if size < 0 || size > s.bound.bytes {
+		return nil, s.exceed(fmt.Sprintf("object %s has a header of %d bytes", hash, size))
+	}
+	data := make([]byte, size)
+	n, err := io.ReadFull(r, data)
+	more, _ := io.ReadFull(r, make([]byte, 1))
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if int64(n) != size || more > 0 {
+		return nil, s.exceed(fmt.Sprintf("object %s does not have the %d bytes that its header says", hash, size))
+	}
+	m := &plumbing.MemoryObject{}
+	m.SetType(kind)
+	_, err = m.Write(data)
+	return m, err
+}
+
+// exceed notes why a part of the store was not read.
+func (s objects) exceed(why string) error {
+	s.bound.met = why
+	return errors.New(why)
+}
+
+// reading runs work as the unit that reads the commit and the folders of a revision. What goes beyond
+// a limit is a bounds.Error, and noted.
+func (s objects) reading(revision string, work func() error) error {
+	unit := bounds.Unit{Kind: revisionKind, Name: revision}
+	return bounds.Do(unit, func() error {
+		err := work()
+		if err == nil || s.bound.met == "" {
+			return err
+		}
+		return exceeds(unit, s.bound.met)
+	})
+}
+
+// exceeds notes that a unit goes beyond a limit.
+func exceeds(unit bounds.Unit, why string) error {
+	bounds.Refuse(unit, why)
+	return &bounds.Error{Unit: unit, What: "was not checked: " + why, Counted: true}
+}
+
+// mostKept is how many bytes of files are kept for the next time that they are read.
+const mostKept = 32 << 20
+
+// blobs reads files. It is safe for concurrent use.
+type blobs struct {
+	store objects
+	// where the files are, for messages: "at HEAD".
+	where string
+
+	mu    sync.Mutex
+	kept  map[plumbing.Hash][]byte
+	bytes int
+}
+
+// read reads a file of at most 10 MB, as a unit of its own.
+func (b *blobs) read(name string, hash plumbing.Hash) (data []byte, err error) {
+	unit := bounds.Unit{Kind: readingKind, File: name, Name: name + " " + b.where}
+	err = bounds.Do(unit, func() (err error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		var ok bool
+		if data, ok = b.kept[hash]; ok {
+			return nil
+		}
+		size, err := b.store.size(hash)
+		if err != nil {
+			return b.store.explain("blob", hash, err)
+		}
+		if size > MostFileBytes {
+			return fmt.Errorf("%s is %w", name, ErrLarge)
+		}
+		if data, err = b.store.blob(hash); err != nil && b.store.bound.met != "" {
+			err, b.store.bound.met = exceeds(unit, b.store.bound.met), ""
+		}
+		if err != nil {
+			return err
+		}
+		if b.bytes+len(data) <= mostKept {
+			if b.kept == nil {
+				b.kept = map[plumbing.Hash][]byte{}
+			}
+			b.kept[hash] = data
+			b.bytes += len(data)
+		}
+		return nil
+	})
+	return data, err
+}
