@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -9,8 +10,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/splice"
+	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/validators"
 )
+
+// notFixed says what became of the files that could not all be fixed.
+func notFixed(err error) error {
+	hint := "the files are fixed all or none, and none of them is; run it again once this one can be written"
+	if changed := (*tree.ChangedError)(nil); errors.As(err, &changed) {
+		hint = "run it again for them"
+	}
+	return &render.BadInput{Err: fmt.Errorf("--fix: %w", err), Hint: hint}
+}
 
 // mostRounds bounds how often what a fix uncovers is fixed too.
 const mostRounds = 5
@@ -33,8 +44,8 @@ func (v *validation) fix(ctx context.Context, o validators.Options) error {
 		if result.Done == 0 {
 			break
 		}
-		if err := replace.Files(ctx, v.dir, result.Files); err != nil {
-			return &render.BadInput{Err: fmt.Errorf("--fix: %w", err), Hint: "the files before it in the order of their paths are mended; run it again once this one can be written"}
+		if err := replace.Files(ctx, v.dir, result.Before, result.Files); err != nil {
+			return notFixed(err)
 		}
 		fixed += result.Done
 		for file := range result.Files {

@@ -25,7 +25,7 @@ it writes. No private key is needed, and no key service is asked.
 
 Without FILE, encrypt all files below the working directory that a rule is for and whose
 name has .sops. or .enc. in it, and by rules with a path_regex also Secrets with values
-and files of variables (.env, .ini) that hold a password or token.
+in YAML and JSON, and files of variables (.env, .ini) that hold a password or token.
 
 An encrypted file stays as it is, byte by byte. Either all files are encrypted or, when
 one of them can't be or the command is interrupted, none. A file is replaced as a whole, with its mode; no value
@@ -38,7 +38,8 @@ taken back, by the next one.
 
 Exit status 1 when an encrypted Secret still holds values in clear, which the rule
 doesn't choose or somebody added, and, without FILE, when something that looks like a
-secret stays in plaintext because no rule is for it.`,
+secret stays in plaintext because no rule is for it, or when a file may hold a Secret
+and cannot be parsed or is larger than 10 MB.`,
 		Example: `  fleetwright secrets encrypt apps/db.sops.yaml
   fleetwright secrets encrypt --stdout apps/db.sops.yaml
   fleetwright secrets encrypt`,

@@ -34,15 +34,15 @@ func (e *signingError) Error() string { return e.why + ", and " + ErrSigning.Err
 
 func (e *signingError) Unwrap() error { return ErrSigning }
 
-// isTrue reads a boolean as git does; a key without a value is true, and what is no boolean, such as
-// the "if-asked" of push.gpgSign, is not.
+// isTrue reads a boolean as git does; an empty one is false, and so is what is no boolean, such as
+// the "if-asked" of push.gpgSign.
 func (s settings) isTrue(key string) bool {
 	value, set := s.values[key]
 	if !set {
 		return false
 	}
 	switch strings.ToLower(value) {
-	case "", "true", "yes", "on":
+	case "true", "yes", "on":
 		return true
 	}
 	n, err := strconv.Atoi(value)

@@ -28,14 +28,14 @@ type Change struct {
 }
 
 // Files replaces files in a folder, as [All] does. The paths are from the folder, with forward
-// slashes, and never lead out of it.
-func Files(ctx context.Context, dir string, files map[string][]byte) error {
+// slashes, and never lead out of it. Each file must still hold what was read of it.
+func Files(ctx context.Context, dir string, was, files map[string][]byte) error {
 	var changes []Change
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("%s: leads out of %s", name, dir)
 		}
-		changes = append(changes, Change{File: filepath.Join(dir, filepath.FromSlash(name)), New: files[name]})
+		changes = append(changes, Change{File: filepath.Join(dir, filepath.FromSlash(name)), Old: append([]byte{}, was[name]...), New: files[name]})
 	}
 	if _, err := Recover(ctx, dir); err != nil {
 		return err

@@ -79,8 +79,29 @@ func TestFilesNeverLeavesTheFolder(t *testing.T) {
 	if err := os.Mkdir(inner, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := Files(t.Context(), inner, map[string][]byte{"../a": []byte("x")}); err == nil || content(t, filepath.Join(dir, "a")) != "old a" {
+	if err := Files(t.Context(), inner, map[string][]byte{"../a": []byte("old a")}, map[string][]byte{"../a": []byte("x")}); err == nil || content(t, filepath.Join(dir, "a")) != "old a" {
 		t.Errorf("%v: a file outside of the folder is replaced", err)
+	}
+}
+
+// TestFilesComparesWithWhatWasRead: what somebody saved after the files were read stays, and so do the others.
+func TestFilesComparesWithWhatWasRead(t *testing.T) {
+	for name, was := range map[string]map[string][]byte{
+		"saved meanwhile": {"a": []byte("old a"), "b": []byte("before the edit")},
+		"never read":      {"a": []byte("old a")},
+	} {
+		dir := folder(t, "a", "b")
+		err := Files(t.Context(), dir, was, map[string][]byte{"a": []byte("new a"), "b": []byte("new b")})
+		if err == nil || !strings.Contains(err.Error(), "was changed since it was read") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if a, b := content(t, filepath.Join(dir, "a")), content(t, filepath.Join(dir, "b")); a != "old a" || b != "old b" {
+			t.Errorf("%s: the files hold %q and %q", name, a, b)
+		}
+	}
+	dir := folder(t, "a")
+	if err := Files(t.Context(), dir, map[string][]byte{"a": []byte("old a")}, map[string][]byte{"a": []byte("new a")}); err != nil || content(t, filepath.Join(dir, "a")) != "new a" {
+		t.Errorf("%v: the file holds %q", err, content(t, filepath.Join(dir, "a")))
 	}
 }
 

@@ -208,7 +208,7 @@ func (r CreationRule) Wants(file string, data []byte) bool {
 	switch FormatOf(file) {
 	case Dotenv, INI:
 		return credential.SettingIn(string(data)) != ""
-	case YAML:
+	case YAML, JSON:
 		return holdsSecret(data)
 	}
 	return false
@@ -236,7 +236,7 @@ func SpeaksOfSecret(text []byte) bool {
 	}
 }
 
-// holdsSecret says whether a text is YAML with a Secret that has values.
+// holdsSecret says whether a text is YAML or JSON with a Secret that has values.
 func holdsSecret(data []byte) bool {
 	if !bytes.Contains(data, []byte("Secret")) { // in JSON it may stand anywhere in a line
 		return false

@@ -114,6 +114,8 @@ func TestWants(t *testing.T) {
 		{".sops.yaml", "creation_rules: []", false, false}, {".sops.yml", "a: b", true, false},
 		{"secret.yaml", secret, false, true}, {"secret.yaml", secret, true, false}, {"map.yaml", "kind: ConfigMap", false, false},
 		{"db.env", "MODE=fast\nDB_PASSWORD=tr0ub4dor", false, true}, {"db.env", "MODE=fast", false, false}, {"db.env", "DB_PASSWORD=tr0ub4dor", true, false},
+		{"secret.json", "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"Secret\",\n\t\"stringData\": {\"a\": \"b\"}\n}\n", false, true},
+		{"secret.json", `{"apiVersion": "v1", "kind": "Secret", "stringData": {"a": "b"}}`, true, false}, {"map.json", `{"kind": "ConfigMap", "data": {"a": "b"}}`, false, false},
 		{"readme.txt", "password: tr0ub4dor", false, false},
 	} {
 		r := secrets.CreationRule{PathRegex: "x"}
@@ -126,5 +128,28 @@ func TestWants(t *testing.T) {
 	}
 	if files := []string{"a.yaml", "sops.yaml", ".sops.yaml"}; slices.ContainsFunc(files, secrets.IsNamedEncrypted) {
 		t.Errorf("one of %v is named encrypted", files)
+	}
+}
+
+// What cannot be read and may hold a Secret, and what a file that is too large may hold.
+func TestUnread(t *testing.T) {
+	const head = "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData:\n"
+	for _, c := range []struct {
+		file, text    string
+		unread, large bool
+	}{
+		{"a.yaml", head + "  password: *Xk9PqLw82mZ\n", true, true}, {"a.yaml", head + "  password: a\n", false, true},
+		{"a.yaml", "kind: ConfigMap\ndata: *x\n", false, false}, {"a.yaml", "kind: ExternalSecret\ndata: *x\n", false, false},
+		{"a.json", `{"kind": "Secret", "stringData": {"password": "x"`, true, true}, {"a.json", `{"kind": "List", "items": [`, false, false},
+		{"a.yaml", head + "{{- range .Values.x }}\n  password: {{ .y }}\n{{- end }}\n", false, true},
+		{"a.yaml", head + "{{- range .Values.x }}\n  password: tr0ub4dor-and-3\n{{- end }}\n", true, true},
+		{"a.env", "A=b\n", false, true}, {"a.md", head + "  password: *x\n", false, false},
+	} {
+		if got := secrets.Unread(c.file, []byte(c.text)); (got != nil) != c.unread || got != nil && strings.Contains(got.Message, "Xk9") {
+			t.Errorf("%s: %v, want one: %v\n%s", c.file, got, c.unread, c.text)
+		}
+		if got := secrets.MayHoldSecret(c.file, strings.NewReader(c.text)); got != c.large {
+			t.Errorf("%s, if it were large: %v\n%s", c.file, got, c.text)
+		}
 	}
 }

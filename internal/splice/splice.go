@@ -19,6 +19,8 @@ import (
 type Result struct {
 	// Files are the new contents, by path; files without a change are not among them.
 	Files map[string][]byte
+	// Before are the contents that the new ones were made of, for the same paths.
+	Before map[string][]byte
 	// Done and Refused count the fixes that were made, and those that were not
 	// since the file is not as expected there, or another fix changes the same place.
 	Done, Refused int
@@ -27,7 +29,7 @@ type Result struct {
 // Apply makes fixes, each with all its edits or none, on files that read reads. The edits of
 // a file don't depend on their order. An error is one of reading.
 func Apply(read func(path string) ([]byte, error), fixes []*finding.Fix) (Result, error) {
-	r := Result{Files: map[string][]byte{}}
+	r := Result{Files: map[string][]byte{}, Before: map[string][]byte{}}
 	contents := map[string][]byte{}
 	taken := map[string][]span{}
 	for _, fix := range fixes {
@@ -45,7 +47,7 @@ func Apply(read func(path string) ([]byte, error), fixes []*finding.Fix) (Result
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(taken)) {
-		r.Files[file] = replace(contents[file], taken[file])
+		r.Files[file], r.Before[file] = replace(contents[file], taken[file]), contents[file]
 	}
 	return r, nil
 }

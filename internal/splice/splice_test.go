@@ -39,6 +39,9 @@ func TestApply(t *testing.T) {
 			if err != nil || r.Done != c.done || r.Refused != c.refused || string(r.Files["a.yaml"]) != c.want {
 				t.Errorf("got %q, %d done, %d refused, %v; want %q, %d, %d", r.Files["a.yaml"], r.Done, r.Refused, err, c.want, c.done, c.refused)
 			}
+			if before, ok := r.Before["a.yaml"]; ok != (c.done > 0) || ok && string(before) != text {
+				t.Errorf("it was made of %q", before)
+			}
 		})
 	}
 	if _, err := Apply(func(string) ([]byte, error) { return nil, fs.ErrNotExist }, []*finding.Fix{edit(1, 1, "", "x")}); !errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,9 @@ import (
 //   - A file that carries the mark of a render (the header in its first line) is
 //     deleted when its bytes have the digest. A file of the user's doesn't carry it,
 //     and an entry in the inventory cannot put it there: that takes a change of the
-//     file itself, which could as well delete it, and is seen as that.
+//     file itself, which could as well delete it, and is seen as that. What remains
+//     is an edit of such a file: an entry with the digest of the edited bytes makes it
+//     look like ours.
 //   - Files of the modes once and adopted carry no mark, being the user's from the
 //     first day. Unchanged ones go together with what they belong to: when they have
 //     the name of one that renders write, and the same render deletes a marked file

@@ -2,6 +2,7 @@ package sops
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -105,15 +106,47 @@ func written(n *yaml.Node) string {
 // refers says whether a value of a Secret stands for another: then what is secret in it is elsewhere,
 // and what is not may stand beside.
 func refers(o *repository.Object) bool {
-	for _, field := range []string{"data", "stringData"} {
-		n := o.Lookup(field)
-		for i := 1; n != nil && n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-			if credential.IsReference(n.Content[i].Value) {
-				return true
-			}
+	for key := range valuesOf(o) {
+		if credential.IsReference(key.value) && !credential.IsFiller(key.name, key.value) {
+			return true
 		}
 	}
 	return false
+}
+
+// fillersOf are the keys of a Secret whose values a person is to replace, where nothing did.
+func fillersOf(o *repository.Object) []clearKey {
+	var keys []clearKey
+	for key := range valuesOf(o) {
+		if credential.IsFiller(key.name, key.value) {
+			keys = append(keys, key.clearKey)
+		}
+	}
+	return keys
+}
+
+// heldValue is a value of a Secret with its key.
+type heldValue struct {
+	clearKey
+	value string
+}
+
+// valuesOf are the values of a Secret, decoded.
+func valuesOf(o *repository.Object) iter.Seq[heldValue] {
+	return func(yield func(heldValue) bool) {
+		for _, field := range []string{"data", "stringData"} {
+			n := o.Lookup(field)
+			for i := 1; n != nil && n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+				key, value := n.Content[i-1], n.Content[i].Value
+				if field == "data" && !credential.IsReference(value) {
+					value = secrets.Decoded(value)
+				}
+				if !yield(heldValue{clearKey{name: key.Value, line: key.Line, column: key.Column}, value}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // likelyOf are the keys whose values are likely credentials.

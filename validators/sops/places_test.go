@@ -156,16 +156,22 @@ func TestNoCredential(t *testing.T) {
 			"a ResourceSet":          "-- a.yaml --\n" + setHead + "  resources:\n    - apiVersion: v1\n      kind: Secret\n      metadata: {name: db}\n      stringData:\n        setting: " + value + "\n",
 			"variables":              "-- apps/.env --\nSETTING=" + strings.Trim(value, "'") + "\n",
 		} {
+			warned := false
 			for _, r := range all {
 				if !slices.Contains(clearRules, r.ID) {
 					continue
 				}
 				for _, f := range ruletest.Find(t, r, files) {
+					warned = true
 					said := strings.Contains(f.Message, "looks like a credential") || strings.Contains(f.Message, "does not look like a credential")
 					if f.Severity != finding.Warning || !said || strings.Contains(f.Hint, "new value") || name != "a Secret" && name != "a generator" {
 						t.Errorf("%s with %s: %v", name, value, f)
 					}
 				}
+			}
+			// A reference is resolved elsewhere, and a truth can't be a secret.
+			if wants := name == "a Secret" && value != "${DB_PASSWORD}" && value != "'true'"; wants && !warned {
+				t.Errorf("%s with %s is no warning", name, value)
 			}
 		}
 	}

@@ -34,7 +34,9 @@ What is in a Secret where the API server takes no values counts, too: in a list,
 that was meant for a password. In templates, those of charts among them, and in files that cannot be parsed and speak of a Secret, what looks like a
 credential counts.
 
-Not reported are values that stand for others (${VAR}, {{ … }}, op://…, "changeme", an empty one), what everybody may
+A Secret with nothing but placeholders that a person is to replace ("changeme", <your-token>) is a warning, too.
+
+Not reported are values that stand for others (${VAR}, {{ … }}, op://…, an empty one), what everybody may
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
 	Fix: `Encrypt the file (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or keep the value elsewhere (External Secrets). What was pushed once is known: make a
 new value.`,
@@ -71,6 +73,13 @@ metadata:
   name: settings
 stringData:
   SYNC_PERIOD: 12h # <-- here
+`}, {Files: `-- apps/later.yaml --
+apiVersion: v1
+kind: Secret
+metadata:
+  name: later
+stringData:
+  password: changeme # <-- here
 `}, {Files: `-- apps/.env --
 HOST=db.apps
 DB_PASSWORD=tr0ub4dor-and-3 # <-- here
@@ -104,6 +113,10 @@ db:
 				return // sops-partial's
 			}
 			keys := clear(o.Node)
+			hint := "if one of its values is secret, encrypt it (fleetwright secrets encrypt " + o.File() + "); else a ConfigMap can hold them"
+			if len(keys) == 0 {
+				keys, hint = fillersOf(o), "the cluster gets the placeholder: write the value and encrypt it (fleetwright secrets encrypt "+o.File()+"), or leave the Secret out of Git"
+			}
 			isLikely := len(likelyOf(keys)) > 0
 			if len(keys) == 0 || !isLikely && (refers(o) || !real(p, o.File()) || p.Repo.Use(o.File()) == repository.Chart) || isLikely && !realIn(p, o.File()) {
 				return
@@ -111,7 +124,7 @@ db:
 			told[o.File()] = true
 			f := finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: keys[0].line, Column: keys[0].column,
 				Message: fmt.Sprintf("%s is in plaintext; nothing in it looks like a credential", o),
-				Hint:    "if one of its values is secret, encrypt it (fleetwright secrets encrypt " + o.File() + "); else a ConfigMap can hold them"}
+				Hint:    hint}
 			f.Severity = finding.Warning
 			if likely := likelyOf(keys); len(likely) > 0 {
 				f.Severity, f.Line, f.Column = finding.Error, likely[0].line, likely[0].column

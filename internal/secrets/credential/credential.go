@@ -61,6 +61,19 @@ func IsReference(value string) bool {
 	return len(value) <= mostJudged && isReference(strings.TrimSpace(value))
 }
 
+// names in angle brackets, without the path or colon that a plugin's reference has.
+var angleNames = regexp.MustCompile(`^<[A-Za-z][A-Za-z _.-]*>$`)
+
+// IsFiller says whether a value under a key is a word that a person is to replace, such as "changeme" or
+// <your-token>: nothing else replaces it.
+func IsFiller(key, value string) bool {
+	text := strings.TrimSpace(value)
+	if text == "" || len(text) > mostJudged || !IsPlaceholder(text) || IsPublic(key, text) {
+		return false
+	}
+	return angleNames.MatchString(text) || !isReference(text)
+}
+
 // fillers are words that stand around placeholders, and rows of characters that nobody drew.
 var fillers = regexp.MustCompile(`(?i)change[-_ ]?me|change[-_ ]?this|replace|placeholder|example|redacted|dummy|foobar|fixme|password|passwd|secret|token|apikey|default|please|production|development|0?123456789?0?|12345|abcdef(gh?i?j?)?|deadbeef|qwerty`)
 

@@ -66,6 +66,42 @@ func (e *ErrByNameOnly) Hint() string {
 	return fmt.Sprintf("encrypt it by name, with \"fleetwright secrets encrypt %s\", or give the rule a path_regex", e.File)
 }
 
+// ErrUnread says that a file may hold a Secret, and that it can't be read.
+type ErrUnread struct{ File, Why, Way string }
+
+func (e *ErrUnread) Error() string {
+	return fmt.Sprintf("%s: may hold a Secret in plaintext: it %s", output.Line(e.File), e.Why)
+}
+
+// Hint is the way out.
+func (e *ErrUnread) Hint() string { return e.Way }
+
+// unread is the error of a file that may hold a Secret and can't be parsed, nil for others.
+func unread(file string, data []byte) error {
+	err := secrets.Unread(file, data)
+	if err == nil {
+		return nil
+	}
+	way := err.Hint
+	if way == "" {
+		way = "correct the file, then run it again"
+	}
+	return &ErrUnread{File: file, Why: err.Message, Way: way}
+}
+
+// unreadLarge is the error of a file that may hold a Secret and is too large to be encrypted, nil for others.
+func unreadLarge(file string) (err error) {
+	f, err := regular.Open(file)
+	if err != nil {
+		return readError(file, err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if !secrets.MayHoldSecret(file, f) {
+		return nil
+	}
+	return &ErrUnread{File: file, Why: fmt.Sprintf("is larger than %d MB", mostBytes>>20), Way: "split the file, or encrypt it with sops"}
+}
+
 // sound is nil for a .sops.yaml that sops can read from its beginning to its end.
 func (r *Rules) sound(file string) error {
 	whole, err := filepath.Abs(file)

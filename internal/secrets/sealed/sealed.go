@@ -161,13 +161,15 @@ func Write(ctx context.Context, results []Result) error {
 // FindEncrypted lists the encrypted files in a folder, and those whose metadata are broken, without
 // those that are known and need not be looked at; known may be nil.
 func FindEncrypted(ctx context.Context, dir string, known func(file string) bool) ([]string, error) {
-	return find(ctx, dir, func(file string, data []byte) bool {
+	none := func(string) error { return nil }
+	return find(ctx, dir, none, func(file string, data []byte) bool {
 		return filepath.Base(file) != secrets.ConfigName && (known == nil || !known(file)) && secrets.StateOf(file, data) != secrets.InTheClear
 	})
 }
 
 // FindPlain lists the files in a folder that are in plaintext and that the rules want encrypted.
-// What is left are those that look like secrets and stay as they are, each with the reason. It fails
+// What is left are those that look like secrets and stay as they are, or may hold one and can't be
+// parsed or are too large, each with the reason. It fails
 // where there is no .sops.yaml, and where one of them is broken: nothing says then what is not to
 // be encrypted.
 func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left, err error) {
@@ -176,7 +178,13 @@ func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left
 	if missing := (*ErrNoRule)(nil); above != nil && !errors.As(above, &missing) {
 		return nil, nil, above
 	}
-	plain, err = find(ctx, dir, func(file string, data []byte) bool {
+	large := func(file string) error {
+		if err := unreadLarge(file); err != nil {
+			leftOver = append(leftOver, err)
+		}
+		return nil
+	}
+	plain, err = find(ctx, dir, large, func(file string, data []byte) bool {
 		if filepath.Base(file) == secrets.ConfigName {
 			broken = append(broken, r.sound(file))
 			return false
@@ -187,6 +195,10 @@ func (r *Rules) FindPlain(ctx context.Context, dir string) (plain []string, left
 		rule, config, err := r.For(file)
 		if err == nil && rule.Wants(file, data) {
 			return true
+		}
+		if unread := unread(file, data); unread != nil {
+			leftOver = append(leftOver, unread)
+			return false
 		}
 		if !looksSecret.Wants(file, data) {
 			return false
@@ -213,8 +225,8 @@ var looksSecret = secrets.CreationRule{PathRegex: "."}
 var putAway = []string{".git", "node_modules"}
 
 // find lists the regular files in a folder that are chosen, sorted. It follows no link. A file that
-// is too large is none, unless its name says that it is encrypted: then it is an error.
-func find(ctx context.Context, dir string, choose func(file string, data []byte) bool) ([]string, error) {
+// is too large is given to large, unless its name says that it is encrypted: then it is an error.
+func find(ctx context.Context, dir string, large func(file string) error, choose func(file string, data []byte) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -235,7 +247,7 @@ func find(ctx context.Context, dir string, choose func(file string, data []byte)
 			if secrets.IsNamedEncrypted(file) {
 				return tooLarge(file)
 			}
-			return nil
+			return large(file)
 		}
 		data, err := regular.Read(file, mostBytes)
 		if err != nil {
