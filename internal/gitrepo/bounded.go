@@ -50,7 +50,7 @@ func (s objects) loose(hash plumbing.Hash) (o plumbing.EncodedObject, err error)
 	name := hash.String()
 	f, err := s.Filesystem().Open(path.Join("objects", name[:2], name[2:]))
 	if err != nil {
-		return nil, nil //nolint:nilerr // it may be in a pack
+		return nil, nil // it may be in a pack
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r, err := objfile.NewReader(f)
