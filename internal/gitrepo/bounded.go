@@ -50,7 +50,7 @@ func (s objects) loose(hash plumbing.Hash) (o plumbing.EncodedObject, err error)
 	name := hash.String()
 	f, err := s.Filesystem().Open(path.Join("objects", name[:2], name[2:]))
 	if err != nil {
-		return nil, nil //nolint:nilerr // it may be in a pack
+		return nil, nil // it may be in a pack
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	r, err := objfile.NewReader(f)
@@ -63,7 +63,7 @@ func (s objects) loose(hash plumbing.Hash) (o plumbing.EncodedObject, err error)
 		return nil, err
 	}
 	if size < 0 || size > s.bound.bytes {
-		return nil, s.exceed(fmt.Sprintf("object %s has a header of %d bytes", hash, size))
+		return nil, s.exceed(fmt.Sprintf("object %s has %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
 	}
 	data := make([]byte, size)
 	n, err := io.ReadFull(r, data)
@@ -119,8 +119,8 @@ type blobs struct {
 	bytes int
 }
 
-// read reads a file of at most 10 MB, as a unit of its own.
-func (b *blobs) read(name string, hash plumbing.Hash) (data []byte, err error) {
+// read reads a file of at most 10 MB, whose size git says, as a unit of its own.
+func (b *blobs) read(name string, hash plumbing.Hash, size int64) (data []byte, err error) {
 	unit := bounds.Unit{Kind: readingKind, File: name, Name: name + " " + b.where}
 	err = bounds.Do(unit, func() (err error) {
 		b.mu.Lock()
@@ -128,10 +128,6 @@ func (b *blobs) read(name string, hash plumbing.Hash) (data []byte, err error) {
 		var ok bool
 		if data, ok = b.kept[hash]; ok {
 			return nil
-		}
-		size, err := b.store.size(hash)
-		if err != nil {
-			return b.store.explain("blob", hash, err)
 		}
 		if size > MostFileBytes {
 			return fmt.Errorf("%s is %w", name, ErrLarge)

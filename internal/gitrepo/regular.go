@@ -72,7 +72,7 @@ func openRepository(root string) (*gogit.Repository, objects, error) {
 	if common != git {
 		files = dotgit.NewRepositoryFilesystem(files, regularFiles{osfs.New(common)})
 	}
-	store := objects{Storage: filesystem.NewStorage(files, cache.NewObjectLRU(32*cache.MiByte)), bound: &bound{bytes: MostFileBytes}}
+	store := objects{Storage: filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(32*cache.MiByte), filesystem.Options{KeepDescriptors: true}), bound: &bound{bytes: MostFileBytes}}
 	repo, err := gogit.Open(store, nil)
 	return repo, store, err
 }

@@ -119,7 +119,7 @@ func (r *Revision) ReadFile(path string) ([]byte, error) {
 	if !ok {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 	}
-	return r.blobs.read(path, f.hash)
+	return r.blobs.read(path, f.hash, f.size)
 }
 
 // noRevision says why a revision can't be resolved, with the way out.

@@ -141,7 +141,11 @@ func (s *Staged) ReadFile(p string) ([]byte, error) {
 	if !there {
 		return nil, &fs.PathError{Op: "read", Path: p, Err: fs.ErrNotExist}
 	}
-	return s.blobs.read(p, e.hash)
+	size, err := s.Size(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.blobs.read(p, e.hash, size)
 }
 
 // node is a folder of the next commit.

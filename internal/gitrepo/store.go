@@ -36,11 +36,11 @@ type objects struct {
 // EncodedObject looks among the unwritten objects first.
 func (s objects) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
 	if s.bound != nil {
-		if size, err := s.EncodedObjectSize(hash); err == nil && size > s.bound.bytes {
-			return nil, s.exceed(fmt.Sprintf("object %s has %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
-		}
 		if o, err := s.loose(hash); err != nil || o != nil && (kind == plumbing.AnyObject || kind == o.Type()) {
 			return o, err
+		}
+		if size, err := s.EncodedObjectSize(hash); err == nil && size > s.bound.bytes {
+			return nil, s.exceed(fmt.Sprintf("object %s has %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
 		}
 	}
 	if s.fresh != nil {
