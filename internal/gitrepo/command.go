@@ -53,11 +53,11 @@ func nextParameter(text string) (e entry, rest string, err error) {
 	if !ok {
 		return e, "", errParameters
 	}
-	value, plain := "true", ""
+	value := "true"
 	switch {
 	case rest == "" || strings.ContainsAny(rest[:1], blanks):
-		if key, plain, ok = strings.Cut(key, "="); ok {
-			value = plain
+		if name, plain, ok := strings.Cut(key, "="); ok {
+			key, value = name, plain
 		}
 		key = strings.Trim(key, blanks)
 	case rest[0] != '=':

@@ -74,10 +74,10 @@ func TestSettingsAsGit(t *testing.T) {
 					args = append(args, "--type=bool")
 				}
 				cmd := exec.Command("git", append(args, key)...)
-				cmd.Dir, cmd.Env = dir, append(env, "PATH="+os.Getenv("PATH"))
+				cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 				out, gitErr := cmd.Output()
 				unset := (*exec.ExitError)(nil)
-				fails := gitErr != nil && !(errors.As(gitErr, &unset) && unset.ExitCode() == 1)
+				fails := gitErr != nil && (!errors.As(gitErr, &unset) || unset.ExitCode() != 1)
 				if (err != nil) != fails {
 					t.Fatalf("%v, git: %v %s", err, gitErr, out)
 				}
