@@ -79,7 +79,7 @@ func runBuild(ctx context.Context, s streams, at folder, name, format string, gr
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	if tellProblems(s.err, cluster) {
+	if tellProblems(veiled{s.err, fleet.Hiding()}, cluster) {
 		return found()
 	}
 	return nil
@@ -121,6 +121,19 @@ func writeObjectJSON(w io.Writer, o *reconcile.Object) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(line)
+}
+
+// veiled is a writer of lines, without texts that hide leaves out.
+type veiled struct {
+	w    io.Writer
+	hide func(text string) string
+}
+
+func (v veiled) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(v.w, v.hide(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // tellProblems prints what could not be built or rendered and what is not known, and says

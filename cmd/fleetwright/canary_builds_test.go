@@ -63,6 +63,9 @@ func (c *canaries) putPlaces(word string) (folders []string) {
 	resources := ""
 	for _, folder := range folders {
 		one := strings.Replace(kustomization, "name: flux-system\n", "name: "+folder+"\n", 1)
+		if folder == "carried" {
+			one = strings.TrimSuffix(one, "\n") + "\n  postBuild: {substituteFrom: [{kind: Secret, name: carrier}]}\n"
+		}
 		resources += "---\n" + strings.Replace(one, "./clusters/prod\n", "./apps/"+folder+"\n", 1)
 	}
 	putFile(c.t, filepath.Join(c.repo, "clusters/prod/folders.yaml"), []byte(resources))

@@ -91,6 +91,19 @@ func canaryPlaces() map[string]string {
 		"secret.yaml.bak":              secret + "stringData:\n  password: CANARY\n wrong: [\n",
 		"patched/kustomization.yaml":   "patches:\n  - target: {kind: Secret}\n    patch: |-\n      - " + strings.ReplaceAll(operation, "\n  ", "\n        ") + "  - path: json.yaml\n    target: {kind: Secret}\n",
 		"patched/json.yaml":            "- " + operation,
+		"several.yaml":                 "apiVersion: databases.example.org/v1\nkind: Database\nmetadata: {name: NAME, namespace: apps}\nspec:\n  passwords:\n    - CANARY\n    - CANARY\n",
+		"several-flow.yaml":            release + "  values: {passwords: [CANARY, CANARY]}\n  valuez: 1\n",
+		"several-named.yaml":           release + "  values:\n    apiKeys:\n      alice: CANARY\n",
+		"client.yaml":                  deployment + "          command: [mysql, \"-pCANARY\", 1]\n          env: [{name: DB_PASSWORD, value: CANARY}]\n",
+		"registry.yaml":                "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME, namespace: apps}\nspec: {containers: [{name: a, image: \"reg:CANARY@a.b/c:CANARY\", command: 1, env: [{name: PASSWORD, value: CANARY}]}]}\n",
+		"webhook.yaml":                 "apiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Provider\nmetadata: {name: NAME, namespace: apps}\nspec: {type: slackk, address: \"https://hooks.slack.com/services/T00/B00/CANARY\", channel: [x]}\n",
+		"older/kustomization.yaml":     "resources: [../string.yaml]\npatchesJson6902:\n  - target: {kind: Secret, name: string}\n    patch: 'password CANARY'\n",
+		"named/kustomization.yaml":     "secretGenerator:\n  - name: a\n    files: ['password=CANARY']\n",
+		"named-env/kustomization.yaml": "secretGenerator:\n  - name: a\n    envs: ['replication=CANARY']\n",
+		"failing/helmfile.yaml.gotmpl": "environments: {default: {values: [{password: \"CANARY\"}]}}\n---\nreleases:\n  - name: a\n    chart: {{ fail .Values.password }}\n",
+		"carrier.yaml":                 strings.Replace(secret, "apps", "flux-system", 1) + "stringData:\n  CARRIED: CANARY\n",
+		"carried/kustomization.yaml":   "resources: [carried.yaml]\n",
+		"carried/carried.yaml":         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: \"${CARRIED}\", namespace: \"${CARRIED}\"}\nspec: {replicas: \"${CARRIED}\", strategy: {type: \"a-${CARRIED}\"}}\n",
 		"wrong/kustomization.yaml":     "patches:\n  - target: {kind: Secret}\n    patch: |-\n      - op: replac\n        path: /stringData/password\n        value: CANARY\n",
 	}
 }
@@ -159,8 +172,12 @@ func (c *canaries) silent(args ...string) string {
 	return out
 }
 
-// unread are the files that the hook may pass: the value that they stand for is in another one.
-var unread = []string{"clusters/prod/envs/kustomization.yaml"}
+// unread are the files that the hook may pass: the value that they stand for is in another one, or stands
+// where no value belongs and kustomize refuses it.
+var unread = []string{
+	"clusters/prod/envs/kustomization.yaml", "clusters/prod/carried/kustomization.yaml", "clusters/prod/carried/carried.yaml",
+	"clusters/prod/older/kustomization.yaml", "clusters/prod/named/kustomization.yaml", "clusters/prod/named-env/kustomization.yaml",
+}
 
 // hooked wants the hook to refuse each file by itself, and to show no value.
 func (c *canaries) hooked(files []string) {

@@ -69,10 +69,14 @@ func runDiff(ctx context.Context, s streams, in folder, from, to, format string,
 		return err
 	}
 	diffs := reconcile.Compare(before, after)
+	earlier, later := before.Hiding(), after.Hiding()
+	hide := func(text string) string { return later(earlier(text)) }
 	if format == formatJSON {
-		err = writeJSON(s.out, newDiffReport(diffs, from, to))
+		report := newDiffReport(diffs, from, to)
+		report.hide(hide)
+		err = writeJSON(s.out, report)
 	} else {
-		err = writeDiff(s, diffs)
+		err = writeDiff(s, diffs, hide)
 	}
 	if err != nil {
 		return err
@@ -233,8 +237,9 @@ func newObjectDiff(o *reconcile.Object, fields []reconcile.FieldDiff) objectDiff
 }
 
 // writeDiff prints the differences for people.
-func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
-	w := output.Buffered(s.out)
+func writeDiff(s streams, diffs []reconcile.ClusterDiff, hide func(text string) string) error {
+	var all strings.Builder
+	w := output.NewText(&all, s.colour())
 	for _, d := range diffs {
 		_ = output.Printf(w, "%s: %d added, %d removed, %d changed", output.Paint(output.Bold, d.Name), len(d.Added), len(d.Removed), len(d.Changed))
 		if len(d.Kept) > 0 {
@@ -268,7 +273,11 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff) error {
 	default:
 		_ = output.Printf(w, "nothing changes on any cluster\n")
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(output.Raw(s.out), hide(all.String()))
+	return err
 }
 
 // writeKept prints what is no longer applied and stays, under the reasons in the order of their first

@@ -83,7 +83,7 @@ func (e *engine) salvage(dir, source string, data any, cause error) string {
 				return out + lines
 			}
 		}
-		return e.mark(mark{reason: TemplateFails + shortened(cause.Error())}) + lines
+		return e.mark(mark{reason: TemplateFails + shortened(withoutSecrets(cause.Error()))}) + lines
 	})
 }
 

@@ -218,7 +218,7 @@ var helmfilesNames = strings.NewReplacer("bootstrap.stateData", "*state.Environm
 	"bootstrap.releaseData", "state.releaseTemplateData", "bootstrap.releaseInfo", "state.releaseTemplateDataRelease",
 	"bootstrap.environmentData", "environment.Environment")
 
-// templateReason is the reason for which a template fails, in helmfile's words.
+// templateReason is the reason for which a template fails, in helmfile's words, without secrets.
 func templateReason(err error) string {
 	// What exceeds a bound of this evaluation is clearer without where it did.
 	for _, bound := range ownBounds {
@@ -226,7 +226,7 @@ func templateReason(err error) string {
 			return bound.Error()
 		}
 	}
-	return shortened(helmfilesNames.Replace(err.Error()))
+	return shortened(withoutSecrets(helmfilesNames.Replace(err.Error())))
 }
 
 // ownBounds are the errors about what only this evaluation refuses.

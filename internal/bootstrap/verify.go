@@ -256,7 +256,7 @@ func (r *Report) refuse(c *git, releases []*release, judged []ReleaseReport) {
 		if i := slices.IndexFunc(each.refusals, func(r refusal) bool { return !r.doubtful && !r.absent }); i >= 0 {
 			first = each.refusals[i]
 		}
-		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.file, File: first.file, Line: first.line, Reason: first.value,
+		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.file, File: first.file, Line: first.line, Reason: c.repo.Lines().Scrub(first.file, first.value),
 			Certain: !first.doubtful, Absent: first.absent, Told: first.absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
 			Ignored: c.ignored(RuleRefused, "", first.place, each.place) != ""})
 		return

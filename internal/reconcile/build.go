@@ -237,6 +237,7 @@ var quoted = []struct {
 	{regexp.MustCompile("(?s) with config: `.*`: "), ": "},
 	{regexp.MustCompile(`(?s)\[patch: ".*"\]`), "the patch"},
 	{regexp.MustCompile(`(?s)decoding [\[{-].*: `), "decoding the patch: "},
+	{regexp.MustCompile(`(?s)(PatchJson6902Transformer: )decoding .*: `), "${1}decoding the patch: "},
 	{regexp.MustCompile("(!![a-z]+) `[^`]*`"), "$1"},
 	{regexp.MustCompile(`(?s)(namespace transformation produces ID conflict): .*`), "$1"},
 	{regexp.MustCompile(`(?s)invalid literal source .*, expected`), "invalid literal source, expected"},

@@ -184,17 +184,18 @@ func hides(object any, path []any, text string) bool {
 	if repository.HoldsSecrets(text) {
 		return true
 	}
-	field, of := "", object
+	field, several, of := "", "", object
 	for i, at := range path {
 		var next any
 		switch at := at.(type) {
 		case string:
 			fields, _ := of.(map[string]any)
-			next, field = fields[at], at
+			next, several, field = fields[at], credential.Several(field), at
 			if name, _ := fields["name"].(string); at == "value" && name != "" {
 				field = name // of a container's environment
 			}
-			if kind, _ := fields["kind"].(string); i > 0 && (at == "stringData" || at == "data" && strings.EqualFold(kind, "Secret")) {
+			kind, _ := fields["kind"].(string)
+			if i > 0 && (at == "stringData" || at == "data" && strings.EqualFold(kind, "Secret")) || at == "literals" && strings.EqualFold(kind, "SecretGenerator") {
 				return true
 			}
 		case int:
@@ -210,7 +211,7 @@ func hides(object any, path []any, text string) bool {
 		}
 		of = next
 	}
-	return credential.Hide(field, text)
+	return credential.Hide(field, text) || several != "" && credential.HideLine(field+"-"+several, text)
 }
 
 // compareValues lists the fields that differ, in the order of their paths.

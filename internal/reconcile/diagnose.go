@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
@@ -215,11 +216,15 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 			refs []string
 		}{{"files", from.FileSources}, {"envs", from.EnvSources}} {
 			for j, ref := range list.refs {
-				if _, file, keyed := strings.Cut(ref, "="); keyed && list.name == "files" {
+				key, file, keyed := strings.Cut(ref, "=")
+				if keyed && list.name == "files" {
 					ref = file
 				}
 				if gone(ref) {
 					f := failureAt(k, fmt.Sprintf("%s: %q doesn't exist", field, ref), field, i, list.name, j)
+					if keyed && credential.HideLiteral(key, file, field == "secretGenerator") {
+						f.Message = fmt.Sprintf("%s: %q names a file that doesn't exist; values stand under literals", field, key)
+					}
 					if at := path.Join(k.Dir, ref); v.repo.Exists(at) {
 						f.LeftOut = at
 						f.Message = fmt.Sprintf("%s: Flux doesn't see %q: source-controller leaves it out", field, ref)

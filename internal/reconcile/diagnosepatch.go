@@ -122,6 +122,8 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 	wanted, _, _ := strings.Cut(rest, `"`)
 	for _, e := range entries {
 		switch {
+		case strings.Contains(v.message, "PatchJson6902Transformer: decoding ") && e.field == "patchesJson6902" && !isList(e.text):
+			return e.fails(e.field + ": this is no list of JSON 6902 operations")
 		case strings.Contains(v.message, "must specify one of patch and path"):
 			if e.text == "" {
 				return e.fails(e.field + ": the entry has no patch")
@@ -217,6 +219,12 @@ func isPatch(text string) bool {
 	root := doc.Content[0]
 	return root.Kind == yaml.SequenceNode ||
 		repository.Lookup(root, "kind") != nil && repository.Lookup(root, "apiVersion") != nil && repository.Lookup(root, "metadata", "name") != nil
+}
+
+// isList says whether a text is a list in YAML.
+func isList(text string) bool {
+	var doc yaml.Node
+	return yaml.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) > 0 && doc.Content[0].Kind == yaml.SequenceNode
 }
 
 // operations are those of JSON 6902.

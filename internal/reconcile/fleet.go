@@ -38,6 +38,8 @@ type Cluster struct {
 	byIdentity map[Identity][]*Object
 	byName     map[[2]string]*Kustomization
 	objects    []*Object
+	// secrets are texts that no message shows.
+	secrets []string
 }
 
 // Identity is what the API server tells objects apart by, the version left out.

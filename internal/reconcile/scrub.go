@@ -1,10 +1,58 @@
 package reconcile
 
-import "github.com/fleetwright/fleetwright/internal/repository"
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+)
+
+// Know makes known to a repository's lines what Secrets hold and variables carry.
+func (f *Fleet) Know(lines *repository.Lines) {
+	for _, c := range f.Clusters {
+		lines.Know(c.secrets)
+	}
+}
+
+// Hiding leaves out of texts what Secrets hold and variables carry into any field.
+func (f *Fleet) Hiding() func(text string) string {
+	f.Know(f.repo.Lines())
+	return f.repo.Lines().Without
+}
+
+// know gathers the values that fields may have from Secrets, and from variables that are named as secrets
+// are.
+func (c *Cluster) know() {
+	for _, k := range c.Kustomizations {
+		for _, name := range keys(k.Variables) {
+			if v := k.Variables[name]; v.Known {
+				c.secrets = append(c.secrets, repository.Leading(name, v.Value, v.From != nil && v.From.Kind == "Secret")...)
+			}
+		}
+		for _, o := range k.Objects {
+			if o.Group != "" || o.Kind != "Secret" {
+				continue
+			}
+			for name, e := range o.entries() {
+				if e.known && credential.Judge(name, e.text) == credential.Likely && credential.IsDrawn(e.text) {
+					c.secrets = append(c.secrets, e.text)
+				}
+			}
+		}
+	}
+	slices.Sort(c.secrets)
+	c.secrets = slices.Compact(c.secrets)
+	for _, k := range c.Kustomizations {
+		if k.Repo != nil {
+			k.Repo.Lines().Know(c.secrets)
+		}
+	}
+}
 
 // scrub leaves out of what is said of a cluster the values that source lines hide: kustomize, Helm and
 // parsers quote what they stumble over.
 func (c *Cluster) scrub() {
+	c.know()
 	for _, k := range c.Kustomizations {
 		if f := k.Failure; f != nil {
 			f.Message = scrubbed(k.Repo, f.File, f.Message)

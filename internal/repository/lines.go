@@ -14,6 +14,9 @@ type Lines struct {
 	files map[string]*masked
 	// built replaces the values of all files that builds read; nil until it is asked for.
 	built *strings.Replacer
+	// known are texts that no file's lines show, and hideKnown replaces them; nil until it is asked for.
+	known     map[string]bool
+	hideKnown *strings.Replacer
 }
 
 // Lines returns the reader of the repository's source lines, which reads each file once.
@@ -35,7 +38,7 @@ func (l *Lines) Line(file string, line int) (string, bool) {
 	if line < 1 || line > len(lines) {
 		return "", false
 	}
-	return beginning(lines[line-1]), true
+	return l.Without(beginning(lines[line-1])), true
 }
 
 func (l *Lines) of(file string) *masked {

@@ -240,6 +240,7 @@ func (h *hider) noted(n *yaml.Node) {
 func (h *hider) walk(field string, n *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:
+		h.several(field, n)
 		h.mapping(n)
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
@@ -255,6 +256,19 @@ func (h *hider) walk(field string, n *yaml.Node) {
 	case yaml.ScalarNode:
 		if HoldsSecrets(n.Value) || credential.HideLine(field, n.Value) {
 			h.hide(n)
+		}
+	}
+}
+
+// several hides the values of a mapping under the name of several secrets.
+func (h *hider) several(field string, n *yaml.Node) {
+	one := credential.Several(field)
+	if one == "" {
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if value := n.Content[i+1]; value.Kind == yaml.ScalarNode && credential.HideLine(n.Content[i].Value+"-"+one, value.Value) {
+			h.hide(value)
 		}
 	}
 }
@@ -414,7 +428,7 @@ func patchValue(n *yaml.Node) (patch bool, hidden *yaml.Node) {
 
 // Scrub is a message about a file without the values that the file's source lines hide.
 func (l *Lines) Scrub(file, text string) string {
-	return l.of(file).hide().Replace(credential.Without(text, finding.Hidden))
+	return l.Without(l.of(file).hide().Replace(credential.Without(text, finding.Hidden)))
 }
 
 // ScrubBuilt is [Lines.Scrub] for a message of a program that read many files, such as kustomize.

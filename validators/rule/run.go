@@ -116,6 +116,9 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 		out.gather(p, o.Severities)
 	}
 	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
+	if fleet := shared.fleets.fleet; fleet != nil {
+		fleet.Know(repo.Lines())
+	}
 	out.scrub(repo.Lines())
 	if err := out.ignore(repo, rules, passes, o); err != nil {
 		return Outcome{}, err

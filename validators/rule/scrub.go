@@ -6,10 +6,12 @@ import (
 )
 
 // scrub leaves out of all messages the values that source lines hide: errors of parsers and of
-// kustomize quote what they stumble over.
+// kustomize quote what they stumble over. What variables carry from Secrets into names is left out of
+// them, too.
 func (out *Outcome) scrub(lines *repository.Lines) {
 	for i := range out.Findings {
 		f := &out.Findings[i]
+		f.Object.Namespace, f.Object.Name = lines.Without(f.Object.Namespace), lines.Without(f.Object.Name)
 		for _, text := range []*string{&f.Message, &f.Hint, &f.Cause} {
 			*text = scrubbed(lines, f.File, f.Rule, *text)
 		}

@@ -55,11 +55,25 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 			s.value(field, n.Alias)
 		}
 	case yaml.MappingNode:
+		s.several(field, n)
 		s.mapping(n, depth)
 	case yaml.SequenceNode:
 		s.sequence(field, n, depth)
 	case yaml.ScalarNode:
 		s.value(field, n)
+	}
+}
+
+// several judges the values of a mapping under the name of several secrets, which keys of theirs stand for.
+func (s scanner) several(field string, n *yaml.Node) {
+	one := credential.Several(field)
+	if one == "" {
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key, value := n.Content[i].Value, n.Content[i+1]; value.Kind == yaml.ScalarNode && credential.LooksDrawn(key+"-"+one, value.Value) && credential.TokenIn(value.Value) == "" && !credential.LooksSecret(key, value.Value) {
+			s.value(key+"-"+one, value)
+		}
 	}
 }
 

@@ -203,10 +203,37 @@ func MayHold(text string) bool {
 	return nameStems.in(text) || !formMarks.in(text).isEmpty()
 }
 
+// plurals end the names of fields that hold several secrets.
+var plurals = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|encryption[-_]?key|auth[-_]?key|signing[-_]?key|pwd|psk)s$`)
+
+// Singular is the name of a field for one of the secrets that a field of several holds; another name stays
+// as it is.
+func Singular(field string) string {
+	if strings.HasSuffix(field, "s") || strings.HasSuffix(field, "S") {
+		if plurals.MatchString(field) {
+			return field[:len(field)-1]
+		}
+	}
+	return field
+}
+
+// Several is the name for one of the secrets whose names are the keys of a mapping under a field; "" where
+// the mapping holds none, as that of references to Secrets.
+func Several(field string) string {
+	if one := Singular(field); one != field && !reference.MatchString(one) {
+		return one
+	}
+	return ""
+}
+
 // LooksSecret says whether what stands under a field is most likely a secret in clear.
 func LooksSecret(field, value string) bool {
 	if len(value) > mostJudged || !nameStems.in(field) {
 		return false
+	}
+	many := field
+	if field = Singular(field); field != many && reference.MatchString(field) && !(IsDrawn(value) && strings.ContainsAny(value, "0123456789")) {
+		return false // a list of the names of Secrets
 	}
 	short := shortPasswords.MatchString(field)
 	if !short && !secretNames.MatchString(field) {

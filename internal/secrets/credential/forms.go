@@ -262,6 +262,9 @@ var entries = formsOf([]form{
 	{name: "a password", marks: "-u --user", form: regexp.MustCompile(`(?:^|\s)(?:-u|--user)[ =]?["']?[A-Za-z0-9_.@+-]+:([^\s"':]{8,})`), counts: func(text string, at []int) bool {
 		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
 	}},
+	{name: "a password", marks: "mysql mariadb sshpass", form: regexp.MustCompile(`\b(?:mysql[a-z]*|mariadb[a-z-]*|sshpass)\b[^\n]{0,200}?[\s"']-p([^\s"'=/:.,$-][^\s"'=/:.,$]{7,})`), counts: func(text string, at []int) bool {
+		return isPassword(text, at) && IsDrawn(text[at[2]:at[3]])
+	}},
 	{name: "a bearer token", marks: "Bearer bearer", form: regexp.MustCompile(`\b[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)`), counts: isPassword},
 	{name: "a user's password in base64", marks: "Basic basic", form: regexp.MustCompile(`(?i:authorization)["']?[:=]\s*["']?[Bb]asic ([A-Za-z0-9+/]{12,}={0,2})`), counts: isUserPassword},
 	{name: "a user's password in base64", marks: `auth" auth= auth:`, form: regexp.MustCompile(`(?:^|[^A-Za-z0-9])_?auth["']?\s*[:=]\s*["']?([A-Za-z0-9+/]{12,}={0,2})["']?(?:[\s,}]|$)`), counts: isUserPassword},

@@ -6,17 +6,32 @@ import (
 )
 
 // hiddenNames are the ends of the names of fields whose texts are never shown.
-var hiddenNames = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credentials?)$`)
+var hiddenNames = regexp.MustCompile(`(?i)(password|passwd|passphrase|token|secret|apikey|api_key|privatekey|private_key|secretkey|accesskey|credential)s?$`)
 
 // assigned is a setting in a text: NAME=VALUE or NAME: VALUE, as in files of settings and in flags.
 var assigned = regexp.MustCompile(`([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*["']?([^\s"',;]+)`)
 
-// assignments returns where the settings in a text stand, as assigned finds them.
+// assignments returns where the settings in a text stand, as assigned finds them, those in the braces of
+// others, too.
 func assignments(text string) [][]int {
 	if !strings.ContainsAny(text, ":=") {
 		return nil
 	}
-	return assigned.FindAllStringSubmatchIndex(text, -1)
+	var all [][]int
+	for begin := 0; ; {
+		at := assigned.FindStringSubmatchIndex(text[begin:])
+		if at == nil {
+			return all
+		}
+		for i := range at {
+			at[i] += begin
+		}
+		all = append(all, at)
+		begin = at[1]
+		if c := text[at[4]]; c == '{' || c == '[' {
+			begin = at[4] + 1 // of settings in braces
+		}
+	}
 }
 
 // mostHidden is how long a text is looked through, in bytes; a longer one is hidden.
@@ -27,6 +42,10 @@ const mostHidden = 1 << 20
 // credential of a known form, a private key, a URL with a password, and a text with a setting
 // that looks like a secret. It errs on the side of hiding, other than [LooksSecret].
 func Hide(field, value string) bool {
+	field = Singular(field)
+	if hidesURL(field, value) || hidesUser(value) {
+		return true
+	}
 	if len(value) > mostHidden || hiddenNames.MatchString(field) || LooksSecret(field, value) || strings.Contains(value, "PRIVATE KEY") ||
 		strings.Contains(value, "AGE-SECRET-KEY-") || TokenIn(value) != "" || shortPasswords.MatchString(field) {
 		return true
@@ -42,10 +61,12 @@ var reference = regexp.MustCompile(`(?i)(secret|credentials?)$`)
 // evidently is none.
 func HideLine(field, value string) bool {
 	value = strings.TrimSpace(value)
+	many := field
+	field = Singular(field)
 	switch {
 	case value == "":
 		return false
-	case len(value) > mostHidden || known(value) || LooksSecret(field, value) || hidesURL(field, value) || strings.Contains(value, "PRIVATE KEY") || strings.Contains(value, "AGE-SECRET-KEY-"):
+	case len(value) > mostHidden || known(value) || LooksSecret(many, value) || hidesURL(field, value) || hidesUser(value) || strings.Contains(value, "PRIVATE KEY") || strings.Contains(value, "AGE-SECRET-KEY-"):
 		return true
 	case !nameStems.in(field) || isReference(value) || isPlain(value):
 		return false
@@ -60,7 +81,27 @@ func HideLine(field, value string) bool {
 // knows it.
 func hidesURL(field, value string) bool {
 	at := strings.Index(value, "://")
-	return at >= 0 && (assignsSecret(value[at:]) || (webhooks.MatchString(field) || strings.HasSuffix(field, "address")) && randomPart(value[at+len("://"):]))
+	return at >= 0 && (assignsSecret(value[at:]) || (webhooks.MatchString(field) || strings.HasSuffix(field, "address") || strings.Contains(value, "hooks.slack.com/")) && randomPart(value[at+len("://"):]))
+}
+
+// users is a password between a user's name and a host, as in the address of an image, or behind a flag
+// of one letter, as clients of databases take it.
+var users = regexp.MustCompile(`^[A-Za-z0-9_.-]+:([^\s:/@]{8,})@[A-Za-z0-9.-]+(?:[:/]|$)|^-[A-Za-z]([^\s=/:.,-][^\s=/:.,]{7,})$`)
+
+// hidesUser says whether a value holds a password that looks drawn beside the name of a user, or behind a
+// flag.
+func hidesUser(value string) bool {
+	if !strings.Contains(value, "@") && !strings.HasPrefix(value, "-") {
+		return false
+	}
+	found := users.FindStringSubmatch(value)
+	return found != nil && IsDrawn(found[1]+found[2])
+}
+
+// HideLiteral says whether what stands for a file behind the key of a generator's entry may be a value,
+// meant as a literal.
+func HideLiteral(key, value string, ofSecret bool) bool {
+	return HideLine(key, value) || ofSecret && !IsEvident(value) && !words.MatchString(value)
 }
 
 // HideIn is a line without what [HideLine] leaves out of it: all from the first such value on. It
@@ -90,8 +131,9 @@ func HideIn(line string, hidden string) (shown, left string) {
 
 // Without is a text without the settings in it that look like secrets, and credentials of a known form.
 func Without(text, hidden string) string {
-	for _, found := range assigned.FindAllStringSubmatch(text, -1) {
-		if value := found[2]; LooksSecret(strings.TrimLeft(found[1], "-"), value) || known(value) {
+	all := text
+	for _, at := range assignments(all) {
+		if value := all[at[4]:at[5]]; LooksSecret(strings.TrimLeft(all[at[2]:at[3]], "-"), value) || known(value) {
 			text = strings.ReplaceAll(text, value, hidden)
 		}
 	}
