@@ -130,7 +130,7 @@ type veiled struct {
 }
 
 func (v veiled) Write(line []byte) (int, error) {
-	if _, err := io.WriteString(v.w, v.hide(string(line))); err != nil {
+	if _, err := v.w.Write([]byte(v.hide(string(line)))); err != nil {
 		return 0, err
 	}
 	return len(line), nil

@@ -276,7 +276,7 @@ func writeDiff(s streams, diffs []reconcile.ClusterDiff, hide func(text string) 
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := io.WriteString(output.Raw(s.out), hide(all.String()))
+	_, err := output.Raw(s.out).Write([]byte(hide(all.String()))) // which made it printable
 	return err
 }
 

@@ -232,7 +232,7 @@ func LooksSecret(field, value string) bool {
 		return false
 	}
 	many := field
-	if field = Singular(field); field != many && reference.MatchString(field) && !(IsDrawn(value) && strings.ContainsAny(value, "0123456789")) {
+	if field = Singular(field); field != many && reference.MatchString(field) && (!IsDrawn(value) || !strings.ContainsAny(value, "0123456789")) {
 		return false // a list of the names of Secrets
 	}
 	short := shortPasswords.MatchString(field)
