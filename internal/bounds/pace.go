@@ -11,7 +11,7 @@ import (
 // The bounds are CPU time of a machine that does the pace's work in paceTime; on a slower one, or while
 // others use its caches, time counts for less, down to a mostSlowness-th.
 const (
-	paceTime     = raceFactor * 1300 * time.Microsecond
+	paceTime     = raceFactor * 2000 * time.Microsecond
 	mostSlowness = 4
 )
 
