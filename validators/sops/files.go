@@ -102,7 +102,7 @@ func files(p *rule.Pass) {
 		if err != nil || p.Repo.Check(string(data)) != nil || secrets.StateOf(file, data) != secrets.InTheClear {
 			continue
 		}
-		s := scanner{pass: p, lines: lines, file: file, settings: true, strict: !isValues(file) && !namedValues.Of(p)[file], stray: true,
+		s := scanner{aliased: map[*yaml.Node]bool{}, pass: p, lines: lines, file: file, settings: true, strict: !isValues(file) && !namedValues.Of(p)[file], stray: true,
 			place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
 		documents := documentsIn(string(data))
 		for _, d := range documents {

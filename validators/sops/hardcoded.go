@@ -166,7 +166,7 @@ spec:
 
 // hardcoded looks through a document.
 func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
-	s := scanner{pass: p, lines: lines, file: d.File.Path, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
+	s := scanner{aliased: map[*yaml.Node]bool{}, pass: p, lines: lines, file: d.File.Path, place: func(n *yaml.Node) (line, column int) { return n.Line, n.Column }}
 	if d.Encrypted {
 		for _, o := range d.Objects {
 			s.metadata(o)

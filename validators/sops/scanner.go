@@ -34,6 +34,8 @@ type scanner struct {
 	stray bool
 	// within is how many texts the fields are in.
 	within int
+	// aliased are the long texts that aliases led to.
+	aliased map[*yaml.Node]bool
 	// place says where a value stands in the file.
 	place func(n *yaml.Node) (line, column int)
 }
@@ -51,7 +53,7 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		if n.Alias != nil && n.Alias.Kind == yaml.ScalarNode {
+		if n.Alias != nil && n.Alias.Kind == yaml.ScalarNode && !s.again(n.Alias) {
 			s.value(field, n.Alias)
 		}
 	case yaml.MappingNode:
@@ -63,6 +65,20 @@ func (s scanner) scan(field string, n *yaml.Node, depth int) {
 		s.value(field, n)
 	}
 }
+
+// again says whether aliases have led to a long text before: what it holds does not depend on the name of
+// the field, and a document may have many aliases of it.
+func (s scanner) again(n *yaml.Node) bool {
+	if len(n.Value) < longText {
+		return false
+	}
+	seen := s.aliased[n]
+	s.aliased[n] = true
+	return seen
+}
+
+// longText is the bytes of a text that is no password.
+const longText = 4 << 10
 
 // several judges the values of a mapping under the name of several secrets, which keys of theirs stand for.
 func (s scanner) several(field string, n *yaml.Node) {
