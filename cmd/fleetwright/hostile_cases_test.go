@@ -17,7 +17,7 @@ import (
 // hostileCase is a repository that means harm.
 type hostileCase struct {
 	name string
-	// slow says why a case may take mostSlow; "" where it may not.
+	// slow says why a case may take three times as long as others; "" where it may not.
 	slow   string
 	make   func(t *testing.T, repo, outside string)
 	runs   []string // command lines; validate if there is none

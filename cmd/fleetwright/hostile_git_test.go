@@ -54,9 +54,9 @@ func gitBombs() []hostileCase {
 			}
 			return of(g, tree)
 		}),
-		bomb("many files", "1 Kustomization and 0 HelmReleases checked", readers[1:], func(g gitFolder) string {
+		bomb("many files", "the repository has more than 256 MB of text", readers[1:], func(g gitFolder) string {
 			var entries []string
-			for i := range 10 {
+			for i := range 30 {
 				entries = append(entries, fmt.Sprintf("100644 a%02d.txt", i), g.put("blob", fmt.Sprintf("%d: ", i), 9<<20, -1))
 			}
 			return of(g, g.tree(entries...))

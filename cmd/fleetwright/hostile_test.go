@@ -27,7 +27,6 @@ import (
 // to mostSlowness times.
 const (
 	mostTime   = 2 * time.Second
-	mostSlow   = 10 * time.Second // of a case that says why
 	mostCPU    = 3 * time.Second
 	mostMemory = 512 << 20
 	canary     = "canary-5f0c"
@@ -104,9 +103,8 @@ func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []s
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	limit := time.Duration(h.slower * float64(mostCPU))
-	most := mostTime
 	if c.slow != "" {
-		most, limit = mostSlow, time.Duration(h.slower*float64(mostSlow))
+		limit *= 3
 	}
 	for attempt := 0; ; attempt++ {
 		cmd, start := h.command(ctx, arguments), time.Now()
@@ -121,7 +119,7 @@ func (h hostileTest) run(t *testing.T, c hostileCase, repo string, arguments []s
 		}
 		state := cmd.ProcessState
 		cpu, memory := state.UserTime()+state.SystemTime(), peakMemory(state)
-		costly := wall > most && cpu > limit || memory > mostMemory
+		costly := wall > mostTime && cpu > limit || memory > mostMemory
 		if costly && attempt < 2 {
 			continue // what else goes on only adds to it
 		}
