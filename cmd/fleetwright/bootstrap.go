@@ -12,11 +12,11 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/output"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators"
@@ -127,7 +127,7 @@ func (v *validation) open() error {
 // bootstrapVerdicts prints the verdicts as text or JSON.
 func (v *validation) bootstrapVerdicts(ctx context.Context) error {
 	report := bootstrap.NewReport()
-	go reconcile.Warm()
+	go builds.Warm()
 	err := v.open()
 	if err == nil {
 		var made *bootstrap.Report

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -50,7 +51,7 @@ are printed.`,
 }
 
 func runBuild(ctx context.Context, s streams, at folder, name, format string, graph graphFlags) error {
-	go reconcile.Warm()
+	go builds.Warm()
 	repo, err := at.load()
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func tellProblems(w io.Writer, cluster *reconcile.Cluster) (failed bool) {
 			_ = output.Printf(w, "%s: Kustomization %s: %s\n", position(f.File, f.Line, f.Column), k, f.Message)
 		}
 		for _, g := range k.Gaps {
-			if g.Kind == reconcile.Limit || g.Kind == reconcile.Exceeded {
+			if g.Kind == builds.Limit || g.Kind == builds.Exceeded {
 				continue // an error at the end
 			}
 			_ = output.Printf(w, "%s: unresolved: Kustomization %s: %s\n", position(g.File, g.Line, g.Column), k, g.Message)

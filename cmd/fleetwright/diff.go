@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
@@ -52,7 +53,7 @@ Exit status 1 when something differs.`,
 }
 
 func runDiff(ctx context.Context, s streams, in folder, from, to, format string, graph graphFlags) error {
-	go reconcile.Warm()
+	go builds.Warm()
 	before, err := graph.at(ctx, in, from)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
@@ -144,7 +145,7 @@ type validation struct {
 func (v *validation) run(ctx context.Context) error {
 	p := startProgress(v.streams)
 	defer p.stop()
-	go reconcile.Warm()
+	go builds.Warm()
 	var err error
 	if v.repo, err = v.load(); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -43,7 +44,7 @@ type artifactCopy struct {
 // artifact returns the files of an ExternalArtifact that an ArtifactGenerator among the
 // objects makes. It returns neither files nor a gap while there is no such generator, or
 // while a source of it is not found.
-func (w *walker) artifact(key sourceKey) (*files, *Gap) {
+func (w *walker) artifact(key sourceKey) (*builds.Files, *builds.Gap) {
 	if made, ok := w.artifacts[key]; ok {
 		return made, nil
 	}
@@ -107,15 +108,15 @@ func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
 		return false
 	}
 	if !strings.ContainsAny(pattern, "*?[]") {
-		at := path.Join(from.base, repository.Clean(pattern))
-		_, isFolder := from.repo.ReadDir(at)
+		at := path.Join(from.Base, repository.Clean(pattern))
+		_, isFolder := from.Repo.ReadDir(at)
 		f.Message = fmt.Sprintf("%s copies %q, which its source doesn't have", g.object, pattern)
-		return !isFolder && !from.repo.Visible(at)
+		return !isFolder && !from.Repo.Visible(at)
 	}
-	if w.own.budget.copy(len(from.repo.Paths())/20, 0) != nil {
+	if w.own.Budget.Copy(len(from.Repo.Paths())/20, 0) != nil {
 		return false
 	}
-	matches, err := fs.Glob(tree{from}, pattern)
+	matches, err := fs.Glob(from.FS(), pattern)
 	f.Message = fmt.Sprintf("%s copies %q, which matches nothing in its source", g.object, pattern)
 	return err == nil && len(matches) == 0
 }
@@ -152,14 +153,14 @@ func (w *walker) takeGenerator(o *Object) {
 }
 
 // copyAll makes the files of an artifact.
-func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operations []artifactCopy) (*files, *Gap) {
-	gap := func(why string) *Gap {
-		return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s: %s", key.kind, key.namespace, key.name, o, why)}
+func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operations []artifactCopy) (*builds.Files, *builds.Gap) {
+	gap := func(why string) *builds.Gap {
+		return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s: %s", key.kind, key.namespace, key.name, o, why)}
 	}
 	if g.PathPattern != "" {
 		return nil, gap("its pathPattern is not followed")
 	}
-	c := copier{content: map[string][]byte{}, real: map[string]string{}, budget: w.own.budget}
+	c := copier{content: map[string][]byte{}, real: map[string]string{}, budget: w.own.Budget}
 	for _, op := range operations {
 		alias, pattern, _ := strings.Cut(strings.TrimPrefix(op.From, "@"), "/")
 		if len(op.Exclude) > 0 || op.Strategy != "" && op.Strategy != "Overwrite" {
@@ -173,8 +174,8 @@ func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operatio
 			return nil, gap(fmt.Sprintf("its source %q is not at hand", alias))
 		}
 		if err := c.copy(from, pattern, strings.TrimPrefix(op.To, "@artifact/")); err != nil {
-			if limit := (*limitError)(nil); errors.As(err, &limit) {
-				return nil, &Gap{Kind: Limit, Message: limit.Error()}
+			if limit := (*builds.LimitError)(nil); errors.As(err, &limit) {
+				return nil, &builds.Gap{Kind: builds.Limit, Message: limit.Error()}
 			}
 			return nil, gap(err.Error())
 		}
@@ -183,13 +184,13 @@ func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operatio
 	if err != nil {
 		return nil, gap(err.Error())
 	}
-	made := &files{repo: repo, base: ".", real: c.real, budget: w.own.budget}
+	made := &builds.Files{Repo: repo, Base: ".", Real: c.real, Budget: w.own.Budget}
 	w.artifacts[key] = made
 	return made, nil
 }
 
 // aliased are the files of a generator's source; wait says that it may be found later.
-func (w *walker) aliased(g artifactGenerator, alias, namespace string) (from *files, wait bool) {
+func (w *walker) aliased(g artifactGenerator, alias, namespace string) (from *builds.Files, wait bool) {
 	for _, s := range g.Sources {
 		if s.Alias == alias {
 			found, gap := w.resolve(sourceKey{s.Kind, cmp.Or(s.Namespace, namespace), s.Name})
@@ -203,14 +204,14 @@ func (w *walker) aliased(g artifactGenerator, alias, namespace string) (from *fi
 type copier struct {
 	content map[string][]byte
 	real    map[string]string
-	budget  *budget
+	budget  *builds.Budget
 }
 
-func (c *copier) copy(from *files, pattern, to string) error {
+func (c *copier) copy(from *builds.Files, pattern, to string) error {
 	dest := path.Clean("/" + to)[1:]
 	if !strings.ContainsAny(pattern, "*?[]") {
-		source := path.Join(from.base, repository.Clean(pattern))
-		if _, dir := from.repo.ReadDir(source); dir {
+		source := path.Join(from.Base, repository.Clean(pattern))
+		if _, dir := from.Repo.ReadDir(source); dir {
 			return c.tree(from, source, path.Join(dest, path.Base(source)))
 		}
 		if strings.HasSuffix(to, "/") || dest == "" || c.isDir(dest) {
@@ -218,10 +219,10 @@ func (c *copier) copy(from *files, pattern, to string) error {
 		}
 		return c.file(from, source, dest)
 	}
-	if err := c.budget.copy(len(from.repo.Paths())/20, 0); err != nil {
+	if err := c.budget.Copy(len(from.Repo.Paths())/20, 0); err != nil {
 		return err // it may look at all
 	}
-	matches, err := fs.Glob(tree{from}, pattern)
+	matches, err := fs.Glob(from.FS(), pattern)
 	if err != nil || len(matches) == 0 {
 		return fmt.Errorf("no files match %q", pattern)
 	}
@@ -230,7 +231,7 @@ func (c *copier) copy(from *files, pattern, to string) error {
 		if prefix, all := strings.CutSuffix(pattern, "/**"); all {
 			rel = strings.TrimPrefix(match, prefix+"/")
 		}
-		if err := c.tree(from, path.Join(from.base, match), path.Join(dest, rel)); err != nil {
+		if err := c.tree(from, path.Join(from.Base, match), path.Join(dest, rel)); err != nil {
 			return err
 		}
 	}
@@ -238,8 +239,8 @@ func (c *copier) copy(from *files, pattern, to string) error {
 }
 
 // tree copies a file, or a folder with all that is in it.
-func (c *copier) tree(from *files, source, dest string) error {
-	names, dir := from.repo.ReadDir(source)
+func (c *copier) tree(from *builds.Files, source, dest string) error {
+	names, dir := from.Repo.ReadDir(source)
 	if !dir {
 		return c.file(from, source, dest)
 	}
@@ -251,19 +252,19 @@ func (c *copier) tree(from *files, source, dest string) error {
 	return nil
 }
 
-func (c *copier) file(from *files, source, dest string) error {
-	size, visible := from.repo.Size(source)
+func (c *copier) file(from *builds.Files, source, dest string) error {
+	size, visible := from.Repo.Size(source)
 	if !visible {
 		return fmt.Errorf("%q doesn't exist", source)
 	}
-	if err := c.budget.copy(1, int(size)); err != nil {
+	if err := c.budget.Copy(1, int(size)); err != nil {
 		return err
 	}
-	data, err := from.repo.ReadFile(source)
+	data, err := from.Repo.ReadFile(source)
 	if err != nil {
 		return err
 	}
-	c.content[dest], c.real[dest] = data, from.origin(source)
+	c.content[dest], c.real[dest] = data, from.Origin(source)
 	return nil
 }
 
@@ -274,34 +275,4 @@ func (c *copier) isDir(dest string) bool {
 		}
 	}
 	return false
-}
-
-// tree is a source as a file system, for matching patterns only.
-type tree struct{ files *files }
-
-// Open refuses: only folders are listed.
-func (tree) Open(name string) (fs.File, error) { return nil, notExist("open", name) }
-
-// ReadDir lists a folder.
-func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
-	names, ok := t.files.repo.ReadDir(path.Join(t.files.base, name))
-	if !ok {
-		return nil, notExist("open", name)
-	}
-	entries := make([]fs.DirEntry, 0, len(names))
-	for _, child := range names {
-		_, dir := t.files.repo.ReadDir(path.Join(t.files.base, name, child))
-		entries = append(entries, fs.FileInfoToDirEntry(info{child, dir}))
-	}
-	return entries, nil
-}
-
-// Stat tells whether there is something at a path.
-func (t tree) Stat(name string) (fs.FileInfo, error) {
-	at := path.Join(t.files.base, name)
-	_, dir := t.files.repo.ReadDir(at)
-	if !dir && !t.files.repo.Visible(at) {
-		return nil, notExist("stat", name)
-	}
-	return info{path.Base(name), dir}, nil
 }

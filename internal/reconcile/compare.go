@@ -75,7 +75,7 @@ func Compare(from, to *Fleet) []ClusterDiff {
 		names[c.Name] = [2]*Cluster{names[c.Name][0], c}
 	}
 	var all []ClusterDiff
-	for _, name := range keys(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if d := compareClusters(name, names[name][0], names[name][1]); !d.Empty() || len(d.Unbuilt) > 0 {
 			all = append(all, d)
 		}

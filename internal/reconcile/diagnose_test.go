@@ -103,14 +103,6 @@ func TestFailureIsAtTheLineToMend(t *testing.T) {
 	}
 }
 
-// TestFailuresHoldNoValues of the objects that they are about, which kustomize's own message does.
-func TestFailuresHoldNoValues(t *testing.T) {
-	const message = `namespace transformation produces ID conflict: [{"apiVersion":"v1","data":{"a":"c2VjcmV0"},"kind":"Secret"} {}]`
-	if got := brief(message); got != "namespace transformation produces ID conflict" {
-		t.Errorf("got %s", got)
-	}
-}
-
 // TestFailuresOfWhatFluxAdds: what no kustomization.yaml says is told where Flux has it from.
 func TestFailuresOfWhatFluxAdds(t *testing.T) {
 	component := strings.Replace(ks("apps", "./apps"), "path: ./apps", "components: [../part, ../prat], path: ./apps", 1)

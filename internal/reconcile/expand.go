@@ -7,6 +7,8 @@ import (
 
 	"github.com/fluxcd/pkg/envsubst/parse"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/builds"
 )
 
 // What substitution may take. Its parser calls itself for each variable, and its functions
@@ -21,16 +23,16 @@ const (
 // bytesOfValue is what a value counts for that an alias stands for.
 const bytesOfValue = 8
 
-var tooLargeOnceReplaced = &limitError{errors.New("the objects may become too large once their variables are replaced")}
+var tooLargeOnceReplaced = &builds.LimitError{Err: errors.New("the objects may become too large once their variables are replaced")}
 
 // prepare says by how many bytes the variables in a text may make it longer, and refuses more
 // than most. It notes the variables that nothing defines.
 func (vars Variables) prepare(text string, most int) (int, error) {
 	if strings.Count(text, "$") > mostDollars {
-		return 0, &limitError{fmt.Errorf("the object has more than %d variables", mostDollars)}
+		return 0, &builds.LimitError{Err: fmt.Errorf("the object has more than %d variables", mostDollars)}
 	}
 	if nesting(text) > mostNested {
-		return 0, &limitError{fmt.Errorf("variables nest deeper than %d", mostNested)}
+		return 0, &builds.LimitError{Err: fmt.Errorf("variables nest deeper than %d", mostNested)}
 	}
 	tree, err := parse.Parse(text)
 	if err != nil {
@@ -42,7 +44,7 @@ func (vars Variables) prepare(text string, most int) (int, error) {
 		return 0, tooLargeOnceReplaced
 	}
 	if m.compared > mostPatterns {
-		return 0, &limitError{errors.New("a long variable is compared with a pattern")}
+		return 0, &builds.LimitError{Err: errors.New("a long variable is compared with a pattern")}
 	}
 	for _, name := range m.undefined {
 		vars[name] = &Variable{Name: name, Undefined: true}

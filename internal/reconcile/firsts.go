@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 
@@ -25,7 +26,7 @@ func firsts(repo *repository.Repository, all []Root) []Root {
 	for _, ref := range refs {
 		g.below[ref.to] = nil
 	}
-	for _, at := range keys(g.below) {
+	for _, at := range slices.Sorted(maps.Keys(g.below)) {
 		if at != "." {
 			g.add(path.Dir(at), vertex{folder: at})
 		}
@@ -55,7 +56,7 @@ func outward(repo *repository.Repository) []listing {
 		}
 		//nolint:staticcheck // older repositories use bases
 		for _, ref := range slices.Concat(k.Spec.Resources, k.Spec.Bases, k.Spec.Components) {
-			if at, inside := repository.Join(k.Dir, ref); inside && !contains(k.Dir, at) {
+			if at, inside := repository.Join(k.Dir, ref); inside && !repository.Within(k.Dir, at) {
 				all = append(all, listing{k.Dir, at})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -90,9 +91,9 @@ type Kustomization struct {
 	// Objects that it applies, in the order of the build.
 	Objects []*Object
 	// Failure says why Flux could not build it.
-	Failure *Failure
+	Failure *builds.Failure
 	// Gaps are the parts that cannot be known offline.
-	Gaps []Gap
+	Gaps []builds.Gap
 	// Unbuilt says that nothing of it could be built for want of files that are not given.
 	Unbuilt bool
 	// References and Variables of postBuild.
@@ -103,11 +104,11 @@ type Kustomization struct {
 	// Files are those that the build read, sorted.
 	Files []string
 
-	from    *files
-	built   *built
-	patched patches
-	leads   reached
-	meant   meant
+	from                     *builds.Files
+	built                    *builds.Built
+	allPatches, builtPatches patched
+	leads                    reached
+	meant                    meant
 	// read are the paths in Repo of the files that the build read, and origin is how to tell
 	// of one.
 	read   []string
@@ -131,8 +132,8 @@ type meant struct {
 func (k *Kustomization) Astray() bool { return k.meant.certain }
 
 // Lacking are its gaps of files that are not given.
-func (k *Kustomization) Lacking() []Gap {
-	return slices.DeleteFunc(slices.Clone(k.Gaps), func(g Gap) bool { return g.Kind != NotGiven })
+func (k *Kustomization) Lacking() []builds.Gap {
+	return slices.DeleteFunc(slices.Clone(k.Gaps), func(g builds.Gap) bool { return g.Kind != builds.NotGiven })
 }
 
 // String gives namespace/name.
@@ -181,7 +182,7 @@ type Object struct {
 // was built from, or of the nearest parent that is there.
 func (o *Object) Position(path ...any) (file string, line, column int) {
 	if at, ok := o.patchOf(path, false); ok {
-		return at.file, at.line, at.column
+		return at.File, at.Line, at.Column
 	}
 	if o.Source == nil {
 		return o.File, o.Line, o.Column
@@ -194,7 +195,7 @@ func (o *Object) Position(path ...any) (file string, line, column int) {
 // of the path that the operation names.
 func (o *Object) KeyPosition(path ...any) (file string, line, column int) {
 	if at, ok := o.patchOf(path, true); ok {
-		return at.file, at.line, at.column
+		return at.File, at.Line, at.Column
 	}
 	if o.Source == nil {
 		return o.File, o.Line, o.Column
@@ -211,79 +212,13 @@ func (o *Object) String() string {
 	return o.Kind + " " + o.Namespace + "/" + o.Name
 }
 
-// Failure is why Flux could not build a Kustomization.
-type Failure struct {
-	Reason Reason
-	// File, Line and Column of what is to be mended.
-	File         string
-	Line, Column int
-	Message      string
-	// LeftOut is the path of a file that is missed and in the repository: source-controller
-	// leaves it out, unless spec.ignore of the source says otherwise.
-	LeftOut string
-	// Malformed says that the file is no YAML, has a key twice, a kind that there is not, or a field
-	// of a kustomization that is of another type: whatever reads it fails.
-	Malformed bool
-
-	// component is an entry of the Flux Kustomization's spec.components that it is about, and
-	// added a part of its spec.patches.
-	component string
-	added     *addedPart
-}
-
-// Reason sorts failures.
-type Reason string
-
-// The reasons.
-const (
-	// PathMissing is a spec.path that is no folder of the source.
-	PathMissing Reason = "path missing"
-	// Refused is a Kustomization that the API server refuses, since a field that says what to
-	// build is not of its type. It is not built.
-	Refused Reason = "refused"
-	// BuildFailed is what kustomize refuses.
-	BuildFailed Reason = "build failed"
-	// SubstitutionFailed is what the substitution of variables refuses.
-	SubstitutionFailed Reason = "substitution failed"
-)
-
-// GapKind sorts gaps.
-type GapKind string
-
-// The kinds.
-const (
-	// RemoteBase is a base, resource or file that kustomize would fetch.
-	RemoteBase GapKind = "remote base"
-	// OtherSource is a source that is not at hand.
-	OtherSource GapKind = "other source"
-	// UnknownPath is a spec.path with a variable whose value is not known.
-	UnknownPath GapKind = "unknown path"
-	// NotGiven is a file that is not at hand: those that are no objects are not among the
-	// items of a ResourceList. Objects that it may change are not among a Kustomization's.
-	NotGiven GapKind = "not given"
-	// Limit is what goes beyond a limit of Fleetwright's, not of Flux's.
-	Limit GapKind = "limit"
-	// Exceeded is a build that takes more time or memory than it may: bounds.Exceeded names it.
-	Exceeded GapKind = "exceeded"
-)
-
-// Gap is a part of what a Kustomization applies that cannot be known offline.
-type Gap struct {
-	Kind         GapKind
-	File         string
-	Line, Column int
-	Message      string
-
-	hides hidden
-}
-
 // finish sorts and indexes a cluster whose Kustomizations are all built.
 func (c *Cluster) finish() {
 	c.scrub()
 	c.byIdentity = map[Identity][]*Object{}
 	for _, k := range c.Kustomizations {
 		c.objects = append(c.objects, k.Objects...)
-		slices.SortStableFunc(k.Gaps, func(a, b Gap) int {
+		slices.SortStableFunc(k.Gaps, func(a, b builds.Gap) int {
 			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 		})
 		k.Gaps = slices.Compact(k.Gaps)

@@ -3,11 +3,13 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -28,9 +30,9 @@ func CheckSources(fleets ...*Fleet) error {
 			given[name] = true
 		}
 	}
-	for _, name := range keys(given) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !n.sources[name] {
-			return &UnknownSource{Name: name, Known: keys(n.sources), helm: n.helm[name]}
+			return &UnknownSource{Name: name, Known: slices.Sorted(maps.Keys(n.sources)), helm: n.helm[name]}
 		}
 	}
 	return nil
@@ -69,7 +71,7 @@ func (n *named) fleet(f *Fleet) bool {
 	for _, c := range f.Clusters {
 		n.add(c.Root.source.kind, c.Root.source.namespace, c.Root.source.name)
 		for _, k := range c.Kustomizations {
-			if k.Failure != nil || slices.ContainsFunc(k.Gaps, func(g Gap) bool { return g.Kind != OtherSource }) {
+			if k.Failure != nil || slices.ContainsFunc(k.Gaps, func(g builds.Gap) bool { return g.Kind != builds.OtherSource }) {
 				return false
 			}
 			ref := k.Spec.SourceRef

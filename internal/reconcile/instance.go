@@ -1,13 +1,10 @@
 package reconcile
 
 import (
-	"path"
-
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -27,11 +24,11 @@ func (r *Root) patched(repo *repository.Repository) {
 	if err != nil {
 		return
 	}
-	resources := buildInMemory(string(object), patches)
+	resources := builds.PatchObject(string(object), patches)
 	if len(resources) != 1 {
 		return
 	}
-	if spec, wrong := specOf(resources[0]); wrong == "" {
+	if spec, wrong := builds.SpecOf(resources[0]); wrong == "" {
 		r.spec = spec
 	}
 }
@@ -53,33 +50,4 @@ func (r *Root) kustomizationPatches(repo *repository.Repository) []types.Patch {
 		}
 	}
 	return kept
-}
-
-// buildInMemory builds one object with patches, and returns nothing where kustomize refuses.
-func buildInMemory(object string, patches []types.Patch) (values []map[string]any) {
-	fs := filesys.MakeFsInMemory()
-	text, err := yaml.Marshal(types.Kustomization{Resources: []string{"object.yaml"}, Patches: patches})
-	if err != nil || fs.WriteFile("/object.yaml", []byte(object)) != nil || fs.WriteFile("/kustomization.yaml", text) != nil {
-		return nil
-	}
-	warmUp()
-	schemaLock.RLock()
-	defer schemaLock.RUnlock()
-	defer func() {
-		if recover() != nil {
-			values = nil
-		}
-	}()
-	m, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fs, path.Clean("/"))
-	if err != nil {
-		return nil
-	}
-	for _, r := range m.Resources() {
-		value, err := r.Map()
-		if err != nil {
-			return nil
-		}
-		values = append(values, value)
-	}
-	return values
 }

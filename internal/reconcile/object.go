@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetwright/fleetwright/internal/builds"
 )
 
 // The groups of Flux's kinds that make up the graph.
@@ -22,12 +22,12 @@ const (
 )
 
 // newObject takes an object from kustomize's result.
-func newObject(k *Kustomization, r result) *Object {
-	o := &Object{Kustomization: k, Value: r.value}
+func newObject(k *Kustomization, r builds.Result) *Object {
+	o := &Object{Kustomization: k, Value: r.Value}
 	o.identify()
-	sops, encrypted := r.value["sops"].(map[string]any)
+	sops, encrypted := r.Value["sops"].(map[string]any)
 	if o.Encrypted = encrypted && sops["mac"] != nil; o.Encrypted {
-		o.Value = maps.Clone(r.value) // other objects share it
+		o.Value = maps.Clone(r.Value) // other objects share it
 		delete(o.Value, "sops")       // kustomize-controller takes it out when it decrypts
 	}
 	return o
@@ -99,40 +99,6 @@ func (o *Object) entries() map[string]entry {
 
 // isKustomization says whether an object is a Flux Kustomization.
 func (o *Object) isKustomization() bool { return o.Group == kustomizeGroup && o.Kind == kindKs }
-
-// specOf decodes the spec of a Flux Kustomization as leniently as the API server does with
-// fields that it doesn't know. Durations are left out: they may hold variables that are not
-// replaced yet, and nothing here needs them. What is not of the type that its field has is left
-// out, too, and the first such field is named of those that make a difference to what is built.
-func specOf(value map[string]any) (spec kustomizev1.KustomizationSpec, wrong string) {
-	fields, _ := value["spec"].(map[string]any)
-	kept := maps.Clone(fields)
-	for _, name := range []string{"interval", "retryInterval", "timeout"} {
-		delete(kept, name)
-	}
-	decode := runtime.DefaultUnstructuredConverter.FromUnstructured
-	if decode(kept, &spec) == nil {
-		return spec, ""
-	}
-	for _, name := range keys(kept) {
-		if decode(map[string]any{name: kept[name]}, &kustomizev1.KustomizationSpec{}) == nil {
-			continue
-		}
-		delete(kept, name)
-		if wrong == "" && slices.Contains(buildFields, name) {
-			wrong = name
-		}
-	}
-	spec = kustomizev1.KustomizationSpec{}
-	_ = decode(kept, &spec) // each field does
-	return spec, wrong
-}
-
-// buildFields are those fields of a Kustomization's spec that say what is built, of what and where.
-var buildFields = []string{
-	"buildMetadata", "commonMetadata", "components", "decryption", "ignoreMissingComponents", "images", "kubeConfig", "namePrefix", "nameSuffix",
-	"patches", "path", "postBuild", "sourceRef", "targetNamespace",
-}
 
 // applyCommonMetadata adds the labels and annotations of spec.commonMetadata to an object.
 // Source: github.com/fluxcd/pkg/ssa/utils, SetCommonMetadata.

@@ -1,9 +1,9 @@
 package reconcile
 
 import (
-	"path"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -15,23 +15,18 @@ type origins struct {
 	exact     map[Identity][]*repository.Object
 	taken     map[*repository.Object]bool
 	generated []generated
-	fallback  place
+	fallback  patches.Place
 }
 
-// generated is an entry of a generator.
+// generated is an entry of a generator, and where it is.
 type generated struct {
-	kind, name string
-	place
-}
-
-type place struct {
-	file         string
-	line, column int
+	patches.Generator
+	at patches.Place
 }
 
 // originsOf indexes what the files that a build read hold. What is found nowhere else comes
 // from the fallback.
-func originsOf(repo *repository.Repository, read []string, fallback place) *origins {
+func originsOf(repo *repository.Repository, read []string, fallback patches.Place) *origins {
 	o := &origins{
 		documents: map[string][]*repository.Object{}, named: map[[2]string][]*repository.Object{}, exact: map[Identity][]*repository.Object{},
 		taken: map[*repository.Object]bool{}, fallback: fallback,
@@ -41,7 +36,7 @@ func originsOf(repo *repository.Repository, read []string, fallback place) *orig
 		if !ok {
 			continue
 		}
-		if k, isKustomize := kustomizeIn(repo, file); isKustomize {
+		if k, isKustomize := repo.KustomizeOf(file); isKustomize {
 			o.addGenerators(k)
 			continue
 		}
@@ -61,35 +56,14 @@ func originsOf(repo *repository.Repository, read []string, fallback place) *orig
 	return o
 }
 
-func kustomizeIn(repo *repository.Repository, file *repository.File) (*repository.Kustomize, bool) {
-	if !repository.IsKustomization(file.Path) {
-		return nil, false
-	}
-	if k, ok := repo.KustomizeAt(path.Dir(file.Path)); ok && k.File == file {
-		return k, true
-	}
-	for _, k := range repo.Kustomizes() {
-		if k.File == file {
-			return k, true
-		}
-	}
-	return nil, false
-}
-
 func (o *origins) addGenerators(k *repository.Kustomize) {
 	if k.Spec == nil || k.Document == nil {
 		return
 	}
-	add := func(kind, field string, i int, name string) {
-		g := generated{kind: kind, name: name, place: place{file: k.File.Path}}
-		g.line, g.column = k.Document.Position(field, i)
-		o.generated = append(o.generated, g)
-	}
-	for i, g := range k.Spec.ConfigMapGenerator {
-		add("ConfigMap", "configMapGenerator", i, g.Name)
-	}
-	for i, g := range k.Spec.SecretGenerator {
-		add("Secret", "secretGenerator", i, g.Name)
+	for _, g := range patches.Generators(k.Spec) {
+		at := patches.Place{File: k.File.Path}
+		at.Line, at.Column = k.Document.Position(g.Field, g.Index)
+		o.generated = append(o.generated, generated{g, at})
 	}
 }
 
@@ -103,12 +77,12 @@ func (o *origins) locate(object *Object) {
 	}
 	at := o.fallback
 	for _, g := range o.generated {
-		if g.kind == object.Kind && strings.Contains(object.Name, g.name) {
-			at = g.place
+		if g.Kind == object.Kind && strings.Contains(object.Name, g.Name) {
+			at = g.at
 			break
 		}
 	}
-	object.File, object.Line, object.Column = at.file, at.line, at.column
+	object.File, object.Line, object.Column = at.File, at.Line, at.Column
 }
 
 // document is the one that an object most likely comes from: of the same kind and name, or

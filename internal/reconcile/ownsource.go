@@ -76,12 +76,12 @@ func tallyOf(repo *repository.Repository, all []Root) tally {
 // claims are the sources that the Kustomizations and ArtifactGenerators below a folder name.
 func claims(repo *repository.Repository, dir string) tally {
 	all := tallyOf(repo, slices.DeleteFunc(rootsOf(candidates(repo)), func(r Root) bool {
-		return !contains(dir, r.File) || r.source.kind == "ExternalArtifact"
+		return !repository.Within(dir, r.File) || r.source.kind == "ExternalArtifact"
 	}))
 	has := func(at string) bool { return tells(repo, at) }
 	for _, o := range repo.ByKind("source.extensions.fluxcd.io", "ArtifactGenerator") {
 		sources := o.Lookup("spec", "sources")
-		if sources == nil || !contains(dir, o.File()) {
+		if sources == nil || !repository.Within(dir, o.File()) {
 			continue
 		}
 		for i := range sources.Content {
@@ -115,7 +115,11 @@ func copiedFrom(o *repository.Object, alias string) []string {
 			continue
 		}
 		for _, operation := range copies.Content {
-			at, ok := strings.CutPrefix(text(operation, "from"), "@"+alias+"/")
+			from := ""
+			if n := repository.Lookup(operation, "from"); n != nil {
+				from = n.Value
+			}
+			at, ok := strings.CutPrefix(from, "@"+alias+"/")
 			if i := strings.IndexAny(at, "*?["); i >= 0 {
 				at = path.Dir(at[:i] + "x")
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -20,7 +21,7 @@ type Reach struct {
 	Open bool
 
 	documents map[[2]string][]*repository.Object // by group and kind
-	generated []generated
+	generated []patches.Generator
 	renamed   bool
 	// releases says that there are HelmReleases, whose charts bring objects.
 	releases bool
@@ -63,7 +64,7 @@ func (r *Reach) Holds(id Identity) bool {
 		return name == id.Name || strings.Contains(name, "${") || r.renamed && strings.Contains(id.Name, name)
 	}
 	return slices.ContainsFunc(r.documents[[2]string{id.Group, id.Kind}], func(o *repository.Object) bool { return fits(o.Name) }) ||
-		id.Group == "" && slices.ContainsFunc(r.generated, func(g generated) bool { return g.kind == id.Kind && strings.Contains(id.Name, g.name) })
+		id.Group == "" && slices.ContainsFunc(r.generated, func(g patches.Generator) bool { return g.Kind == id.Kind && strings.Contains(id.Name, g.Name) })
 }
 
 // Charts says whether a chart that is reached may bring an object of an identity: those of Flux's
@@ -121,17 +122,12 @@ func (r *reacher) folder(dir string) {
 }
 
 func (r *reacher) kustomization(k *repository.Kustomize) {
-	if k.Spec == nil || usesPlugins(k.Spec) || changesIdentities(r.repo, k) {
+	if k.Spec == nil || patches.UsesPlugins(k.Spec) || patches.ChangesIdentities(r.repo, k) {
 		r.into.Open = true
 		return
 	}
 	r.into.renamed = r.into.renamed || k.Spec.NamePrefix+k.Spec.NameSuffix != "" || len(k.Spec.Replacements) > 0
-	for _, g := range k.Spec.ConfigMapGenerator {
-		r.into.generated = append(r.into.generated, generated{kind: "ConfigMap", name: g.Name})
-	}
-	for _, g := range k.Spec.SecretGenerator {
-		r.into.generated = append(r.into.generated, generated{kind: "Secret", name: g.Name})
-	}
+	r.into.generated = append(r.into.generated, patches.Generators(k.Spec)...)
 	//nolint:staticcheck // older repositories use bases
 	for _, ref := range slices.Concat(k.Spec.Resources, k.Spec.Bases, k.Spec.Components) {
 		r.reference(k.Dir, ref)

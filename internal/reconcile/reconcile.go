@@ -2,11 +2,13 @@ package reconcile
 
 import (
 	"context"
+	"maps"
 	"path"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -44,12 +46,11 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 			return nil, err
 		}
 	}
-	total := newBudget(repo)
-	own := &files{repo: repo, base: ".", budget: total, wanted: opts.Wanted}
-	mapped := map[string]*files{}
-	for _, name := range keys(opts.Sources) {
-		total.own += newBudget(opts.Sources[name]).own
-		mapped[name] = &files{repo: opts.Sources[name], base: ".", budget: total}
+	total := builds.NewBudget(append(slices.Collect(maps.Values(opts.Sources)), repo)...)
+	own := &builds.Files{Repo: repo, Base: ".", Budget: total, Wanted: opts.Wanted}
+	mapped := map[string]*builds.Files{}
+	for name, source := range opts.Sources {
+		mapped[name] = &builds.Files{Repo: source, Base: ".", Budget: total}
 	}
 	fleet := &Fleet{Clusters: make([]*Cluster, len(roots)), repo: repo, given: opts.Sources}
 	walkers := make([]*walker, len(roots))

@@ -19,6 +19,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -376,7 +377,7 @@ func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Optio
 		return nil, nil
 	}
 	r.mu.Lock()
-	of := chartKey{from.repo, from.base, at, strings.Join(o.ValuesFiles, "\n") + fmt.Sprint(o.IgnoreMissing)}
+	of := chartKey{from.Repo, from.Base, at, strings.Join(o.ValuesFiles, "\n") + fmt.Sprint(o.IgnoreMissing)}
 	one := r.loaded[of]
 	if one == nil {
 		one = &loading{}
@@ -384,20 +385,20 @@ func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Optio
 	}
 	r.mu.Unlock()
 	one.once.Do(func() {
-		file := from.repo.Named(path.Join(from.base, repository.Clean(at)))
+		file := from.Repo.Named(path.Join(from.Base, repository.Clean(at)))
 		one.err = bounds.Do(bounds.Unit{Kind: "loading", File: file}, func() (err error) {
-			one.chart, err = charts.Folder{Repo: from.repo, Base: from.base, Library: r.library}.Load(at, o)
+			one.chart, err = charts.Folder{Repo: from.Repo, Base: from.Base, Library: r.library}.Load(at, o)
 			if err == nil {
 				one.chart.Definitions() // read once
 			}
 			return err
 		})
 	})
-	if file := path.Join(from.base, repository.Clean(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.repo.Exists(file) {
+	if file := path.Join(from.Base, repository.Clean(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.Repo.Exists(file) {
 		if w.ignoresItself(key) {
 			return nil, nil
 		}
-		by := cmp.Or(from.repo.LeftOutBy(file), "source-controller")
+		by := cmp.Or(from.Repo.LeftOutBy(file), "source-controller")
 		return nil, fmt.Errorf("there is no chart at %q for Flux: %s leaves it out of the source", at, by)
 	}
 	return one.chart, one.err
@@ -426,9 +427,7 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 	for _, release := range wave {
 		of[release].listKinds()
 	}
-	schemaLock.RLock()
-	defer schemaLock.RUnlock()
-	warmUp()
+	defer builds.HoldSchema()()
 	keys := make([][sha256.Size]byte, len(wave))
 	parallel(len(wave), func(i int) {
 		if wave[i].chart != nil && wave[i].compose(r, of[wave[i]]) {
@@ -478,7 +477,7 @@ func (release *Release) render(r *releases, w *walker) {
 	one := release.rendering
 	one.once.Do(func() {
 		one.result, one.err = charts.Render(r.ctx, charts.Request{Release: release.spec, Chart: release.chart, Values: release.values,
-			Capabilities: charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}, Decode: valueOf, Unit: one.of.unit("")})
+			Capabilities: charts.Capabilities{Kubernetes: charts.DefaultKubernetes, APIVersions: w.apiVersions}, Decode: builds.ValueOf, Unit: one.of.unit("")})
 	})
 	release.Problems, release.Unchecked, release.ValuesLimit = one.result.Problems, one.result.Undecided, one.result.Limit
 	if one.err == nil {

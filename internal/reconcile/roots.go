@@ -2,12 +2,14 @@ package reconcile
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -115,7 +117,7 @@ func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 	var roots []Root
 	for _, o := range among {
 		r, ok := rootOf(o)
-		if !ok || !contains(r.Path, o.File()) || r.Path == "." && !r.isFluxSystem() {
+		if !ok || !repository.Within(r.Path, o.File()) || r.Path == "." && !r.isFluxSystem() {
 			continue
 		}
 		source := repo.Find(sourceGroup, r.source.kind, r.source.namespace, r.source.name)
@@ -154,7 +156,7 @@ func (r Root) within(repo *repository.Repository) Root {
 		}
 	}
 	if len(bases) == 1 {
-		r.Base = keys(bases)[0]
+		r.Base = slices.Sorted(maps.Keys(bases))[0]
 		r.Path = path.Join(r.Base, r.Path)
 	}
 	return r
@@ -188,7 +190,7 @@ func rootOf(o *repository.Object) (Root, bool) {
 	if err != nil || !isMap {
 		return Root{}, false
 	}
-	spec, wrong := specOf(fields)
+	spec, wrong := builds.SpecOf(fields)
 	if wrong != "" || spec.SourceRef.Name == "" {
 		return Root{}, false
 	}
@@ -208,9 +210,6 @@ func rootsOf(among []*repository.Object) []Root {
 	}
 	return all
 }
-
-// contains says whether a file is in a folder, or in one below it.
-func contains(dir, file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
 
 // folderRoots are the outermost folders with Kustomizations that no other Kustomization
 // applies.
@@ -238,7 +237,7 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 		folders[topFolder(repo, path.Dir(r.File))] = true
 	}
 	var roots []Root
-	for _, dir := range keys(folders) {
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
 		if !slices.ContainsFunc(above(dir), func(other string) bool { return folders[other] }) {
 			roots = append(roots, folderRoot(repo, dir, remotes))
 		}
@@ -274,20 +273,11 @@ func topFolder(repo *repository.Repository, dir string) string {
 			continue
 		}
 		for _, ref := range k.Spec.Resources {
-			if at, inside := repository.Join(parent, ref); inside && (at == dir || contains(at, dir+"/")) {
+			if at, inside := repository.Join(parent, ref); inside && (at == dir || repository.Within(at, dir+"/")) {
 				dir = parent
 				break
 			}
 		}
 	}
 	return dir
-}
-
-func keys[V any](m map[string]V) []string {
-	all := make([]string, 0, len(m))
-	for key := range m {
-		all = append(all, key)
-	}
-	slices.Sort(all)
-	return all
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -24,7 +25,7 @@ func (f *Fleet) Hiding() func(text string) string {
 // are.
 func (c *Cluster) know() {
 	for _, k := range c.Kustomizations {
-		for _, name := range keys(k.Variables) {
+		for _, name := range slices.Sorted(maps.Keys(k.Variables)) {
 			if v := k.Variables[name]; v.Known {
 				c.secrets = append(c.secrets, repository.Leading(name, v.Value, v.From != nil && v.From.Kind == "Secret")...)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -16,12 +17,12 @@ import (
 // sourceOf says where the files of a Kustomization are: in the validated repository, in a
 // folder that --source names, or out of reach for the reason that it returns. It returns
 // neither while the source's object is not found.
-func (w *walker) sourceOf(k *Kustomization) (*files, *Gap) {
+func (w *walker) sourceOf(k *Kustomization) (*builds.Files, *builds.Gap) {
 	ref := k.Spec.SourceRef
 	return w.resolve(sourceKey{ref.Kind, cmp.Or(ref.Namespace, k.Namespace), ref.Name})
 }
 
-func (w *walker) resolve(key sourceKey) (*files, *Gap) {
+func (w *walker) resolve(key sourceKey) (*builds.Files, *builds.Gap) {
 	if mapped, ok := w.mapped[key.namespace+"/"+key.name]; ok {
 		return mapped, nil
 	}
@@ -39,25 +40,25 @@ func (w *walker) resolve(key sourceKey) (*files, *Gap) {
 	if own := w.find(Identity{sourceGroup, root.kind, root.namespace, root.name}); own != nil && sameSource(found, own) {
 		return w.own, nil
 	}
-	return nil, &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is another repository, branch or artifact; --source %s/%s=DIR names a folder with its files",
+	return nil, &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is another repository, branch or artifact; --source %s/%s=DIR names a folder with its files",
 		key.kind, key.namespace, key.name, key.namespace, key.name)}
 }
 
 // sourceMissing is the gap of a Kustomization whose source is nowhere in Git. A misspelt one may
 // mean the repository itself.
-func (w *walker) sourceMissing(k *Kustomization) *Gap {
+func (w *walker) sourceMissing(k *Kustomization) *builds.Gap {
 	ref := k.Spec.SourceRef
 	namespace := cmp.Or(ref.Namespace, k.Namespace)
-	if dir := path.Join(w.own.base, repository.Clean(k.Spec.Path)); tells(w.own.repo, dir) {
+	if dir := path.Join(w.own.Base, repository.Clean(k.Spec.Path)); tells(w.own.Repo, dir) {
 		_, near := nearest.To(ref.Name, []string{w.cluster.Root.source.name})
-		k.meant = meant{repo: w.own.repo, dir: dir, certain: near || strings.Contains(repository.Clean(k.Spec.Path), "/")}
+		k.meant = meant{repo: w.own.Repo, dir: dir, certain: near || strings.Contains(repository.Clean(k.Spec.Path), "/")}
 	}
 	for _, g := range w.generators {
 		if ref.Kind == "ExternalArtifact" && g.makes(namespace, ref.Name) {
-			return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s, and a source of that is not among the cluster's objects", ref.Kind, namespace, ref.Name, g.object)}
+			return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s, and a source of that is not among the cluster's objects", ref.Kind, namespace, ref.Name, g.object)}
 		}
 	}
-	return &Gap{Kind: OtherSource, Message: fmt.Sprintf("%s %s/%s is not among the cluster's objects; --source %s/%s=DIR names a folder with its files",
+	return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is not among the cluster's objects; --source %s/%s=DIR names a folder with its files",
 		ref.Kind, namespace, ref.Name, namespace, ref.Name)}
 }
 

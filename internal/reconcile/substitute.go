@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/internal/builds"
 )
 
 // Variables of a Kustomization's postBuild, by name.
@@ -94,18 +96,18 @@ func variablesOf(k *Kustomization) Variables {
 // are not known, stand as ${NAME} in the result. It returns by how many bytes that may make the
 // object longer, and refuses more than most. Misnamed is what is wrong with a variable's name.
 // Source: github.com/fluxcd/pkg/kustomize v1.39, SubstituteVariables.
-func (vars Variables) substitute(r result, o *Object, always bool, most int, misnamed error) (growth int, err error) {
+func (vars Variables) substitute(r builds.Result, o *Object, always bool, most int, misnamed error) (growth int, err error) {
 	if len(vars) == 0 && !always || o.marked("labels") || o.marked("annotations") {
 		return 0, nil
 	}
 	if misnamed != nil {
 		return 0, misnamed
 	}
-	if !r.variables && r.text == nil {
+	if !r.Variables && r.Text == nil {
 		return 0, nil
 	}
-	o.Substituted = r.variables
-	if r.text == nil && !o.Encrypted {
+	o.Substituted = r.Variables
+	if r.Text == nil && !o.Encrypted {
 		p := inPlace{vars: vars, used: map[string]bool{}, most: most}
 		if value, ok := p.object(o.Value); ok {
 			o.Value = value
@@ -127,10 +129,10 @@ func (vars Variables) misnamed() error {
 }
 
 // substituteText replaces the variables in the object's YAML.
-func (vars Variables) substituteText(r result, o *Object, most int) (growth int, err error) {
-	text := r.text
+func (vars Variables) substituteText(r builds.Result, o *Object, most int) (growth int, err error) {
+	text := r.Text
 	if text == nil {
-		if text, err = yaml.Marshal(r.value); err != nil {
+		if text, err = yaml.Marshal(r.Value); err != nil {
 			return 0, err
 		}
 	}
@@ -144,7 +146,7 @@ func (vars Variables) substituteText(r result, o *Object, most int) (growth int,
 	if growth > 0 {
 		values, err := o.Kustomization.Repo.Expanded(result)
 		if err != nil {
-			return growth, limited(err)
+			return growth, builds.Limited(err)
 		}
 		if growth += int(values) * bytesOfValue; growth > most {
 			return growth, tooLargeOnceReplaced
@@ -176,7 +178,7 @@ func reread(text string) (map[string]any, error) {
 	if err := node.UnmarshalJSON(data); err != nil {
 		return nil, err
 	}
-	return valueOf(node)
+	return builds.ValueOf(node)
 }
 
 // evaluate runs the substitution.
@@ -222,23 +224,6 @@ func (vars Variables) use(used map[string]bool, o *Object) {
 	}
 }
 
-// mentionsVariable says whether any text or field name in a value has a $.
-func mentionsVariable(value any) bool {
-	switch value := value.(type) {
-	case string:
-		return strings.Contains(value, "$")
-	case map[string]any:
-		for key, item := range value {
-			if strings.Contains(key, "$") || mentionsVariable(item) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(value, mentionsVariable)
-	}
-	return false
-}
-
 // leaveOpen notes the variables in a root's objects as unknown: nothing in Git says to sync the
 // folder, so the Kustomization that does isn't there either, and its postBuild may define them.
 func (k *Kustomization) leaveOpen() {
@@ -248,7 +233,7 @@ func (k *Kustomization) leaveOpen() {
 		}
 		names := map[string]bool{}
 		namesIn(o.Value, names)
-		o.Unknown = append(o.Unknown, keys(names)...)
+		o.Unknown = append(o.Unknown, slices.Sorted(maps.Keys(names))...)
 	}
 }
 

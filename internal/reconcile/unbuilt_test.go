@@ -2,12 +2,9 @@ package reconcile
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // TestCompareLeavesOutWhatCannotBeBuilt compares a cluster with one in which a Kustomization
@@ -86,18 +83,4 @@ kind: Kustomization
 metadata: {name: %s, namespace: flux-system}
 spec: {interval: 1h, prune: true, path: %s, sourceRef: {kind: GitRepository, name: flux-system}}
 `, name, path)
-}
-
-// TestWholeIsShared: builds that fail where something was left out are made again of all files,
-// and read those once.
-func TestWholeIsShared(t *testing.T) {
-	repo, err := repository.FromFiles(maps.All(map[string][]byte{"a/kustomization.yaml": []byte("resources: [b.yaml]\n")}), repository.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &files{repo: repo, base: ".", budget: &budget{}, wanted: func(string) bool { return false }}
-	first, again := f.whole().content("a/kustomization.yaml"), f.whole().content("a/kustomization.yaml")
-	if first.err != nil || first != again {
-		t.Errorf("it is read twice: %v", first.err)
-	}
 }

@@ -12,6 +12,8 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -21,14 +23,14 @@ import (
 // were found, so that the result depends on nothing else.
 type walker struct {
 	ctx     context.Context
-	own     *files
-	mapped  map[string]*files
+	own     *builds.Files
+	mapped  map[string]*builds.Files
 	slots   chan struct{}
 	only    func(*Kustomization) bool
 	cluster *Cluster
 	index   map[Identity][]*Object
 	// artifacts that ArtifactGenerators make.
-	artifacts  map[sourceKey]*files
+	artifacts  map[sourceKey]*builds.Files
 	generators []generator
 	unbuilt    []*Kustomization // found, and not built yet
 	waiting    []*Kustomization // built, and not substituted yet
@@ -42,12 +44,12 @@ type walker struct {
 }
 
 func (w *walker) start(root Root) {
-	root.patched(w.own.repo)
+	root.patched(w.own.Repo)
 	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
 	w.index = map[Identity][]*Object{}
-	w.artifacts = map[sourceKey]*files{}
+	w.artifacts = map[sourceKey]*builds.Files{}
 	if root.Base != "." {
-		w.own = &files{repo: w.own.repo, base: root.Base, budget: w.own.budget, wanted: w.own.wanted}
+		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Wanted: w.own.Wanted}
 	}
 	first := &Kustomization{Cluster: w.cluster, Namespace: root.namespace, Name: root.name, Spec: root.spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
@@ -85,7 +87,7 @@ func (w *walker) buildFound(atLast bool) bool {
 	var later []*Kustomization
 	before := len(w.waiting)
 	for _, k := range w.unbuilt {
-		from, gap := w.own, (*Gap)(nil)
+		from, gap := w.own, (*builds.Gap)(nil)
 		if k.Parent != nil {
 			from, gap = w.sourceOf(k)
 		}
@@ -96,23 +98,23 @@ func (w *walker) buildFound(atLast bool) bool {
 		case from == nil && gap == nil && !k.Unbuilt:
 			gap = w.sourceMissing(k)
 		case gap == nil && strings.Contains(k.Spec.Path, "${"):
-			gap = &Gap{Kind: UnknownPath, Message: "spec.path holds a variable whose value is not known"}
+			gap = &builds.Gap{Kind: builds.UnknownPath, Message: "spec.path holds a variable whose value is not known"}
 		}
 		if gap == nil && from != nil {
-			k.Repo, k.Dir = from.repo, path.Join(from.base, repository.Clean(k.Spec.Path))
+			k.Repo, k.Dir = from.Repo, path.Join(from.Base, repository.Clean(k.Spec.Path))
 		}
 		if k.Skipped = w.only != nil && k.Parent != nil && from == w.own && gap == nil && !w.only(k); k.Skipped {
 			continue
 		}
 		w.waiting = append(w.waiting, k)
 		if k.Unbuilt { // refused
-			k.from, k.built = from, &built{}
+			k.from, k.built = from, &builds.Built{}
 			continue
 		}
 		if gap != nil {
 			gap.File, gap.Line, gap.Column = k.position("spec", "sourceRef")
 			k.Gaps = append(k.Gaps, *gap)
-			k.built = &built{}
+			k.built = &builds.Built{}
 			continue
 		}
 		k.from = from
@@ -136,36 +138,36 @@ func (k *Kustomization) position(path ...any) (file string, line, column int) {
 	return r.File, r.Line, r.Column
 }
 
-func (k *Kustomization) build(ctx context.Context, from *files) {
-	k.built = from.build(ctx, k.Dir, &k.Spec)
-	k.read, k.origin = k.built.files, from.naming()
-	k.Unbuilt = k.built.unbuilt
-	for _, file := range k.built.files {
-		k.Files = append(k.Files, from.origin(file))
+func (k *Kustomization) build(ctx context.Context, from *builds.Files) {
+	k.built = from.Build(ctx, k.Dir, &k.Spec)
+	k.read, k.origin = k.built.Files, from.Naming()
+	k.Unbuilt = k.built.Unbuilt
+	for _, file := range k.built.Files {
+		k.Files = append(k.Files, from.Origin(file))
 	}
 	slices.Sort(k.Files)
-	for _, gap := range k.built.gaps {
-		if gap.File = from.origin(gap.File); gap.File == "" {
+	for _, gap := range k.built.Gaps {
+		if gap.File = from.Origin(gap.File); gap.File == "" {
 			gap.File, gap.Line, gap.Column = k.position("spec", "path")
 		}
 		k.Gaps = append(k.Gaps, gap)
 	}
-	if k.built.failure == nil {
+	if k.built.Failure == nil {
 		k.Failure = nil
 		return
 	}
-	failure := *k.built.failure // the build may be shared
+	failure := *k.built.Failure // the build may be shared
 	k.Failure = &failure
 	f := k.Failure
-	switch i := slices.Index(k.Spec.Components, f.component); {
-	case i >= 0 && f.component != "":
+	switch i := slices.Index(k.Spec.Components, f.Component); {
+	case i >= 0 && f.Component != "":
 		f.File, f.Line, f.Column = k.position("spec", "components", i)
-	case f.added != nil:
-		f.File, f.Line, f.Column = k.positionOf(*f.added)
+	case f.Added != nil:
+		f.File, f.Line, f.Column = k.positionOf(*f.Added)
 	case f.File == "":
 		f.File, f.Line, f.Column = k.position("spec", "path")
 	default:
-		f.File = from.origin(f.File)
+		f.File = from.Origin(f.File)
 	}
 }
 
@@ -182,8 +184,8 @@ func (w *walker) settleNext() bool {
 	type named struct{ kind, name string }
 	builders := map[named]map[*Kustomization]bool{}
 	for _, k := range w.waiting {
-		for _, r := range k.built.results {
-			n := named{r.kind, r.name}
+		for _, r := range k.built.Results {
+			n := named{r.Kind, r.Name}
 			if builders[n] == nil {
 				builders[n] = map[*Kustomization]bool{}
 			}
@@ -294,19 +296,19 @@ func (k *Kustomization) objects() []*Object {
 	if k.Repo == nil {
 		return nil
 	}
-	var fallback place
-	fallback.file, fallback.line, fallback.column = k.position("spec", "path")
-	if err := k.from.budget.apply(len(k.built.results)); err != nil {
-		k.fail(BuildFailed, nil, err)
-		k.built.results = nil
+	var fallback patches.Place
+	fallback.File, fallback.Line, fallback.Column = k.position("spec", "path")
+	if err := k.from.Budget.Apply(len(k.built.Results)); err != nil {
+		k.fail(builds.BuildFailed, nil, err)
+		k.built.Results = nil
 		return nil
 	}
-	from := originsOf(k.Repo, k.built.files, fallback)
-	objects := make([]*Object, 0, len(k.built.results))
-	for _, r := range k.built.results {
+	from := originsOf(k.Repo, k.built.Files, fallback)
+	objects := make([]*Object, 0, len(k.built.Results))
+	for _, r := range k.built.Results {
 		o := newObject(k, r)
 		from.locate(o)
-		o.File = k.from.origin(o.File)
+		o.File = k.from.Origin(o.File)
 		objects = append(objects, o)
 	}
 	return objects
@@ -329,8 +331,8 @@ func (k *Kustomization) replaceVariables() {
 		}
 	}
 	if k.from != nil { // else there is nothing to replace them in
-		if err := k.from.budget.define(countVariables(&k.Spec, k.References)); err != nil {
-			k.fail(SubstitutionFailed, nil, err)
+		if err := k.from.Budget.Define(countVariables(&k.Spec, k.References)); err != nil {
+			k.fail(builds.SubstitutionFailed, nil, err)
 			k.Objects = nil
 			return
 		}
@@ -344,13 +346,13 @@ func (k *Kustomization) replaceVariables() {
 	var unknown []*Object
 	for i, o := range k.Objects {
 		before := o.uniqueness()
-		growth, err := k.Variables.substitute(k.built.results[i], o, always, mostGrowth-grown, misnamed)
+		growth, err := k.Variables.substitute(k.built.Results[i], o, always, mostGrowth-grown, misnamed)
 		if grown += growth; err == nil {
-			err = k.from.budget.grow(growth)
+			err = k.from.Budget.Grow(growth)
 		}
 		if err != nil {
-			k.fail(SubstitutionFailed, o, err)
-			if limit := (*limitError)(nil); errors.As(err, &limit) {
+			k.fail(builds.SubstitutionFailed, o, err)
+			if limit := (*builds.LimitError)(nil); errors.As(err, &limit) {
 				unknown = append(unknown, o)
 			}
 		}
@@ -358,7 +360,7 @@ func (k *Kustomization) replaceVariables() {
 		if after := o.uniqueness(); after != before {
 			count[before]--
 			if count[after]++; count[after] > 1 {
-				k.fail(SubstitutionFailed, o, fmt.Errorf("there is another %s once variables are replaced", o))
+				k.fail(builds.SubstitutionFailed, o, fmt.Errorf("there is another %s once variables are replaced", o))
 			}
 		}
 	}
@@ -385,12 +387,12 @@ func (w *walker) rebuilds(k *Kustomization) bool {
 	if self < 0 {
 		return false
 	}
-	spec, wrong := specOf(k.Objects[self].Value)
+	spec, wrong := builds.SpecOf(k.Objects[self].Value)
 	changed := wrong == "" && !reflect.DeepEqual(spec, k.Spec) && !w.rebuilt
 	k.Object = k.Objects[self]
 	if changed {
 		w.rebuilt = true
-		k.Spec, k.Dir = spec, path.Join(w.own.base, repository.Clean(spec.Path))
+		k.Spec, k.Dir = spec, path.Join(w.own.Base, repository.Clean(spec.Path))
 		k.Files, k.Gaps, k.Failure = nil, nil, nil
 		k.build(w.ctx, w.own)
 	}
@@ -403,18 +405,18 @@ func (k *Kustomization) refuse(field string) {
 	file, line, column := k.position("spec", field)
 	k.Unbuilt = true
 	if len(k.Object.Unknown) > 0 {
-		k.Gaps = append(k.Gaps, Gap{Kind: UnknownPath, File: file, Line: line, Column: column,
+		k.Gaps = append(k.Gaps, builds.Gap{Kind: builds.UnknownPath, File: file, Line: line, Column: column,
 			Message: fmt.Sprintf("spec.%s holds a variable whose value is not known", field)})
 		return
 	}
-	k.Failure = &Failure{Reason: Refused, File: file, Line: line, Column: column,
+	k.Failure = &builds.Failure{Reason: builds.Refused, File: file, Line: line, Column: column,
 		Message: fmt.Sprintf("the API server refuses it: spec.%s is not of the type that it must have", field)}
 }
 
-func (k *Kustomization) fail(reason Reason, o *Object, err error) {
-	var limit *limitError
+func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
+	var limit *builds.LimitError
 	if errors.As(err, &limit) {
-		g := Gap{Kind: Limit, Message: err.Error()}
+		g := builds.Gap{Kind: builds.Limit, Message: err.Error()}
 		g.File, g.Line, g.Column = k.position("spec", "path")
 		k.Gaps = append(k.Gaps, g)
 		return
@@ -422,7 +424,7 @@ func (k *Kustomization) fail(reason Reason, o *Object, err error) {
 	if k.Failure != nil {
 		return
 	}
-	k.Failure = &Failure{Reason: reason, Message: err.Error()}
+	k.Failure = &builds.Failure{Reason: reason, Message: err.Error()}
 	if o != nil {
 		k.Failure.File, k.Failure.Line, k.Failure.Column = o.Position()
 		if line, column, ok := unreadable(o); ok {
@@ -444,7 +446,7 @@ const (
 // variables in their names may make ever more of them.
 func (w *walker) endless(k *Kustomization) error {
 	if len(w.cluster.Kustomizations) >= mostKustomizations {
-		return &limitError{fmt.Errorf("%s is not followed: there are more than %d Kustomizations", k, mostKustomizations)}
+		return &builds.LimitError{Err: fmt.Errorf("%s is not followed: there are more than %d Kustomizations", k, mostKustomizations)}
 	}
 	same := 0
 	for p := k; p != nil; p = p.Parent {
@@ -453,7 +455,7 @@ func (w *walker) endless(k *Kustomization) error {
 		}
 	}
 	if same > mostRecursion {
-		return &limitError{fmt.Errorf("%s is not followed: it is the %dth of a chain from one document", k, same)}
+		return &builds.LimitError{Err: fmt.Errorf("%s is not followed: it is the %dth of a chain from one document", k, same)}
 	}
 	return nil
 }
@@ -466,11 +468,11 @@ func (w *walker) found(parent *Kustomization, o *Object) {
 	}
 	k := &Kustomization{Cluster: w.cluster, Parent: parent, Object: o, Namespace: o.Namespace, Name: o.Name}
 	if err := w.endless(k); err != nil {
-		parent.fail(BuildFailed, o, err)
+		parent.fail(builds.BuildFailed, o, err)
 		return
 	}
 	var wrong string
-	if k.Spec, wrong = specOf(o.Value); wrong != "" {
+	if k.Spec, wrong = builds.SpecOf(o.Value); wrong != "" {
 		k.refuse(wrong)
 	}
 	w.add(k)

@@ -62,6 +62,21 @@ func (r *Repository) KustomizeAt(dir string) (*Kustomize, bool) {
 	return k, ok
 }
 
+// KustomizeOf is the kustomization that a file is. A folder may have several, of which KustomizeAt returns one.
+func (r *Repository) KustomizeOf(file *File) (*Kustomize, bool) {
+	if !IsKustomization(file.Path) {
+		return nil, false
+	}
+	if k, ok := r.KustomizeAt(path.Dir(file.Path)); ok && k.File == file {
+		return k, true
+	}
+	i := slices.IndexFunc(r.kustomizes, func(k *Kustomize) bool { return k.File == file })
+	if i < 0 {
+		return nil, false
+	}
+	return r.kustomizes[i], true
+}
+
 // Use says what the kustomizations make of a file.
 func (r *Repository) Use(file string) Use {
 	if use, listed := r.uses[file]; listed {
@@ -97,6 +112,9 @@ func (r *Repository) inChart(file string) bool {
 func IsKustomization(file string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(file))
 }
+
+// Within reports whether a file or folder is in a folder, or in one below it.
+func Within(dir, at string) bool { return dir == "." || strings.HasPrefix(at, dir+"/") }
 
 // Join resolves a path in a kustomization of a folder. It says false for an
 // absolute path, a URL, and one that leads out of the repository.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -85,7 +86,7 @@ generated.yaml
 				}
 				open.lacking(k)
 				f := k.Failure
-				if f == nil || f.Reason == reconcile.PathMissing || f.Reason == reconcile.Refused || k.Spec.Suspend {
+				if f == nil || f.Reason == builds.PathMissing || f.Reason == builds.Refused || k.Spec.Suspend {
 					continue // flux-path-missing and schema-invalid tell
 				}
 				if f.Malformed && (k.Repo == p.Repo || isUnreadable(p.Repo, f.File)) {
@@ -137,7 +138,7 @@ func unbuilt(p *rule.Pass, read map[string]bool) {
 		if k.File.Excluded || repository.IsExample(k.File.Path) || p.Repo.Use(k.File.Path) == repository.Chart {
 			continue
 		}
-		for _, f := range reconcile.AbsentParts(p.Repo, k) {
+		for _, f := range builds.AbsentParts(p.Repo, k) {
 			p.ReportIn("", place{f.File, f.Line, f.Column}.in(finding.Finding{Message: f.Message}))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 )
@@ -60,17 +61,17 @@ func (i fluxInstance) namespace() string {
 
 // patches are those with targets, with what they select of what the Flux Operator installs. It puts
 // them behind its own in the kustomization that sets the namespace, which comes after all patches.
-func (i fluxInstance) patches() []reconcile.TargetedPatch {
+func (i fluxInstance) patches() []patches.Targeted {
 	text, err := yaml.Marshal(field(i.spec, "kustomize", "patches"))
 	if err != nil {
 		return nil
 	}
-	var patches []types.Patch
-	if err := yaml.Unmarshal(text, &patches); err != nil {
+	var entries []types.Patch
+	if err := yaml.Unmarshal(text, &entries); err != nil {
 		return nil // the schema tells
 	}
-	var all []reconcile.TargetedPatch
-	for n, p := range patches {
+	var all []patches.Targeted
+	for n, p := range entries {
 		if p.Target == nil {
 			continue
 		}
@@ -84,13 +85,13 @@ func (i fluxInstance) patches() []reconcile.TargetedPatch {
 }
 
 // look says what a target selects.
-func (i fluxInstance) look(target types.Selector) reconcile.TargetedPatch {
-	p := reconcile.TargetedPatch{Target: target}
+func (i fluxInstance) look(target types.Selector) patches.Targeted {
+	p := patches.Targeted{Target: target}
 	namespace, components := i.namespace(), componentsOf(i.spec, i.elsewhere)
 	ofAnyVersion := target
 	ofAnyVersion.Version = ""
-	regex, err := reconcile.NewSelectorRegex(&target)
-	loose, looseErr := reconcile.NewSelectorRegex(&ofAnyVersion)
+	regex, err := patches.NewSelectorRegex(&target)
+	loose, looseErr := patches.NewSelectorRegex(&ofAnyVersion)
 	if err != nil || looseErr != nil || unknown(target.String()) || target.Namespace != "" && namespace == "" || i.mayInstallMore(loose) {
 		p.Selects = true
 		return p
@@ -147,7 +148,7 @@ func (o installed) in(by *types.SelectorRegex) bool {
 }
 
 // wayOut says how to mend a patch that selects nothing, "" where it is as with any patch.
-func (i fluxInstance) wayOut(one reconcile.TargetedPatch) string {
+func (i fluxInstance) wayOut(one patches.Targeted) string {
 	selects := func(change func(*types.Selector)) bool {
 		target := one.Target
 		change(&target)

@@ -3,6 +3,7 @@ package flux
 import (
 	"fmt"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -19,7 +20,7 @@ func (q *questions) undecided(k *reconcile.Kustomization) {
 	for _, g := range k.Gaps {
 		at := place{g.File, g.Line, g.Column}
 		switch g.Kind {
-		case reconcile.OtherSource, reconcile.UnknownPath:
+		case builds.OtherSource, builds.UnknownPath:
 			q.add(at, fmt.Sprintf("what Kustomization %s applies", k), g.Message)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -101,7 +101,7 @@ type patchPlace struct {
 }
 
 type idlePatch struct {
-	reconcile.TargetedPatch
+	patches.Targeted
 	// where it selects from, in words.
 	where string
 	// tell reports on each of what it is a part of.
@@ -110,11 +110,11 @@ type idlePatch struct {
 	wayOut string
 }
 
-func (f *idlePatches) add(patch reconcile.TargetedPatch, where string, tell func(finding.Finding)) *idlePatch {
+func (f *idlePatches) add(patch patches.Targeted, where string, tell func(finding.Finding)) *idlePatch {
 	at := patchPlace{patch.File, patch.Line, patch.Column, patch.Index}
 	known := f.by[at]
 	if known == nil {
-		known = &idlePatch{TargetedPatch: patch, where: where}
+		known = &idlePatch{Targeted: patch, where: where}
 		f.by[at] = known
 		f.order = append(f.order, known)
 	}

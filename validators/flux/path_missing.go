@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -45,7 +46,7 @@ spec:
 		var open questions
 		each(p, func(w *world) {
 			for _, k := range w.cluster.Kustomizations {
-				if k.Failure != nil && k.Failure.Reason == reconcile.PathMissing && !k.Spec.Suspend {
+				if k.Failure != nil && k.Failure.Reason == builds.PathMissing && !k.Spec.Suspend {
 					w.pathMissing(p, &open, k)
 				}
 			}
@@ -98,7 +99,7 @@ func (w *world) elsewhere(p *rule.Pass, k *reconcile.Kustomization) string {
 // their source most likely is another one.
 func (w *world) isForeign() bool {
 	return w.guessed() && !slices.ContainsFunc(w.cluster.Kustomizations[1:], func(k *reconcile.Kustomization) bool {
-		return k.Repo != nil && (k.Failure == nil || k.Failure.Reason != reconcile.PathMissing)
+		return k.Repo != nil && (k.Failure == nil || k.Failure.Reason != builds.PathMissing)
 	})
 }
 

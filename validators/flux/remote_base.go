@@ -3,8 +3,8 @@ package flux
 import (
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -42,7 +42,7 @@ resources:
 // remoteBases reports those that the clusters build, and in a repository without a cluster,
 // such as a tenant's, all.
 func remoteBases(p *rule.Pass) {
-	message := func(g reconcile.Gap) finding.Finding {
+	message := func(g builds.Gap) finding.Finding {
 		return place{g.File, g.Line, g.Column}.in(finding.Finding{
 			Message: "a kustomization reads from the network: " + strings.TrimSuffix(g.Message, " is not fetched"),
 			Hint:    "make it a source with a Kustomization of its own, or commit a copy",
@@ -51,7 +51,7 @@ func remoteBases(p *rule.Pass) {
 	each(p, func(w *world) {
 		for _, k := range w.cluster.Kustomizations {
 			for _, g := range k.Gaps {
-				if g.Kind == reconcile.RemoteBase {
+				if g.Kind == builds.RemoteBase {
 					reportOn(p, k, message(g))
 				}
 			}
@@ -64,7 +64,7 @@ func remoteBases(p *rule.Pass) {
 		if p.Repo.Use(k.File.Path) == repository.Chart {
 			continue
 		}
-		for _, g := range reconcile.RemoteParts(p.Repo, k) {
+		for _, g := range builds.RemoteParts(p.Repo, k) {
 			p.ReportIn("", message(g))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -380,7 +381,7 @@ func (w *world) sourceless(k *reconcile.Kustomization) bool {
 // only variables fail its objects are known, but for names that variables are in.
 func mayHold(k *reconcile.Kustomization, id reconcile.Identity) bool {
 	f := k.Failure
-	if f == nil || f.Reason != reconcile.SubstitutionFailed || len(k.Gaps) > 0 {
+	if f == nil || f.Reason != builds.SubstitutionFailed || len(k.Gaps) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(k.Objects, func(o *reconcile.Object) bool {

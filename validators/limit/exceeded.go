@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -72,7 +73,7 @@ func exceeded(p *rule.Pass) {
 	for _, c := range p.Clusters() {
 		for _, k := range c.Kustomizations {
 			for _, g := range k.Gaps {
-				if g.Kind == reconcile.Limit {
+				if g.Kind == builds.Limit {
 					report(p, k, g)
 				}
 			}
@@ -94,7 +95,7 @@ func isFixed(err error) bool {
 	return errors.As(err, &limit)
 }
 
-func report(p *rule.Pass, k *reconcile.Kustomization, g reconcile.Gap) {
+func report(p *rule.Pass, k *reconcile.Kustomization, g builds.Gap) {
 	f := rule.Exceeded(finding.Finding{File: g.File, Line: g.Line, Column: g.Column}, fmt.Sprintf("Kustomization %s", k), g.Message)
 	if k.Repo == p.Repo && k.Repo != nil {
 		if file, ok := p.Repo.File(g.File); ok && file.Err != nil {
@@ -124,7 +125,7 @@ func Note(repo *repository.Repository, fleet *reconcile.Fleet) {
 	for _, c := range fleet.Clusters {
 		for _, k := range c.Kustomizations {
 			for _, g := range k.Gaps {
-				if file, ok := repo.File(g.File); g.Kind == reconcile.Limit && (!ok || file.Err == nil) {
+				if file, ok := repo.File(g.File); g.Kind == builds.Limit && (!ok || file.Err == nil) {
 					refuse("build", g.File, g.Line, fmt.Sprintf("Kustomization %s", k), g.Message)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -51,7 +52,7 @@ func reached(fleet *reconcile.Fleet) reach {
 			if k.Failure != nil || lacks {
 				files = r.failed
 			}
-			if k.Unbuilt && k.Repo != nil || k.Failure != nil && k.Failure.Reason != reconcile.PathMissing && k.Repo != nil {
+			if k.Unbuilt && k.Repo != nil || k.Failure != nil && k.Failure.Reason != builds.PathMissing && k.Repo != nil {
 				r.failedDirs = append(r.failedDirs, k.Dir)
 			}
 			r.lacking = r.lacking || lacks

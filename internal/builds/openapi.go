@@ -1,8 +1,10 @@
-package reconcile
+package builds
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -34,7 +36,7 @@ func checkSchema(text []byte) error {
 					return err
 				}
 			}
-			for _, name := range keys(node) {
+			for _, name := range slices.Sorted(maps.Keys(node)) {
 				if err := visit(node[name]); err != nil {
 					return err
 				}

@@ -1,4 +1,4 @@
-package reconcile
+package patches
 
 import (
 	"strings"
@@ -28,7 +28,7 @@ func TestCountSelectors(t *testing.T) {
 		{"a dashboard of Grafana", panel, false},
 		{"an alias of itself", "x: &t\n- *t\n- {reject: *t, name: 'a{2}'}\n", false},
 	} {
-		if err := countSelectors([]byte(c.text)); (err != nil) != c.counted {
+		if err := CountSelectors([]byte(c.text)); (err != nil) != c.counted {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

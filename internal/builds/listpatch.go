@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"bytes"
@@ -224,14 +224,14 @@ func selectorOf(target *types.Selector) (func(*member) bool, error) {
 	}
 	named := regexp.QuoteMeta(target.Name) == target.Name && target.Name != ""
 	return func(o *member) bool {
-		if named && o.name != target.Name {
+		if named && o.Name != target.Name {
 			return false
 		}
 		namespace := o.id.Namespace
 		if len(o.was) > 0 {
 			namespace = o.was[0]
 		}
-		return (head.MatchNamespace(namespace) || head.MatchNamespace(o.id.Namespace)) && head.MatchName(o.name) && head.MatchGvk(o.id.Gvk) &&
+		return (head.MatchNamespace(namespace) || head.MatchNamespace(o.id.Namespace)) && head.MatchName(o.Name) && head.MatchGvk(o.id.Gvk) &&
 			(labelled.Empty() || labelled.Matches(o.texts("labels"))) && (annotated.Empty() || annotated.Matches(o.texts("annotations")))
 	}, nil
 }
@@ -287,7 +287,7 @@ func (o *member) thaw() error {
 			return err
 		}
 	}
-	o.resource, o.value, o.document = r, nil, nil
+	o.resource, o.Value, o.document = r, nil, nil
 	return nil
 }
 

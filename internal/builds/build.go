@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"cmp"
@@ -21,37 +21,42 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// built is what kustomize makes of a Kustomization's path.
-type built struct {
-	results []result
-	files   []string
-	gaps    []Gap
-	failure *Failure
-	// unbuilt says that it fails, and that what is not given may be why.
-	unbuilt bool
+// Built is what kustomize makes of a Kustomization's path.
+type Built struct {
+	// Results are the objects, in the order of the build.
+	Results []Result
+	// Files that the build read, sorted.
+	Files []string
+	// Gaps are the parts that cannot be known offline.
+	Gaps []Gap
+	// Failure is why kustomize refuses to build, nil where it builds or where a gap may be why it doesn't.
+	Failure *Failure
+	// Unbuilt says that it fails, and that what is not given may be why.
+	Unbuilt bool
 }
 
-// result is one object of a build.
-type result struct {
-	kind, name string
-	value      map[string]any
-	// variables says that variables are to be replaced in it.
-	variables bool
-	// text is what they are replaced in where that isn't the value as YAML, else nil.
-	text []byte
+// Result is one object of a build.
+type Result struct {
+	Kind, Name string
+	Value      map[string]any
+	// Variables says that variables are to be replaced in it.
+	Variables bool
+	// Text is what they are replaced in where that isn't the value as YAML, else nil.
+	Text []byte
 }
 
-// build builds a folder as kustomize-controller does, up to the substitution of variables. What
+// Build builds a folder as kustomize-controller does, up to the substitution of variables. What
 // several Kustomizations make of it in the same way is built once.
-func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
+func (f *Files) Build(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *Built {
 	loaded, _ := f.builds.LoadOrStore(keyOf(dir, spec), &shared{})
 	s := loaded.(*shared)
 	s.once.Do(func() {
 		s.built = f.buildFolder(ctx, dir, spec)
-		if f.wanted != nil && s.built.failure != nil {
+		if f.Wanted != nil && s.built.Failure != nil {
 			// A patch may be about what was left out, and what fails shall fail for its own reason.
 			s.built = f.whole().buildFolder(ctx, dir, spec)
 		}
@@ -60,24 +65,19 @@ func (f *files) build(ctx context.Context, dir string, spec *kustomizev1.Kustomi
 }
 
 // buildFolder builds a folder.
-func (f *files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *built {
-	v := &view{files: f, ctx: ctx, seen: map[string]bool{}, patches: spec.Patches}
+func (f *Files) buildFolder(ctx context.Context, dir string, spec *kustomizev1.KustomizationSpec) *Built {
+	v := &view{Files: f, ctx: ctx, seen: map[string]bool{}, patches: spec.Patches}
 	for _, p := range spec.Patches {
-		if p.Target == nil {
-			continue
-		}
-		for _, text := range []string{p.Target.Group, p.Target.Version, p.Target.Kind, p.Target.Name, p.Target.Namespace} {
-			if err := countSelector(text); err != nil {
-				return v.finish(&built{}, dir, "", err)
-			}
+		if err := patches.CountTarget(Selector(p.Target)); err != nil {
+			return v.finish(&Built{}, dir, "", &LimitError{err})
 		}
 	}
 	if !v.IsDir(absolute(dir)) {
-		return v.given(&built{failure: pathMissing(v, dir)}, nil)
+		return v.given(&Built{Failure: pathMissing(v, dir)}, nil)
 	}
 	file, k, err := v.generate(dir, spec)
 	if err != nil {
-		return v.finish(&built{}, dir, file, err)
+		return v.finish(&Built{}, dir, file, err)
 	}
 	v.overlay, v.own = file, k
 	return v.build(dir, file, k, spec.PostBuild != nil)
@@ -109,17 +109,17 @@ func keyOf(dir string, spec *kustomizev1.KustomizationSpec) buildKey {
 // shared is a build that several may wait for.
 type shared struct {
 	once  sync.Once
-	built *built
+	built *Built
 }
 
 // build builds the kustomization k, which stands in the file of a folder.
-func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *built {
-	b := &built{gaps: slices.Concat(sanitize(v.repo, dir, file, k), omit(v.repo, dir, file, k))}
-	b.failure = missing(v.repo, v, dir, file, k)
+func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *Built {
+	b := &Built{Gaps: slices.Concat(sanitize(v.Repo, dir, file, k), omit(v.Repo, dir, file, k))}
+	b.Failure = missing(v.Repo, v, dir, file, k)
 	var err error
-	if b.failure == nil {
+	if b.Failure == nil {
 		err = bounds.Do(bounds.Unit{Kind: "build", File: v.unitFile(file), Name: dir}, func() (err error) {
-			b.results, err = run(v, dir, k, variables)
+			b.Results, err = run(v, dir, k, variables)
 			return err
 		})
 	}
@@ -127,28 +127,28 @@ func (v *view) build(dir, file string, k *types.Kustomization, variables bool) *
 }
 
 // finish adds to a build what became of it.
-func (v *view) finish(b *built, dir, file string, err error) *built {
-	if limit := (*limitError)(nil); errors.As(err, &limit) && v.limit == nil {
+func (v *view) finish(b *Built, dir, file string, err error) *Built {
+	if limit := (*LimitError)(nil); errors.As(err, &limit) && v.limit == nil {
 		v.limit = limit
 	}
 	if copied := (*jsonpatch.AccumulatedCopySizeError)(nil); errors.As(err, &copied) && v.limit == nil {
-		v.limit = &limitError{fmt.Errorf("the copy operations of a patch add more than %d MB", mostCopied>>20)}
+		v.limit = &LimitError{fmt.Errorf("the copy operations of a patch add more than %d MB", mostCopied>>20)}
 	}
-	b.files = v.filesRead()
-	b.gaps = append(b.gaps, v.gaps...)
+	b.Files = v.filesRead()
+	b.Gaps = append(b.Gaps, v.gaps...)
 	exceeded := (*bounds.Error)(nil)
 	switch {
 	case errors.As(err, &exceeded):
-		b.gaps = append(b.gaps, Gap{Kind: Exceeded, File: file, Message: exceeded.Error()})
-		b.failure = nil
+		b.Gaps = append(b.Gaps, Gap{Kind: Exceeded, File: file, Message: exceeded.Error()})
+		b.Failure = nil
 	case v.limit != nil:
-		b.gaps = append(b.gaps, Gap{Kind: Limit, File: cmp.Or(v.limited, file), Message: v.limit.Error()})
-		b.failure = nil
-	case len(b.gaps) > 0:
-		b.failure = nil // what was left out may be what is missed
-	case err != nil && b.failure == nil:
-		if b.failure = v.diagnose(dir, err); b.failure == nil {
-			b.failure = failureOf(file, err)
+		b.Gaps = append(b.Gaps, Gap{Kind: Limit, File: cmp.Or(v.limited, file), Message: v.limit.Error()})
+		b.Failure = nil
+	case len(b.Gaps) > 0:
+		b.Failure = nil // what was left out may be what is missed
+	case err != nil && b.Failure == nil:
+		if b.Failure = v.diagnose(dir, err); b.Failure == nil {
+			b.Failure = failureOf(file, err)
 		}
 	}
 	return v.given(b, err)
@@ -157,7 +157,7 @@ func (v *view) finish(b *built, dir, file string, err error) *built {
 // unitFile is the file that a build is told of by: its kustomization in the repository, "" where
 // Flux generates it.
 func (v *view) unitFile(file string) string {
-	if at := v.origin(file); v.repo.Exists(file) {
+	if at := v.Origin(file); v.Repo.Exists(file) {
 		return at
 	}
 	return ""
@@ -190,7 +190,7 @@ func missing(repo *repository.Repository, v *view, dir, file string, k *types.Ku
 			known := ok && own.File.Path == file && own.Document != nil && own.Spec != nil
 			switch {
 			case field == "components" && (!known || i >= len(own.Spec.Components)):
-				f.component = ref // the Flux Kustomization's own
+				f.Component = ref // the Flux Kustomization's own
 			case known:
 				f.Line, f.Column = own.Document.Position(field, i)
 			}
@@ -261,8 +261,8 @@ const mostCopied = 1 << 20
 
 // run makes the objects of a folder whose kustomization is the view's, k. Variables says that
 // those in the objects will be replaced.
-func run(v *view, dir string, k *types.Kustomization, variables bool) (results []result, err error) {
-	warmUp()
+func run(v *view, dir string, k *types.Kustomization, variables bool) (results []Result, err error) {
+	Warm()
 	if len(k.OpenAPI) > 0 {
 		// It brings a schema of its own.
 		schemaLock.Lock()
@@ -324,29 +324,34 @@ func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resourc
 
 // newResult takes what is needed of a resource, which itself takes much more memory. Variables
 // says that those in it will be replaced.
-func newResult(r *resource.Resource, variables bool) (one result, err error) {
-	one = result{kind: r.GetKind(), name: r.GetName()}
-	if one.name == "" || one.kind == "" || r.GetApiVersion() == "" {
+func newResult(r *resource.Resource, variables bool) (one Result, err error) {
+	one = Result{Kind: r.GetKind(), Name: r.GetName()}
+	if one.Name == "" || one.Kind == "" || r.GetApiVersion() == "" {
 		return one, errors.New("an object has no apiVersion, kind or name")
 	}
-	if one.value, err = valueOf(&r.RNode); err == nil && variables {
-		one.variables = mentionsVariable(one.value)
-		if !isExact(one.value) {
-			one.text, err = r.AsYAML()
+	if one.Value, err = ValueOf(&r.RNode); err == nil && variables {
+		one.Variables = mentionsVariable(one.Value)
+		if !isExact(one.Value) {
+			one.Text, err = r.AsYAML()
 		}
 	}
 	if err != nil {
-		return one, fmt.Errorf("%s %s: %w", one.kind, one.name, err)
+		return one, fmt.Errorf("%s %s: %w", one.Kind, one.Name, err)
 	}
 	return one, nil
 }
 
-// Warm prepares for builds, which takes longer than a small build itself: a command calls it
-// while it loads the repository.
-func Warm() { warmUp() }
+// HoldSchema keeps builds with a schema of their own from replacing kustomize's, which is a global variable,
+// until the function that it returns is called.
+func HoldSchema() (release func()) {
+	Warm()
+	schemaLock.RLock()
+	return schemaLock.RUnlock
+}
 
-// warmUp parses kustomize's schema once for all builds, and bounds what its patches may do.
-func warmUp() {
+// Warm parses kustomize's schema once for all builds, and bounds what its patches may do. That takes longer
+// than a small build: a command calls it while it loads the repository.
+func Warm() {
 	warm.Do(func() {
 		jsonpatch.AccumulatedCopySizeLimit = mostCopied
 		openapi.Schema()

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"maps"
@@ -56,14 +56,14 @@ func (o *member) label(pairs map[string]string) error {
 }
 
 // metadata are those of an object that has no resource.
-func (o *member) metadata() map[string]any { return o.value["metadata"].(map[string]any) }
+func (o *member) metadata() map[string]any { return o.Value["metadata"].(map[string]any) }
 
 // set sets a field of the metadata. Other builds share the value that the object had.
 func (o *member) set(field string, value any) {
 	metadata := maps.Clone(o.metadata())
 	metadata[field] = value
-	o.value = maps.Clone(o.value)
-	o.value["metadata"] = metadata
+	o.Value = maps.Clone(o.Value)
+	o.Value["metadata"] = metadata
 }
 
 // writes says whether a text may be added to an object as it is.
@@ -83,7 +83,7 @@ func (l *lister) namespace(all *level, name string) error {
 	given := all.objects
 	*all = level{ids: make(map[resid.ResId]bool, len(given)), objects: make([]member, 0, len(given))}
 	for _, o := range given {
-		if o.kind == "APIService" || o.kind == "CustomResourceDefinition" || o.kind == "Namespace" && o.name != name || bindings[o.kind] {
+		if o.Kind == "APIService" || o.Kind == "CustomResourceDefinition" || o.Kind == "Namespace" && o.Name != name || bindings[o.Kind] {
 			return errNotSimple // more of it than its namespace changes
 		}
 		if err := o.move(name); err != nil {
@@ -99,7 +99,7 @@ func (l *lister) namespace(all *level, name string) error {
 // move puts an object into a namespace.
 func (o *member) move(namespace string) error {
 	// kustomize keeps what it knew an object by in a list with commas.
-	if strings.Contains(o.name+o.kind+o.id.Namespace, ",") {
+	if strings.Contains(o.Name+o.Kind+o.id.Namespace, ",") {
 		return errNotSimple
 	}
 	o.was = append(o.was[:len(o.was):len(o.was)], o.id.Namespace)

@@ -1,4 +1,4 @@
-package reconcile
+package patches
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// TargetedPatch is a patch with a target, and whether it changes anything: kustomize says
+// Targeted is a patch with a target, and whether it changes anything: kustomize says
 // nothing of one whose target selects no object.
-type TargetedPatch struct {
+type Targeted struct {
 	// File, Line and Column of its target's name, else of its kind, or of the target.
 	File         string
 	Line, Column int
@@ -32,54 +32,19 @@ type TargetedPatch struct {
 	Names, Kinds, Versions []string
 }
 
-// TargetedPatches are the patches with targets of what a Kustomization is built of, those of
-// the Kustomization itself first.
-func (k *Kustomization) TargetedPatches() []TargetedPatch {
-	if k.Repo == nil {
-		return nil
-	}
-	b := &targeted{k: k, final: map[*repository.Object][]*Object{}, byDir: map[string]*selectable{}}
-	for _, o := range k.Objects {
-		if o.Source != nil {
-			b.final[o.Source] = append(b.final[o.Source], o)
-		}
-	}
-	for _, file := range k.read {
-		if f, ok := k.Repo.File(file); ok {
-			if kustomize, ok := kustomizeIn(k.Repo, f); ok {
-				b.kustomizes = append(b.kustomizes, kustomize)
-			}
-		}
-	}
-	var all []TargetedPatch
-	for i, p := range k.Spec.Patches {
-		if p.Target == nil || k.Object == nil {
-			continue
-		}
-		one := b.look(*selector(p.Target), b.whole())
-		one.Shared, one.Index = true, i
-		at := []any{"spec", "patches", i, "target"}
-		for _, field := range []string{"name", "kind", "group"} {
-			if k.Object.Text(append(slices.Clone(at), field)...) != "" {
-				at = append(at, field)
-				break
-			}
-		}
-		one.File, one.Line, one.Column = k.Object.Position(at...)
-		all = append(all, one)
-	}
-	for _, kustomize := range b.kustomizes {
-		all = append(all, b.of(kustomize)...)
-	}
-	return all
-}
+// Build is what a build was made of.
+type Build struct {
+	Repo *repository.Repository
+	// Kustomizes are the kustomizations that the build read, and Read all of its files.
+	Kustomizes []*repository.Kustomize
+	Read       []string
+	// Complete says that all objects of the build are known.
+	Complete bool
+	// Built are the objects of the build by the documents that they come from.
+	Built map[*repository.Object][]map[string]any
+	// Origin is how to name a file in messages.
+	Origin func(file string) string
 
-// targeted finds what the patches of a Kustomization's build select.
-type targeted struct {
-	k          *Kustomization
-	kustomizes []*repository.Kustomize
-	// final are the objects of the build by their documents.
-	final map[*repository.Object][]*Object
 	byDir map[string]*selectable
 	all   *selectable
 }
@@ -87,19 +52,32 @@ type targeted struct {
 // selectable is what patches select from.
 type selectable struct {
 	documents []*repository.Object
-	generated []generated
+	generated []Generator
 	// namespaces are those that kustomizations put objects into before the patches see them.
 	namespaces []string
 	// renamed says that names may have changed before; unknown that not all objects are known.
 	renamed, unknown bool
 }
 
-// of are the targeted patches of one kustomization.
-func (b *targeted) of(kustomize *repository.Kustomize) []TargetedPatch {
+// Targeted returns the patches with targets of the build's kustomizations.
+func (b *Build) Targeted() []Targeted {
+	var all []Targeted
+	for _, k := range b.Kustomizes {
+		all = append(all, b.of(k)...)
+	}
+	return all
+}
+
+// Select returns what a target selects among all objects of the build, as that of a patch of a component or of
+// the Flux Kustomization does.
+func (b *Build) Select(target types.Selector) Targeted { return b.look(target, b.whole()) }
+
+// of returns the patches with targets of one kustomization.
+func (b *Build) of(kustomize *repository.Kustomize) []Targeted {
 	if kustomize.Spec == nil || kustomize.Document == nil {
 		return nil
 	}
-	var all []TargetedPatch
+	var all []Targeted
 	add := func(field string, patches []types.Patch) {
 		for i, p := range patches {
 			if p.Target == nil {
@@ -111,7 +89,7 @@ func (b *targeted) of(kustomize *repository.Kustomize) []TargetedPatch {
 			}
 			one := b.look(*p.Target, from)
 			one.Shared, one.Index = kustomize.Component, i
-			one.File = b.k.origin(kustomize.File.Path)
+			one.File = b.Origin(kustomize.File.Path)
 			one.Line, one.Column = kustomize.Document.Position(field, i, "target", "name")
 			all = append(all, one)
 		}
@@ -123,39 +101,42 @@ func (b *targeted) of(kustomize *repository.Kustomize) []TargetedPatch {
 
 // whole is all that a build is made of, which the patches of components and of the Flux
 // Kustomization select from.
-func (b *targeted) whole() *selectable {
+func (b *Build) whole() *selectable {
 	if b.all != nil {
 		return b.all
 	}
 	s := &selectable{}
-	for _, file := range b.k.read {
-		if !b.k.Repo.Exists(file) {
+	for _, file := range b.Read {
+		if !b.Repo.Exists(file) {
 			continue // the kustomization that Flux makes of a folder without one
 		}
-		if use := b.k.Repo.Use(file); use == repository.Plain || use == repository.Resource {
-			s.addFile(b.k.Repo, file)
+		if use := b.Repo.Use(file); use == repository.Plain || use == repository.Resource {
+			s.addFile(b.Repo, file)
 		}
 	}
-	for _, kustomize := range b.kustomizes {
+	for _, kustomize := range b.Kustomizes {
 		s.pass(kustomize)
 		s.generate(kustomize)
-		s.unknown = s.unknown || changesIdentities(b.k.Repo, kustomize)
+		s.unknown = s.unknown || ChangesIdentities(b.Repo, kustomize)
 	}
-	s.unknown = s.unknown || !b.k.Complete()
+	s.unknown = s.unknown || !b.Complete
 	b.all = s
 	return s
 }
 
 // below is what a kustomization's resources and components hold, with what it generates.
-func (b *targeted) below(kustomize *repository.Kustomize) *selectable {
+func (b *Build) below(kustomize *repository.Kustomize) *selectable {
 	if s := b.byDir[kustomize.Dir]; s != nil {
 		return s
 	}
-	s := &selectable{unknown: !b.k.Complete()}
+	s := &selectable{unknown: !b.Complete}
+	if b.byDir == nil {
+		b.byDir = map[string]*selectable{}
+	}
 	b.byDir[kustomize.Dir] = s
-	w := &gatherer{repo: b.k.Repo, into: s, seen: map[string]bool{kustomize.Dir: true}}
+	w := &gatherer{repo: b.Repo, into: s, seen: map[string]bool{kustomize.Dir: true}}
 	s.generate(kustomize)
-	if changesIdentities(b.k.Repo, kustomize) || usesPlugins(kustomize.Spec) {
+	if ChangesIdentities(b.Repo, kustomize) || UsesPlugins(kustomize.Spec) {
 		s.unknown = true
 	}
 	w.references(kustomize)
@@ -190,7 +171,7 @@ func (w *gatherer) references(kustomize *repository.Kustomize) {
 			w.seen[at] = true
 			w.into.pass(inner)
 			w.into.generate(inner)
-			if w.into.unknown = w.into.unknown || changesIdentities(w.repo, inner); !w.into.unknown {
+			if w.into.unknown = w.into.unknown || ChangesIdentities(w.repo, inner); !w.into.unknown {
 				w.references(inner)
 			}
 		}
@@ -219,7 +200,7 @@ func (s *selectable) pass(k *repository.Kustomize) {
 		s.namespaces = append(s.namespaces, k.Spec.Namespace)
 	}
 	s.renamed = s.renamed || k.Spec.NamePrefix+k.Spec.NameSuffix != "" || len(k.Spec.Replacements) > 0
-	s.unknown = s.unknown || usesPlugins(k.Spec)
+	s.unknown = s.unknown || UsesPlugins(k.Spec)
 }
 
 // generate adds what a kustomization generates.
@@ -227,21 +208,16 @@ func (s *selectable) generate(k *repository.Kustomize) {
 	if k.Spec == nil {
 		return
 	}
-	for _, g := range k.Spec.ConfigMapGenerator {
-		s.generated = append(s.generated, generated{kind: "ConfigMap", name: g.Name})
-	}
-	for _, g := range k.Spec.SecretGenerator {
-		s.generated = append(s.generated, generated{kind: "Secret", name: g.Name})
-	}
+	s.generated = append(s.generated, Generators(k.Spec)...)
 }
 
-// usesPlugins says whether a kustomization makes or changes objects by configurations in files.
-func usesPlugins(k *types.Kustomization) bool {
+// UsesPlugins reports whether a kustomization makes or changes objects by configurations in files.
+func UsesPlugins(k *types.Kustomization) bool {
 	return len(k.Generators)+len(k.Transformers)+len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0
 }
 
-// changesIdentities says whether a patch of a kustomization may change what targets select by.
-func changesIdentities(repo *repository.Repository, k *repository.Kustomize) bool {
+// ChangesIdentities reports whether a patch of a kustomization may change what targets select by.
+func ChangesIdentities(repo *repository.Repository, k *repository.Kustomize) bool {
 	if k.Spec == nil {
 		return true
 	}
@@ -263,8 +239,8 @@ func changesIdentities(repo *repository.Repository, k *repository.Kustomize) boo
 }
 
 // look says what a target selects.
-func (b *targeted) look(target types.Selector, from *selectable) TargetedPatch {
-	p := TargetedPatch{Target: target}
+func (b *Build) look(target types.Selector, from *selectable) Targeted {
+	p := Targeted{Target: target}
 	regex, err := NewSelectorRegex(&target)
 	if err != nil || from.unknown || strings.Contains(target.String(), "${") {
 		p.Selects = true
@@ -275,7 +251,7 @@ func (b *targeted) look(target types.Selector, from *selectable) TargetedPatch {
 		b.weigh(&p, regex, gvk, d.Name, d.Namespace, from, d)
 	}
 	for _, g := range from.generated {
-		b.weigh(&p, regex, resid.NewGvk("", "v1", g.kind), g.name, "", from, nil)
+		b.weigh(&p, regex, resid.NewGvk("", "v1", g.Kind), g.Name, "", from, nil)
 	}
 	for _, list := range []*[]string{&p.Names, &p.Kinds, &p.Versions} {
 		slices.Sort(*list)
@@ -285,7 +261,7 @@ func (b *targeted) look(target types.Selector, from *selectable) TargetedPatch {
 }
 
 // weigh holds an object against a target; its document is nil where it is generated.
-func (b *targeted) weigh(p *TargetedPatch, regex *types.SelectorRegex, gvk resid.Gvk, name, namespace string, from *selectable, d *repository.Object) {
+func (b *Build) weigh(p *Targeted, regex *types.SelectorRegex, gvk resid.Gvk, name, namespace string, from *selectable, d *repository.Object) {
 	sameKind, sameName := regex.MatchGvk(gvk), regex.MatchName(name)
 	if p.Target.Kind != "" && gvk.Kind == p.Target.Kind {
 		p.Names = append(p.Names, name)
@@ -310,31 +286,26 @@ func (b *targeted) weigh(p *TargetedPatch, regex *types.SelectorRegex, gvk resid
 
 // labelled says whether a target's selectors of labels and annotations select an object, by what
 // its document says or by what the build makes of it.
-func (b *targeted) labelled(target types.Selector, d *repository.Object) bool {
-	if target.LabelSelector+target.AnnotationSelector == "" || len(b.final[d]) == 0 {
+func (b *Build) labelled(target types.Selector, d *repository.Object) bool {
+	if target.LabelSelector+target.AnnotationSelector == "" || len(b.Built[d]) == 0 {
 		return true
 	}
-	matches := func(text string, of func(field string) labels.Set, field string) bool {
+	matches := func(text string, object any, field string) bool {
 		s, err := labels.Parse(text)
-		return err != nil || s.Matches(of(field))
+		return err != nil || s.Matches(texts(object, field))
 	}
-	own := func(field string) labels.Set {
-		value, _ := d.Value()
-		o := Object{}
-		o.Value, _ = value.(map[string]any)
-		return o.texts("metadata", field)
+	both := func(value any) bool {
+		return matches(target.LabelSelector, value, "labels") && matches(target.AnnotationSelector, value, "annotations")
 	}
-	both := func(of func(string) labels.Set) bool {
-		return matches(target.LabelSelector, of, "labels") && matches(target.AnnotationSelector, of, "annotations")
-	}
-	return both(own) || slices.ContainsFunc(b.final[d], func(o *Object) bool {
-		return both(func(field string) labels.Set { return o.texts("metadata", field) })
-	})
+	written, _ := d.Value()
+	return both(written) || slices.ContainsFunc(b.Built[d], func(built map[string]any) bool { return both(built) })
 }
 
-// texts are the texts in a field of the object.
-func (o *Object) texts(at ...any) labels.Set {
-	fields, _ := o.Field(at...).(map[string]any)
+// texts returns the strings in a field of an object's metadata.
+func texts(object any, field string) labels.Set {
+	value, _ := object.(map[string]any)
+	metadata, _ := value["metadata"].(map[string]any)
+	fields, _ := metadata[field].(map[string]any)
 	texts := labels.Set{}
 	for name, value := range fields {
 		if text, isText := value.(string); isText {

@@ -1,15 +1,15 @@
-package reconcile
+package builds
 
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/fleetwright/fleetwright/internal/patches"
+	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
 	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/types"
@@ -31,26 +31,18 @@ type patchEntry struct {
 	failsTarget func(message string, part string) *Failure
 }
 
-// addedPart is a part of an entry of a Flux Kustomization's own patches: field names and list
-// indexes in its text, or one of its target's.
-type addedPart struct {
-	entry  int
-	part   []any
-	target string
-}
-
 // addedEntries are the patches that a Flux Kustomization adds.
 func addedEntries(patches []fluxkustomize.Patch) []patchEntry {
 	all := make([]patchEntry, len(patches))
 	for i, p := range patches {
-		fails := func(message string, part addedPart) *Failure {
-			part.entry = i
-			return &Failure{Reason: BuildFailed, Message: message, added: &part}
+		fails := func(message string, part AddedPart) *Failure {
+			part.Entry = i
+			return &Failure{Reason: BuildFailed, Message: message, Added: &part}
 		}
 		all[i] = patchEntry{
-			field: "patches", text: p.Patch, target: selector(p.Target),
-			fails:       func(message string, part ...any) *Failure { return fails(message, addedPart{part: part}) },
-			failsTarget: func(message, part string) *Failure { return fails(message, addedPart{target: part}) },
+			field: "patches", text: p.Patch, target: Selector(p.Target),
+			fails:       func(message string, part ...any) *Failure { return fails(message, AddedPart{Path: part}) },
+			failsTarget: func(message, part string) *Failure { return fails(message, AddedPart{Target: part}) },
 		}
 	}
 	return all
@@ -64,7 +56,7 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 		one := patchEntry{field: field, text: p.Patch, target: p.Target}
 		one.fails = func(message string, _ ...any) *Failure { return failureAt(k, message, at...) }
 		one.failsTarget = func(message, part string) *Failure { return failureAt(k, message, field, i, "target", part) }
-		stands := inlinePatch(written{repo: v.repo, local: k.File.Path, node: k.Document.Lookup(at...), exact: true}, nil)
+		stands := patches.Inline(patches.Text{Local: k.File.Path, Repo: v.Repo, Node: k.Document.Lookup(at...), Exact: true}, nil)
 		if p.Path != "" {
 			stands = nil
 			file, _ := repository.Join(k.Dir, p.Path)
@@ -73,8 +65,8 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 				return
 			}
 			one.text, one.file = string(data), file
-			if f, ok := v.repo.File(file); ok && len(f.Documents) == 1 {
-				stands = []patch{{local: file, node: f.Documents[0].Root()}}
+			if f, ok := v.Repo.File(file); ok && len(f.Documents) == 1 {
+				stands = []patches.Patch{{Text: patches.Text{Local: file, Node: f.Documents[0].Root()}}}
 			}
 		}
 		if len(stands) == 1 {
@@ -83,8 +75,8 @@ func (v *diagnosis) entries(k *repository.Kustomize) []patchEntry {
 				if len(part) == 0 {
 					return whole(message)
 				}
-				f := &Failure{Reason: BuildFailed, File: stands[0].local, Message: message}
-				f.Line, f.Column = repository.Position(stands[0].node, part...)
+				f := &Failure{Reason: BuildFailed, File: stands[0].Local, Message: message}
+				f.Line, f.Column = repository.Position(stands[0].Node, part...)
 				return f
 			}
 		}
@@ -160,8 +152,8 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 // another group or version, the one to mend is the one that no release has.
 func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 	for _, file := range v.filesRead() {
-		f, ok := v.repo.File(file)
-		if !ok || file == e.file || v.repo.Use(file) == repository.Patch {
+		f, ok := v.Repo.File(file)
+		if !ok || file == e.file || v.Repo.Use(file) == repository.Patch {
 			continue
 		}
 		for _, d := range f.Documents {
@@ -195,7 +187,7 @@ func (v *diagnosis) selects(e patchEntry) *Failure {
 		{"group", t.Group}, {"version", t.Version}, {"kind", t.Kind}, {"name", t.Name}, {"namespace", t.Namespace},
 	} {
 		// As kustomize anchors them: sigs.k8s.io/kustomize/api/types.NewSelectorRegex.
-		if countSelector(one.text) != nil {
+		if patches.CountSelector(one.text) != nil {
 			continue // it is not evaluated, which is told
 		}
 		if _, err := regexp.Compile("^(?:" + one.text + ")$"); err != nil {

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func (v *diagnosis) path(dir string) *Failure {
 	if f := v.twiceIn(dir); f != nil {
 		return f
 	}
-	names, _ := v.repo.ReadDir(dir)
+	names, _ := v.Repo.ReadDir(dir)
 	for _, name := range names {
 		at := path.Join(dir, name)
 		var f *Failure
@@ -65,7 +65,7 @@ func (v *diagnosis) path(dir string) *Failure {
 
 // folder looks at a kustomization.
 func (v *diagnosis) folder(dir string) *Failure {
-	k, ok := v.repo.KustomizeAt(dir)
+	k, ok := v.Repo.KustomizeAt(dir)
 	if !ok || v.seen[dir] {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (v *diagnosis) reference(k *repository.Kustomize, field string, i int, ref 
 	if !inside || isRemote(ref) && !v.Exists(absolute(at)) {
 		return nil
 	}
-	switch other, ok := v.repo.KustomizeAt(at); {
+	switch other, ok := v.Repo.KustomizeAt(at); {
 	case !v.Exists(absolute(at)):
 		return failureAt(k, fmt.Sprintf("%s: %q doesn't exist", field, ref), field, i)
 	case !v.IsDir(absolute(at)):
@@ -161,7 +161,7 @@ func (v *diagnosis) reference(k *repository.Kustomize, field string, i int, ref 
 
 // malformed finds what in a file is no YAML, or no object: a key given twice.
 func (v *diagnosis) malformed(file string) *Failure {
-	f, ok := v.repo.File(file)
+	f, ok := v.Repo.File(file)
 	if !ok {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 					if keyed && credential.HideLiteral(key, file, field == "secretGenerator") {
 						f.Message = fmt.Sprintf("%s: %q names a file that doesn't exist; values stand under literals", field, key)
 					}
-					if at := path.Join(k.Dir, ref); v.repo.Exists(at) {
+					if at := path.Join(k.Dir, ref); v.Repo.Exists(at) {
 						f.LeftOut = at
 						f.Message = fmt.Sprintf("%s: Flux doesn't see %q: source-controller leaves it out", field, ref)
 					}

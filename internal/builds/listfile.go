@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 
 // file adds the objects of a file.
 func (l *lister) file(to *level, file string) error {
-	if known, ok := l.view.repo.File(file); ok {
+	if known, ok := l.view.Repo.File(file); ok {
 		if objects, ok := l.plain(known); ok {
 			return to.add(objects...)
 		}
@@ -32,10 +32,10 @@ func (l *lister) file(to *level, file string) error {
 			return errNotSimple
 		}
 		o := member{id: effective(r.CurId())}
-		o.kind, o.name = r.GetKind(), r.GetName()
+		o.Kind, o.Name = r.GetKind(), r.GetName()
 		if l.changing {
 			o.resource = r
-		} else if o.result, o.failed = l.finished(r); errors.Is(o.failed, errNotSimple) {
+		} else if o.Result, o.failed = l.finished(r); errors.Is(o.failed, errNotSimple) {
 			return errNotSimple
 		}
 		if err := to.add(o); err != nil {
@@ -97,8 +97,8 @@ func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 	}
 	source := d.Objects[0]
 	o.document = d
-	o.kind, o.name, o.value = source.Kind, source.Name, value.(map[string]any)
-	o.variables = variables && mentionsVariable(value)
+	o.Kind, o.Name, o.Value = source.Kind, source.Name, value.(map[string]any)
+	o.Variables = variables && mentionsVariable(value)
 	group, version := resid.ParseGroupVersion(source.APIVersion)
 	o.id = effective(resid.NewResIdWithNamespace(resid.NewGvk(group, version, source.Kind), source.Name, source.Namespace))
 	return o, true

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"path"
@@ -12,13 +12,13 @@ import (
 // prune takes the resources out of a kustomization of a folder that nobody asks for, and says
 // whether there were any. Where nobody asks for any, the first stays: kustomize refuses an empty
 // kustomization.
-func (f *files) prune(dir string, k *types.Kustomization) bool {
-	if f.wanted == nil {
+func (f *Files) prune(dir string, k *types.Kustomization) bool {
+	if f.Wanted == nil {
 		return false
 	}
 	kept := slices.DeleteFunc(slices.Clone(k.Resources), func(ref string) bool {
 		at, ok := repository.Join(dir, ref)
-		return ok && path.Clean(at) != dir && !f.wanted(at)
+		return ok && path.Clean(at) != dir && !f.Wanted(at)
 	})
 	if len(kept) == 0 && len(k.Resources) > 0 {
 		kept = k.Resources[:1]
@@ -29,7 +29,7 @@ func (f *files) prune(dir string, k *types.Kustomization) bool {
 }
 
 // whole are the files with nothing taken out, which all builds that need them share.
-func (f *files) whole() *files {
-	f.unpruned.Do(func() { f.all = &files{repo: f.repo, base: f.base, real: f.real, budget: f.budget} })
+func (f *Files) whole() *Files {
+	f.unpruned.Do(func() { f.all = &Files{Repo: f.Repo, Base: f.Base, Real: f.Real, Budget: f.Budget} })
 	return f.all
 }

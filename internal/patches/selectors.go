@@ -1,4 +1,4 @@
-package reconcile
+package patches
 
 import (
 	"bytes"
@@ -26,9 +26,9 @@ var (
 // longText is the length of a file that may hold a large regular expression without a repetition.
 const longText = 16 << 10
 
-// countSelectors returns an error where a file of kustomize's selects objects by a regular expression that
+// CountSelectors returns an error where a file of kustomize's selects objects by a regular expression that
 // is too large to be compared with each object. What is no YAML is left to kustomize to refuse.
-func countSelectors(data []byte) error {
+func CountSelectors(data []byte) error {
 	if !mayHoldLarge(data) {
 		return nil
 	}
@@ -113,7 +113,7 @@ func countSelected(n *yaml.Node, depth int) error {
 		case key == "<<":
 			err = countSelected(value, depth-1)
 		case value.Kind == yaml.ScalarNode && slices.Contains(selectorFields, key):
-			err = countSelector(value.Value)
+			err = CountSelector(value.Value)
 		}
 		if err != nil {
 			return err
@@ -126,21 +126,22 @@ func countSelected(n *yaml.Node, depth int) error {
 // Source: types.NewSelectorRegex of kustomize's api.
 var selectorFields = []string{"group", "version", "kind", "name", "namespace"}
 
-// countSelector counts a field of a selector, as kustomize anchors it.
-func countSelector(text string) error {
+// CountSelector returns an error where a field of a selector, as kustomize anchors it, is too large a regular
+// expression.
+func CountSelector(text string) error {
 	if err := count.Short("^(?:" + text + ")$"); err != nil {
-		return &limitError{fmt.Errorf("what a patch or replacement selects is not evaluated: %w", err)}
+		return fmt.Errorf("what a patch or replacement selects is not evaluated: %w", err)
 	}
 	return nil
 }
 
-// countTarget counts the fields of a selector.
-func countTarget(t *types.Selector) error {
+// CountTarget returns an error where a field of a selector is too large a regular expression.
+func CountTarget(t *types.Selector) error {
 	if t == nil {
 		return nil
 	}
 	for _, text := range []string{t.Group, t.Version, t.Kind, t.Name, t.Namespace} {
-		if err := countSelector(text); err != nil {
+		if err := CountSelector(text); err != nil {
 			return err
 		}
 	}
@@ -150,7 +151,7 @@ func countTarget(t *types.Selector) error {
 // NewSelectorRegex is kustomize's, for a selector of a repository: it fails where a regular expression is
 // too large.
 func NewSelectorRegex(target *types.Selector) (*types.SelectorRegex, error) {
-	if err := countTarget(target); err != nil {
+	if err := CountTarget(target); err != nil {
 		return nil, err
 	}
 	return types.NewSelectorRegex(target)

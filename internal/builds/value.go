@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"math"
@@ -11,9 +11,9 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// valueOf is what kustomize-controller reads of an object: its JSON, of which the numbers are
+// ValueOf is what kustomize-controller reads of an object: its JSON, of which the numbers are
 // int64 and float64.
-func valueOf(r *kyaml.RNode) (map[string]any, error) {
+func ValueOf(r *kyaml.RNode) (map[string]any, error) {
 	if isPlain(r.YNode()) {
 		fields, err := r.Map()
 		if err != nil {
@@ -138,4 +138,21 @@ func jsonValue(value any) (any, bool) {
 		return value, true
 	}
 	return nil, false // a large number, or a time
+}
+
+// mentionsVariable says whether any text or field name in a value has a $.
+func mentionsVariable(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, "$")
+	case map[string]any:
+		for key, item := range value {
+			if strings.Contains(key, "$") || mentionsVariable(item) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, mentionsVariable)
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"cmp"
@@ -35,8 +35,8 @@ type lister struct {
 
 // member is an object of a list.
 type member struct {
-	// result is known from the beginning, but for an object that has a resource.
-	result
+	// Result is known from the beginning, but for an object that has a resource.
+	Result
 	// failed says why no result can be made of the object.
 	failed error
 	// id is what it must not share with another one.
@@ -61,7 +61,7 @@ var errNotSimple = errors.New("not only a list")
 // list makes the objects of a kustomization that lists resources, one after the other, and says
 // false where it does more than a lister does. Variables says that those in the objects will be
 // replaced. The error is a limit's where it says false, otherwise kustomize's.
-func (v *view) list(dir string, k *types.Kustomization, variables bool) (results []result, simple bool, err error) {
+func (v *view) list(dir string, k *types.Kustomization, variables bool) (results []Result, simple bool, err error) {
 	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), variables: variables}
 	if _, single := l.kustomization(dir); !single || !onlyLists(k) {
 		return nil, false, nil
@@ -70,7 +70,7 @@ func (v *view) list(dir string, k *types.Kustomization, variables bool) (results
 	if err == nil {
 		results, err = l.results(all)
 	}
-	var limit *limitError
+	var limit *LimitError
 	switch {
 	case errors.As(err, &limit):
 		return nil, false, err
@@ -83,20 +83,20 @@ func (v *view) list(dir string, k *types.Kustomization, variables bool) (results
 }
 
 // results are those of all objects. The error is about the first one that no result can be made of.
-func (l *lister) results(all level) (results []result, failed error) {
+func (l *lister) results(all level) (results []Result, failed error) {
 	moved := map[string]bool{}
 	for _, o := range all.objects {
-		moved[o.kind] = moved[o.kind] || len(o.was) > 0
+		moved[o.Kind] = moved[o.Kind] || len(o.was) > 0
 	}
 	for _, o := range all.objects {
 		if o.resource != nil {
-			o.result, o.failed = l.finished(o.resource)
+			o.Result, o.failed = l.finished(o.resource)
 		}
-		if errors.Is(o.failed, errNotSimple) || moved[serviceAccount] && bindings[o.kind] {
+		if errors.Is(o.failed, errNotSimple) || moved[serviceAccount] && bindings[o.Kind] {
 			return nil, errNotSimple
 		}
 		failed = cmp.Or(failed, o.failed)
-		results = append(results, o.result)
+		results = append(results, o.Result)
 	}
 	if failed != nil {
 		return nil, failed
@@ -105,13 +105,13 @@ func (l *lister) results(all level) (results []result, failed error) {
 }
 
 // finished is the result of a resource, after what kustomize does last.
-func (l *lister) finished(r *resource.Resource) (result, error) {
+func (l *lister) finished(r *resource.Resource) (Result, error) {
 	if !keepsReferences(r.GetKind(), r.YNode()) {
-		return result{}, errNotSimple
+		return Result{}, errNotSimple
 	}
 	r.RemoveBuildAnnotations() // which writes all annotations anew
 	if r.SetOrigin(nil) != nil || r.ClearTransformations() != nil {
-		return result{}, errNotSimple
+		return Result{}, errNotSimple
 	}
 	return newResult(r, l.variables)
 }
@@ -144,7 +144,7 @@ func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
 		return all, errNotSimple
 	}
 	for _, visited := range l.stack {
-		if dir == visited || contains(dir, visited) {
+		if dir == visited || repository.Within(dir, visited) {
 			return all, errNotSimple // a circle
 		}
 	}
@@ -196,7 +196,7 @@ func (l *lister) base(to *level, dir string) error {
 		return errNotSimple
 	}
 	below, err := l.folder(dir, k)
-	if limit := (*limitError)(nil); err != nil && !errors.As(err, &limit) {
+	if limit := (*LimitError)(nil); err != nil && !errors.As(err, &limit) {
 		return errNotSimple // kustomize says where, too
 	}
 	if err != nil {
@@ -210,7 +210,7 @@ func (l *lister) base(to *level, dir string) error {
 }
 
 // listing is the kustomization in a file where it only lists, else nil.
-func (f *files) listing(file string, text []byte) *types.Kustomization {
+func (f *Files) listing(file string, text []byte) *types.Kustomization {
 	if known, ok := f.listings.Load(file); ok {
 		return known.(*types.Kustomization)
 	}

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"fmt"
@@ -184,9 +184,9 @@ func (o *omitter) generator(kind string, g *types.GeneratorArgs) {
 }
 
 // hide takes the objects out of a build that what is not given may change.
-func (b *built) hide() {
+func (b *Built) hide() {
 	var hides []hidden
-	for _, g := range b.gaps {
+	for _, g := range b.Gaps {
 		if g.hides.some {
 			hides = append(hides, g.hides)
 		}
@@ -194,9 +194,9 @@ func (b *built) hide() {
 	if len(hides) == 0 {
 		return
 	}
-	b.results = slices.DeleteFunc(b.results, func(r result) bool {
-		return holdsUnknown(r.value) || slices.ContainsFunc(hides, func(h hidden) bool {
-			return (h.kind == "" || h.kind == r.kind) && strings.Contains(r.name, h.name)
+	b.Results = slices.DeleteFunc(b.Results, func(r Result) bool {
+		return holdsUnknown(r.Value) || slices.ContainsFunc(hides, func(h hidden) bool {
+			return (h.kind == "" || h.kind == r.Kind) && strings.Contains(r.Name, h.name)
 		})
 	})
 }
@@ -220,18 +220,18 @@ func holdsUnknown(value any) bool {
 
 // given returns a build of a ResourceList with a gap in place of a failure where what is not given
 // may be why it fails: then Flux may build it. Err is kustomize's error, nil where it was not asked.
-func (v *view) given(b *built, err error) *built {
-	if !v.repo.Partial() {
+func (v *view) given(b *Built, err error) *Built {
+	if !v.Repo.Partial() {
 		return b
 	}
-	missed := slices.ContainsFunc(b.gaps, func(g Gap) bool { return g.Kind == NotGiven })
+	missed := slices.ContainsFunc(b.Gaps, func(g Gap) bool { return g.Kind == NotGiven })
 	switch {
 	case missed:
-		b.failure, b.unbuilt = nil, err != nil
-	case b.failure != nil && (v.manifest != nil || err == nil || v.missed):
-		b.gaps = append(b.gaps, Gap{Kind: NotGiven, File: b.failure.File,
-			Message: "a ResourceList has only files with objects: " + b.failure.Message})
-		b.failure, b.unbuilt = nil, true
+		b.Failure, b.Unbuilt = nil, err != nil
+	case b.Failure != nil && (v.manifest != nil || err == nil || v.missed):
+		b.Gaps = append(b.Gaps, Gap{Kind: NotGiven, File: b.Failure.File,
+			Message: "a ResourceList has only files with objects: " + b.Failure.Message})
+		b.Failure, b.Unbuilt = nil, true
 	}
 	b.hide()
 	return b

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"errors"
@@ -22,48 +22,51 @@ const (
 	mostArtifactBytes = 64 << 20
 )
 
-// budget is shared by all builds.
-type budget struct {
+// Budget is what all builds of a run may take together.
+type Budget struct {
 	own                                       int // objects of the repository
 	objects, growth, variables, files, copied atomic.Int64
 }
 
-func newBudget(repo *repository.Repository) *budget {
-	b := &budget{}
-	for range repo.Objects() {
-		b.own++
+// NewBudget returns the budget of builds of some repositories.
+func NewBudget(repos ...*repository.Repository) *Budget {
+	b := &Budget{}
+	for _, repo := range repos {
+		for range repo.Objects() {
+			b.own++
+		}
 	}
 	return b
 }
 
-// copy charges what is copied into artifacts.
-func (b *budget) copy(files, bytes int) error {
+// Copy charges what is copied into artifacts.
+func (b *Budget) Copy(files, bytes int) error {
 	if b.files.Add(int64(files)) > mostArtifactFiles || b.copied.Add(int64(bytes)) > mostArtifactBytes {
-		return &limitError{errors.New("the artifacts of all generators are too large")}
+		return &LimitError{errors.New("the artifacts of all generators are too large")}
 	}
 	return nil
 }
 
-// apply charges the objects of a Kustomization.
-func (b *budget) apply(objects int) error {
+// Apply charges the objects of a Kustomization.
+func (b *Budget) Apply(objects int) error {
 	if most := mostTotalObjects + mostCopies*b.own; b.objects.Add(int64(objects)) > int64(most) {
-		return &limitError{fmt.Errorf("the Kustomizations of all clusters apply more than %d objects", most)}
+		return &LimitError{fmt.Errorf("the Kustomizations of all clusters apply more than %d objects", most)}
 	}
 	return nil
 }
 
-// define charges the variables of a Kustomization.
-func (b *budget) define(variables int) error {
+// Define charges the variables of a Kustomization.
+func (b *Budget) Define(variables int) error {
 	if b.variables.Add(int64(variables)) > mostVariables {
-		return &limitError{fmt.Errorf("the Kustomizations of all clusters are given more than %d variables", mostVariables)}
+		return &LimitError{fmt.Errorf("the Kustomizations of all clusters are given more than %d variables", mostVariables)}
 	}
 	return nil
 }
 
-// grow charges what substitution adds.
-func (b *budget) grow(bytes int) error {
+// Grow charges what substitution adds.
+func (b *Budget) Grow(bytes int) error {
 	if b.growth.Add(int64(bytes)) > mostTotalGrowth {
-		return &limitError{fmt.Errorf("substitution makes the objects larger by more than %d MB", mostTotalGrowth>>20)}
+		return &LimitError{fmt.Errorf("substitution makes the objects larger by more than %d MB", mostTotalGrowth>>20)}
 	}
 	return nil
 }

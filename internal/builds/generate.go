@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ func (v *view) generate(dir string, spec *kustomizev1.KustomizationSpec) (file s
 // path of the one to be made, and nil.
 func (v *view) kustomizationOf(dir string) (string, []byte, error) {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		if file := path.Join(dir, name); v.repo.Visible(file) {
+		if file := path.Join(dir, name); v.Repo.Visible(file) {
 			data, err := v.ReadFile(absolute(file))
 			return file, data, err
 		}
@@ -63,7 +63,7 @@ func (v *view) kustomizationOf(dir string) (string, []byte, error) {
 
 func (v *view) hasKustomization(dir string) bool {
 	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool {
-		return v.repo.Visible(path.Join(dir, name))
+		return v.Repo.Visible(path.Join(dir, name))
 	})
 }
 
@@ -79,10 +79,10 @@ func (v *view) add(dir string, k *types.Kustomization, spec *kustomizev1.Kustomi
 		k.NameSuffix = spec.NameSuffix
 	}
 	for _, p := range spec.Patches {
-		if err := v.repo.Check(p.Patch); err != nil {
-			return limited(err)
+		if err := v.Repo.Check(p.Patch); err != nil {
+			return Limited(err)
 		}
-		k.Patches = append(k.Patches, types.Patch{Patch: p.Patch, Target: selector(p.Target)})
+		k.Patches = append(k.Patches, types.Patch{Patch: p.Patch, Target: Selector(p.Target)})
 	}
 	for _, component := range spec.Components {
 		if !isLocalPath(component) {
@@ -121,7 +121,8 @@ func addImage(k *types.Kustomization, image fluxkustomize.Image) {
 	}
 }
 
-func selector(s *fluxkustomize.Selector) *types.Selector {
+// Selector is a selector of Flux's as one of kustomize's.
+func Selector(s *fluxkustomize.Selector) *types.Selector {
 	if s == nil {
 		return nil
 	}
@@ -172,7 +173,7 @@ func (v *view) manifests(dir string) ([]string, error) {
 
 // scan adds what is in a folder at or below the base.
 func (m *manifests) scan(v *view, base, at string) error {
-	names, _ := v.repo.ReadDir(at)
+	names, _ := v.Repo.ReadDir(at)
 	for _, name := range names {
 		file := path.Join(at, name)
 		ref := "." + strings.TrimPrefix(absolute(file), absolute(base))

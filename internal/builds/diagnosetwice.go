@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 	first := map[resid.ResId]found{}
 	for i, ref := range k.Spec.Resources {
 		at, _ := repository.Join(k.Dir, ref)
-		f, ok := v.repo.File(at)
+		f, ok := v.Repo.File(at)
 		if !ok {
 			continue
 		}
@@ -91,8 +91,8 @@ func (v *diagnosis) twiceIn(dir string) *Failure {
 		return nil
 	}
 	first := map[resid.ResId]*repository.Object{}
-	for _, f := range v.repo.Files() {
-		if !contains(dir, f.Path) || v.repo.Use(f.Path) != repository.Plain || f.Excluded {
+	for _, f := range v.Repo.Files() {
+		if !repository.Within(dir, f.Path) || v.Repo.Use(f.Path) != repository.Plain || f.Excluded {
 			continue
 		}
 		for o := range held(f) {
@@ -114,8 +114,8 @@ func (v *diagnosis) twiceRead() *Failure {
 	}
 	var found []*repository.Object
 	for _, file := range v.filesRead() {
-		f, ok := v.repo.File(file)
-		if !ok || v.repo.Use(file) < repository.Plain || repository.IsKustomization(file) {
+		f, ok := v.Repo.File(file)
+		if !ok || v.Repo.Use(file) < repository.Plain || repository.IsKustomization(file) {
 			continue
 		}
 		for o := range held(f) {

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"maps"
@@ -198,7 +198,6 @@ func TestListsPatched(t *testing.T) {
 
 // FuzzPatches does the same with any patch.
 func FuzzPatches(f *testing.F) {
-	forbidFetching(f)
 	for i, p := range patchesOfAllKinds {
 		f.Add(p.patch, p.target, i)
 	}

@@ -1,4 +1,4 @@
-package reconcile
+package builds
 
 import (
 	"bytes"
@@ -6,20 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
-	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -34,41 +33,42 @@ const (
 	mostReadBytes = 64 << 20
 )
 
-// files are a repository's, as kustomize sees them. They are read once and shared by all
+// Files are those of a source, as kustomize sees them. They are read once and shared by all
 // builds.
-type files struct {
-	repo *repository.Repository
-	// base is the folder that the source holds, "." for all of the repository.
-	base string
-	// wanted says of a file or folder whether what it holds is asked for; nil asks for all.
-	wanted func(at string) bool
-	// real are the paths in the validated repository of files that were copied from there.
-	real map[string]string
+type Files struct {
+	Repo *repository.Repository
+	// Base is the folder that the source holds, "." for all of the repository.
+	Base string
+	// Wanted says of a file or folder whether what it holds is asked for; nil asks for all.
+	Wanted func(at string) bool
+	// Real are the paths in the validated repository of files that were copied from there.
+	Real map[string]string
+	// Budget is that of all builds.
+	Budget *Budget
+
 	read sync.Map // path → *content
-	// lists of manifests in folders: path → *manifests; builds that were made: buildKey →
-	// *shared. The budget is that of all files.
+	// lists of manifests in folders: path → *manifests; builds that were made: buildKey → *shared.
 	lists  sync.Map
 	builds sync.Map
 	// what lists hold: files by plainKey → *plainFile, and kustomizations by path → *types.Kustomization.
 	plain    sync.Map
 	listings sync.Map
-	budget   *budget
 	// all are the files with nothing taken out, made when they are first needed.
 	unpruned sync.Once
-	all      *files
+	all      *Files
 }
 
-// origin is the path to tell of a file: of the one that it was copied from.
-func (f *files) origin(file string) string { return f.repo.Named(cmp.Or(f.real[file], file)) }
+// Origin is the path to name a file by in messages: that of the one that it was copied from.
+func (f *Files) Origin(file string) string { return f.Repo.Named(cmp.Or(f.Real[file], file)) }
 
-// naming is origin without the files.
-func (f *files) naming() func(file string) string {
-	names := &files{repo: f.repo, real: f.real}
-	return names.origin
+// Naming is Origin without the content of the files.
+func (f *Files) Naming() func(file string) string {
+	names := &Files{Repo: f.Repo, Real: f.Real}
+	return names.Origin
 }
 
 // inside says whether a path is within what the source holds.
-func (f *files) inside(rel string) bool { return rel == f.base || contains(f.base, rel) }
+func (f *Files) inside(rel string) bool { return rel == f.Base || repository.Within(f.Base, rel) }
 
 // content is a file as it is given to kustomize.
 type content struct {
@@ -78,32 +78,32 @@ type content struct {
 	gaps []Gap
 }
 
-func (f *files) content(file string) *content {
+func (f *Files) content(file string) *content {
 	loaded, _ := f.read.LoadOrStore(file, &content{})
 	c := loaded.(*content)
 	c.once.Do(func() { f.load(file, c) })
 	return c
 }
 
-func (f *files) load(file string, c *content) {
-	if known, ok := f.repo.File(file); ok && known.Err != nil && known.Err.Reason != repository.NotYAML {
-		c.err = limited(known.Err)
+func (f *Files) load(file string, c *content) {
+	if known, ok := f.Repo.File(file); ok && known.Err != nil && known.Err.Reason != repository.NotYAML {
+		c.err = Limited(known.Err)
 		return
 	}
-	if c.data, c.err = f.repo.ReadFile(file); c.err != nil {
+	if c.data, c.err = f.Repo.ReadFile(file); c.err != nil {
 		if unread := (*repository.Error)(nil); errors.As(c.err, &unread) && unread.Reason == repository.TooLarge {
-			c.err = limited(c.err)
+			c.err = Limited(c.err)
 		}
 		return
 	}
-	if _, checked := f.repo.File(file); !checked && bytes.IndexByte(c.data, '&') >= 0 && bytes.IndexByte(c.data, '*') >= 0 {
+	if _, checked := f.Repo.File(file); !checked && bytes.IndexByte(c.data, '&') >= 0 && bytes.IndexByte(c.data, '*') >= 0 {
 		// kustomize reads files of any name as YAML.
-		if err := f.repo.Check(string(c.data)); err != nil {
-			c.err = limited(err)
+		if err := f.Repo.Check(string(c.data)); err != nil {
+			c.err = Limited(err)
 		}
 	}
-	if err := countSelectors(c.data); err != nil {
-		c.err = err
+	if err := patches.CountSelectors(c.data); err != nil {
+		c.err = &LimitError{err}
 		return
 	}
 	if !repository.IsKustomization(file) {
@@ -114,32 +114,34 @@ func (f *files) load(file string, c *content) {
 		return // kustomize says why
 	}
 	for _, text := range inline(&k) {
-		if err := f.repo.Check(text); err != nil {
-			c.err = limited(err)
+		if err := f.Repo.Check(text); err != nil {
+			c.err = Limited(err)
 			return
 		}
 	}
 	dir := path.Dir(file)
-	c.gaps = slices.Concat(sanitize(f.repo, dir, file, &k), omit(f.repo, dir, file, &k))
+	c.gaps = slices.Concat(sanitize(f.Repo, dir, file, &k), omit(f.Repo, dir, file, &k))
 	if pruned := f.prune(dir, &k); pruned || len(c.gaps) > 0 {
 		c.data, c.err = yaml.Marshal(k)
 	}
 }
 
-// limitError is a limit of Fleetwright's, not of Flux's.
-type limitError struct{ error }
+// LimitError is a limit of Fleetwright's, not of Flux's.
+type LimitError struct{ Err error }
 
-// limited makes a limit of what the repository says of a file or text; a gap tells the place.
-func limited(err error) error {
+func (e *LimitError) Error() string { return e.Err.Error() }
+
+// Limited makes a limit of what the repository says of a file or text; a gap tells the place.
+func Limited(err error) error {
 	if known := (*repository.Error)(nil); errors.As(err, &known) {
 		err = errors.New(known.Message)
 	}
-	return &limitError{err}
+	return &LimitError{err}
 }
 
 // view is what one build sees: the files, with a kustomization of its own.
 type view struct {
-	*files
+	*Files
 	ctx context.Context
 	// overlay is the path of the kustomization that Flux writes, and own what it writes.
 	overlay string
@@ -174,8 +176,6 @@ func relative(name string) (string, bool) {
 // absolute is the reverse of relative.
 func absolute(name string) string { return path.Join(mount, name) }
 
-func notExist(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
-
 // ReadFile reads a file. It fails when the build has read too much, or its time is over.
 func (v *view) ReadFile(name string) ([]byte, error) {
 	rel, ok := relative(name)
@@ -206,13 +206,13 @@ func (v *view) note(rel string, size int, c *content) error {
 	err := c.err
 	switch {
 	case v.ctx.Err() != nil:
-		err = &limitError{v.ctx.Err()}
+		err = &LimitError{v.ctx.Err()}
 	case v.count > mostReads:
-		err = &limitError{fmt.Errorf("the build reads files more than %d times", mostReads)}
+		err = &LimitError{fmt.Errorf("the build reads files more than %d times", mostReads)}
 	case v.bytes > mostReadBytes:
-		err = &limitError{fmt.Errorf("the build reads more than %d MB", mostReadBytes>>20)}
+		err = &LimitError{fmt.Errorf("the build reads more than %d MB", mostReadBytes>>20)}
 	}
-	var limit *limitError
+	var limit *LimitError
 	if errors.As(err, &limit) && v.limit == nil {
 		v.limit = limit
 		if c.err != nil {
@@ -235,7 +235,7 @@ func (v *view) filesRead() []string {
 }
 
 func (v *view) isFile(rel string) bool {
-	return rel == v.overlay || v.inside(rel) && v.repo.Visible(rel)
+	return rel == v.overlay || v.inside(rel) && v.Repo.Visible(rel)
 }
 
 // IsDir says whether there is a folder at a path.
@@ -244,7 +244,7 @@ func (v *view) IsDir(name string) bool {
 	if !ok || !v.inside(rel) {
 		return false
 	}
-	_, ok = v.repo.ReadDir(rel)
+	_, ok = v.Repo.ReadDir(rel)
 	return ok
 }
 
@@ -275,7 +275,7 @@ func (v *view) ReadDir(name string) ([]string, error) {
 	if !ok {
 		return nil, notExist("open", name)
 	}
-	names, ok := v.repo.ReadDir(rel)
+	names, ok := v.Repo.ReadDir(rel)
 	if !ok {
 		return nil, notExist("open", name)
 	}
@@ -316,24 +316,6 @@ func (v *view) walk(name string, visit filepath.WalkFunc) error {
 		}
 	}
 	return nil
-}
-
-// info is what a walk tells of a file.
-type info struct {
-	name string
-	dir  bool
-}
-
-func (i info) Name() string     { return i.name }
-func (info) Size() int64        { return 0 }
-func (info) ModTime() time.Time { return time.Time{} }
-func (i info) IsDir() bool      { return i.dir }
-func (info) Sys() any           { return nil }
-func (i info) Mode() fs.FileMode {
-	if i.dir {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
 }
 
 var errReadOnly = fmt.Errorf("a validated repository is not written to: %w", os.ErrPermission)

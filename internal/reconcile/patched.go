@@ -1,0 +1,191 @@
+package reconcile
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/patches"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// patched are patches that are found once.
+type patched struct {
+	sync.Once
+	list []patches.Patch
+}
+
+// patches are those of the kustomizations that a build read, and of the Kustomization itself,
+// the one that is applied last first. They are looked for when something asks for the position
+// of what a patch has set.
+func (k *Kustomization) patches() []patches.Patch {
+	k.allPatches.Do(func() {
+		if k.Repo != nil {
+			own := k.ownPatches()
+			slices.Reverse(own)
+			k.allPatches.list = slices.Concat(own, k.readPatches())
+		}
+	})
+	return k.allPatches.list
+}
+
+// readPatches are those of the kustomizations that a build read, the one that is applied last
+// first.
+func (k *Kustomization) readPatches() []patches.Patch {
+	k.builtPatches.Do(func() {
+		var all []patches.Patch
+		for _, kustomize := range k.kustomizes() {
+			all = append(all, patches.Of(k.Repo, kustomize, k.origin)...)
+		}
+		slices.Reverse(all)
+		k.builtPatches.list = all
+	})
+	return k.builtPatches.list
+}
+
+// kustomizes are the kustomizations that a build read.
+func (k *Kustomization) kustomizes() []*repository.Kustomize {
+	var all []*repository.Kustomize
+	for _, file := range k.read {
+		if f, ok := k.Repo.File(file); ok {
+			if kustomize, ok := k.Repo.KustomizeOf(f); ok {
+				all = append(all, kustomize)
+			}
+		}
+	}
+	return all
+}
+
+// Patched says whether a line of a file is one of a patch that is for the object, and maybe for
+// others too.
+func (o *Object) Patched(file string, line int) bool {
+	return o.Kustomization != nil && slices.ContainsFunc(o.Kustomization.patches(), func(p patches.Patch) bool { return p.Covers(file, line) })
+}
+
+// PatchPosition returns the file, line and column of a patch's part that changes what is at a
+// path of the object or below it, whatever it sets there; ok is false where no patch does.
+func (o *Object) PatchPosition(field ...any) (file string, line, column int, ok bool) {
+	if o.Kustomization == nil {
+		return "", 0, 0, false
+	}
+	for _, p := range o.Kustomization.patches() {
+		if at, ok := p.Touches(o.named(), field); ok {
+			found := p.Place(at, false)
+			return found.File, found.Line, found.Column, true
+		}
+	}
+	return "", 0, 0, false
+}
+
+// named is what patches select the object by.
+func (o *Object) named() patches.Named { return patches.Named{Kind: o.Kind, Name: o.Name} }
+
+// patchOf returns where a patch has set what is at a path of the object, and whether one has:
+// the document that the object was built from has nothing there, or another value.
+func (o *Object) patchOf(field []any, key bool) (patches.Place, bool) {
+	value := o.Field(field...)
+	if o.Kustomization == nil || value == nil || len(field) == 0 {
+		return patches.Place{}, false
+	}
+	if o.Source != nil {
+		if n := o.Source.Lookup(field...); n != nil && patches.Same(n, value) {
+			return patches.Place{}, false
+		}
+	}
+	for _, p := range o.Kustomization.patches() {
+		if at, ok := p.Sets(o.named(), field, value); ok {
+			return p.Place(at, key), true
+		}
+	}
+	return patches.Place{}, false
+}
+
+// ownPatches are those of the Flux Kustomization itself.
+func (k *Kustomization) ownPatches() []patches.Patch {
+	var all []patches.Patch
+	for i, p := range k.Spec.Patches {
+		if text, ok := k.ownPatch(i); ok {
+			all = append(all, patches.Inline(text, builds.Selector(p.Target))...)
+		}
+	}
+	return all
+}
+
+// ownPatch is the text of an entry of spec.patches where it is written: in the Kustomization's
+// document, or in the patch that brought it.
+func (k *Kustomization) ownPatch(i int) (patches.Text, bool) {
+	if k.Object == nil || k.Object.Source == nil {
+		return patches.Text{}, false
+	}
+	value, field := k.Spec.Patches[i].Patch, []any{"spec", "patches", i, "patch"}
+	by := k.Object.Kustomization
+	if n := k.Object.Source.Lookup(field...); n != nil && patches.Same(n, value) {
+		text := patches.Text{File: k.Object.File, Local: k.Object.Source.File(), Node: n, Exact: true}
+		if by != nil {
+			text.Repo = by.Repo
+		}
+		return text, true
+	}
+	if by == nil || by.Repo == nil {
+		return patches.Text{}, false
+	}
+	brought := by.readPatches()
+	if by != k { // a root may apply itself
+		brought = by.patches()
+	}
+	for _, p := range brought {
+		if at, ok := p.Sets(k.Object.named(), field, value); ok {
+			return p.At(at), true
+		}
+	}
+	return patches.Text{}, false
+}
+
+// positionOf is that of a part of the Flux Kustomization's own patches.
+func (k *Kustomization) positionOf(part builds.AddedPart) (file string, line, column int) {
+	if part.Target != "" {
+		return k.position("spec", "patches", part.Entry, "target", part.Target)
+	}
+	text, ok := k.ownPatch(part.Entry)
+	if !ok {
+		return k.position("spec", "patches", part.Entry)
+	}
+	if documents := patches.Inline(text, nil); len(part.Path) > 0 && len(documents) == 1 {
+		at := documents[0].Place(part.Path, false)
+		return at.File, at.Line, at.Column
+	}
+	return text.File, text.Node.Line, text.Node.Column
+}
+
+// TargetedPatches are the patches with targets of what a Kustomization is built of, those of
+// the Kustomization itself first.
+func (k *Kustomization) TargetedPatches() []patches.Targeted {
+	if k.Repo == nil {
+		return nil
+	}
+	b := &patches.Build{Repo: k.Repo, Kustomizes: k.kustomizes(), Read: k.read, Complete: k.Complete(), Origin: k.origin,
+		Built: map[*repository.Object][]map[string]any{}}
+	for _, o := range k.Objects {
+		if o.Source != nil {
+			b.Built[o.Source] = append(b.Built[o.Source], o.Value)
+		}
+	}
+	var all []patches.Targeted
+	for i, p := range k.Spec.Patches {
+		if p.Target == nil || k.Object == nil {
+			continue
+		}
+		one := b.Select(*builds.Selector(p.Target))
+		one.Shared, one.Index = true, i
+		at := []any{"spec", "patches", i, "target"}
+		for _, field := range []string{"name", "kind", "group"} {
+			if k.Object.Text(append(slices.Clone(at), field)...) != "" {
+				at = append(at, field)
+				break
+			}
+		}
+		one.File, one.Line, one.Column = k.Object.Position(at...)
+		all = append(all, one)
+	}
+	return append(all, b.Targeted()...)
+}
