@@ -32,7 +32,7 @@ func List(w io.Writer) error {
 // Index is the page that leads to the rules' pages in docs/rules.
 func Index() string {
 	var b strings.Builder
-	b.WriteString("# Rules\n\n`fleetwright explain RULE` prints the same pages; `fleetwright explain` lists the rules.\n")
+	b.WriteString("# Rules\n\n`fleetwright explain RULE` prints a rule with its whole examples; `fleetwright explain` lists the rules.\n")
 	domain := ""
 	for _, r := range All() {
 		if d, _, _ := strings.Cut(r.ID, "-"); d != domain {
@@ -44,12 +44,15 @@ func Index() string {
 	return b.String()
 }
 
-// Explain writes what a rule is about: why it matters, bad and good examples,
-// and how to mend it.
+// Explain writes why a rule matters, its bad and good examples, and how to fix what it finds.
 func Explain(w io.Writer, r rule.Rule) error {
+	all, err := Examples(r)
+	if err != nil {
+		return fmt.Errorf("reading the examples: %w", err)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s): %s\n\n%s%s\n", r.ID, r.Severity, r.Title, profileOf(r, "%s\n\n"), r.Why)
-	for _, group := range exampleGroups(r) {
+	for _, group := range []exampleGroup{{"Bad", all.Bad}, {"Unresolved", all.Unresolved}, {"Good", all.Good}} {
 		for _, e := range group.examples {
 			for _, part := range partsOf(group.title, e) {
 				fmt.Fprintf(&b, "\n%s:\n\n", part.title)
@@ -60,24 +63,8 @@ func Explain(w io.Writer, r rule.Rule) error {
 		}
 	}
 	fmt.Fprintf(&b, "\nFix:\n\n%s\n", r.Fix)
-	_, err := io.WriteString(w, b.String())
+	_, err = io.WriteString(w, b.String())
 	return err
-}
-
-// Markdown is a rule's page in docs/rules.
-func Markdown(r rule.Rule) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s%s. Severity: %s.%s\n\n## Why\n\n%s\n", r.ID,
-		strings.ToUpper(r.Title[:1]), r.Title[1:], r.Severity, profileOf(r, " %s"), r.Why)
-	for _, group := range exampleGroups(r) {
-		for _, e := range group.examples {
-			for _, part := range partsOf(group.title+" example", e) {
-				fmt.Fprintf(&b, "\n## %s\n\n```\n%s```\n", part.title, part.files)
-			}
-		}
-	}
-	fmt.Fprintf(&b, "\n## Fix\n\n%s\n", r.Fix)
-	return b.String()
 }
 
 // profileOf says in a format how a rule is switched on that is off; "" for one
@@ -123,8 +110,4 @@ func partsOf(title string, e rule.Example) []part {
 type exampleGroup struct {
 	title    string
 	examples []rule.Example
-}
-
-func exampleGroups(r rule.Rule) []exampleGroup {
-	return []exampleGroup{{"Bad", r.Bad}, {"Unresolved", r.Unresolved}, {"Good", r.Good}}
 }

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"os"
-	"path/filepath"
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -53,36 +55,36 @@ func TestExamples(t *testing.T) {
 		if r.Profile != "" {
 			rules = append(rules, r)
 		}
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, rules) })
+		examples, err := Examples(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(r.ID, func(t *testing.T) {
+			t.Parallel()
+			ruletest.Examples(t, r, examples, rules)
+		})
 	}
 }
 
-func TestPagesAreCurrent(t *testing.T) {
-	dir := filepath.Join("..", "docs", "rules")
-	want := map[string]string{filepath.Join(dir, "README.md"): Index()}
-	for _, r := range All() {
-		want[filepath.Join(dir, r.ID+".md")] = Markdown(r)
-	}
-	for name, page := range want {
-		if *update {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := os.ReadFile(name); err != nil || string(got) != page {
-			t.Errorf("%s is not what the rules say; run go test ./validators -update", name)
-		}
-	}
-	pages, err := filepath.Glob(filepath.Join(dir, "*.md"))
+// Every file of examples is of a rule, or other files extend it.
+func TestExamplesAreUsed(t *testing.T) {
+	var comments strings.Builder
+	files, err := fs.Glob(examples, "*/examples/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range pages {
-		if want[p] == "" {
-			t.Errorf("%s is the page of no rule", p)
+	for _, f := range files {
+		data, err := fs.ReadFile(examples, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comments.Write(txtar.Parse(data).Comment)
+	}
+	extended := strings.Fields(comments.String())
+	for _, f := range files {
+		name := strings.TrimSuffix(path.Base(f), ".txtar")
+		if _, ok := Find(name); !ok && !slices.Contains(extended, name) {
+			t.Errorf("%s is of no rule, and no example extends it", f)
 		}
 	}
 }

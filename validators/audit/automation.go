@@ -3,51 +3,11 @@ package audit
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
-
-// automation is an example's image automation.
-const automation = `-- cluster/automation.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata:
-  name: automation
-  namespace: flux-system
-spec:
-  interval: 5m
-  url: ssh://git@git.example.com/platform/fleet.git
-  ref:
-    branch: main
-  secretRef:
-    name: automation
----
-apiVersion: image.toolkit.fluxcd.io/v1
-kind: ImageUpdateAutomation
-metadata:
-  name: automation
-  namespace: flux-system
-spec:
-  interval: 30m
-  sourceRef:
-    kind: GitRepository
-    name: automation
-  git:
-    checkout:
-      ref:
-        branch: main
-    commit:
-      author:
-        email: flux@example.com
-    push:
-      branch: image-updates
-  update:
-    path: ./apps
-    strategy: Setters
-`
 
 // AutomationBranch is the rule audit-automation-branch.
 var AutomationBranch = rule.Rule{
@@ -57,9 +17,7 @@ var AutomationBranch = rule.Rule{
 	Profile:  Profile,
 	Why: `ImageUpdateAutomation commits a new tag straight to the branch that the cluster follows: what is pushed to the
 registry is deployed with no review and no check between, and the branch cannot be protected.`,
-	Fix:  `Push to a branch of its own (spec.git.push.branch), and open a pull request from it.`,
-	Bad:  []rule.Example{{Files: strings.Replace(automation, "branch: image-updates", "branch: main # <-- here", 1)}},
-	Good: []rule.Example{{Files: automation}},
+	Fix: `Push to a branch of its own (spec.git.push.branch), and open a pull request from it.`,
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		for _, o := range objects {
@@ -108,8 +66,6 @@ from, the key that reads the repository may write it too, on each cluster that h
 cluster changes what all of them run.`,
 	Fix: `Give the automation a GitRepository of its own, with a Secret whose key may write, and let the key of the sync
 only read.`,
-	Bad:  []rule.Example{{Files: strings.Replace(automation, "    kind: GitRepository\n    name: automation\n", "    kind: GitRepository\n    name: automation # <-- here\n", 1) + applied("automation")}},
-	Good: []rule.Example{{Files: automation + applied("flux-system")}},
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		for _, o := range objects {
@@ -131,28 +87,4 @@ only read.`,
 			}
 		}
 	},
-}
-
-// applied is an example's Kustomization of a source.
-func applied(source string) string {
-	return `---
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 5m
-  path: ./apps
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: ` + source + `
--- apps/config.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: config
-  namespace: apps
-`
 }

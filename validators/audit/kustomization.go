@@ -10,29 +10,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// kustomization is an example's Flux Kustomization, with more of its spec.
-func kustomization(more string) string {
-	return `-- cluster/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./apps
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-` + more + `-- apps/config.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: config
-  namespace: apps
-`
-}
-
 // RetryInterval is the rule audit-retry-interval.
 var RetryInterval = rule.Rule{
 	ID:       "audit-retry-interval",
@@ -44,11 +21,6 @@ interval of an hour a webhook that wasn't up yet costs an hour, and what depends
 
 Reported where the interval is longer than ten minutes.`,
 	Fix: `Set spec.retryInterval: 2m.`,
-	Bad: []rule.Example{{Files: strings.Replace(kustomization("  prune: true\n"), "interval: 1h", "interval: 1h # <-- here", 1)}},
-	Good: []rule.Example{
-		{Files: kustomization("  prune: true\n  retryInterval: 2m\n")},
-		{Files: strings.Replace(kustomization("  prune: true\n"), "interval: 1h", "interval: 5m", 1)},
-	},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			interval := duration(o, "spec", "interval")
@@ -72,9 +44,7 @@ mends it waits behind.
 
 Reported where wait or health checks are set and the interval is longer than ten minutes. A HelmRelease's timeout
 defaults to five minutes.`,
-	Fix:  `Set spec.timeout to what the rollout takes at most, such as 5m.`,
-	Bad:  []rule.Example{{Files: strings.Replace(kustomization("  prune: true\n  retryInterval: 2m\n  wait: true\n"), "interval: 1h", "interval: 1h # <-- here", 1)}},
-	Good: []rule.Example{{Files: kustomization("  prune: true\n  retryInterval: 2m\n  wait: true\n  timeout: 5m\n")}},
+	Fix: `Set spec.timeout to what the rollout takes at most, such as 5m.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			wait, _ := o.Field("spec", "wait").(bool)
@@ -97,8 +67,6 @@ var Prune = rule.Rule{
 there: it runs on, unpatched, and a cluster that is built anew lacks it.`,
 	Fix: `Set spec.prune: true. An object that must survive carries the annotation
 kustomize.toolkit.fluxcd.io/prune: disabled.`,
-	Bad:  []rule.Example{{Files: kustomization("  retryInterval: 2m\n  prune: false # <-- here\n")}},
-	Good: []rule.Example{{Files: kustomization("  retryInterval: 2m\n  prune: true\n")}},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if isKustomization(o) && !slices.Contains([]any{true}, o.Field("spec", "prune")) && !strings.Contains(o.Text("spec", "prune"), "${") {
@@ -137,39 +105,12 @@ Prometheus that speaks of Flux's metrics counts as an Alert.`,
           name: "*"
         - kind: HelmRelease
           name: "*"`,
-	Bad:  []rule.Example{{Files: fluxInstance("    size: medium\n", " # <-- here")}},
-	Good: []rule.Example{{Files: fluxInstance("    size: medium\n", "") + onCall}},
 	Run: func(p *rule.Pass) {
 		for _, c := range p.Clusters() {
 			alertMissing(p, c)
 		}
 	},
 }
-
-const onCall = `-- clusters/production/alerts.yaml --
-apiVersion: notification.toolkit.fluxcd.io/v1beta3
-kind: Provider
-metadata:
-  name: on-call
-  namespace: flux-system
-spec:
-  type: slack
-  secretRef:
-    name: on-call
----
-apiVersion: notification.toolkit.fluxcd.io/v1beta3
-kind: Alert
-metadata:
-  name: on-call
-  namespace: flux-system
-spec:
-  providerRef:
-    name: on-call
-  eventSeverity: error
-  eventSources:
-    - kind: Kustomization
-      name: "*"
-`
 
 func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 	heard := slices.ContainsFunc(c.Objects(), func(o *reconcile.Object) bool {

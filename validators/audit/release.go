@@ -10,30 +10,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-// release is an example's HelmRelease with more of its spec.
-func release(more string) string {
-	return `-- apps/podinfo.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  chartRef:
-    kind: OCIRepository
-    name: podinfo
-` + more
-}
-
-const retrying = `  install:
-    strategy:
-      name: RetryOnFailure
-  upgrade:
-    strategy:
-      name: RetryOnFailure
-`
-
 // ReleaseRetry is the rule audit-release-retry.
 var ReleaseRetry = rule.Rule{
 	ID:       "audit-release-retry",
@@ -55,8 +31,6 @@ uninstall.`,
 
 A patch in the Kustomization that applies the releases sets it for all of them. Source: InstallStrategy and
 UpgradeStrategy of helm-controller's API.`,
-	Bad:  []rule.Example{{Files: release("  install: # <-- here\n    crds: CreateReplace\n  upgrade:\n    strategy:\n      name: RetryOnFailure\n")}},
-	Good: []rule.Example{{Files: release(retrying)}},
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		retries := map[*reconcile.Cluster]bool{}
@@ -112,8 +86,6 @@ what differs (enabled) or says so (warn). It is off by default.
 Asked of clusters of production, as their paths name them; of all where no path names a stage.`,
 	Fix: `Set spec.driftDetection.mode: enabled, and list under ignore what others write on purpose, such as
 /spec/replicas under an autoscaler.`,
-	Bad:  []rule.Example{{Files: strings.Replace(release(retrying), "spec:\n", "spec: # <-- here\n", 1)}},
-	Good: []rule.Example{{Files: release(retrying + "  driftDetection:\n    mode: enabled\n")}},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			mode := o.Text("spec", "driftDetection", "mode")
@@ -134,13 +106,6 @@ var CreateNamespace = rule.Rule{
 	Why: `A namespace that install.createNamespace makes is in nobody's hands: it has no labels (pod security, tenant),
 nobody updates it, and it is not deleted with the release.`,
 	Fix: `Write the Namespace in Git, in the Kustomization that applies the HelmRelease, and leave createNamespace out.`,
-	Bad: []rule.Example{{Files: release(`  targetNamespace: web
-  install:
-    createNamespace: true # <-- here
-    strategy:
-      name: RetryOnFailure
-`)}},
-	Good: []rule.Example{{Files: release(retrying)}},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if create, _ := o.Field("spec", "install", "createNamespace").(bool); create && isRelease(o) {
@@ -159,9 +124,7 @@ var DefaultNamespace = rule.Rule{
 	Profile:  Profile,
 	Why: `The namespace default is everybody's: it cannot be deleted, what ends up there by a forgotten -n sits beside
 it, and roles, quotas and network policies for it hold for things that don't belong together.`,
-	Fix:  `Give the workload a namespace of its own.`,
-	Bad:  []rule.Example{{Files: strings.Replace(release(retrying), "namespace: apps", "namespace: default # <-- here", 1)}},
-	Good: []rule.Example{{Files: release(retrying)}},
+	Fix: `Give the workload a namespace of its own.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			path := []any{"metadata", "namespace"}

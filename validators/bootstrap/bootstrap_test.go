@@ -16,12 +16,6 @@ func all() []rule.Rule {
 		bootstrap.TemplatePath, bootstrap.ValuesFrom, bootstrap.IntendedStale, bootstrap.FluxDrift, bootstrap.Refused}
 }
 
-func TestExamples(t *testing.T) {
-	for _, r := range all() {
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all()) })
-	}
-}
-
 const repo = `-- bootstrap/eu/helmfile.yaml --
 releases:
   - name: app

@@ -1,8 +1,6 @@
 package bootstrap
 
 import (
-	"strings"
-
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -20,9 +18,5 @@ Only the chart's name counts. The same chart from another registry, mirror or pr
 	Fix: `Name the same chart in both, or let the helmfile read it from the source in Git:
 
     chart: '{{ readFile "../kubernetes/apps/a/app/ocirepository.yaml" | fromYaml | get "spec.url" }}'`,
-	Bad: []rule.Example{{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"),
-		"charts/cilium", "charts/cilium-enterprise # <-- here", 1) + cilium("replicas: 1")}},
-	Good: []rule.Example{{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"),
-		"oci://quay.io/cilium/charts/cilium", "oci://mirror.example.com/cilium", 1) + cilium("replicas: 1")}},
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleChartDrift) },
 }

@@ -2,7 +2,6 @@ package bootstrap
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -22,15 +21,6 @@ differ, Flux replaces itself as soon as it runs, with another version, other com
 Of manifests that are not in the repository the version counts, of a FluxInstance its whole spec, with the defaults of the
 operator. A range in Git that the bootstrap's version is in is unresolved.`,
 	Fix: `Bump both, or install the FluxInstance that is in Git, so that it stands there once.`,
-	Bad: []rule.Example{
-		{Files: fluxInstalled("v2.9.4 # <-- here") + fluxRuns("2.9.5")},
-		{Files: fluxRuns("2.9.5") + strings.NewReplacer("clusters/eu/flux.yaml", "bootstrap/flux.yaml",
-			"url: https://example.com/fleet.git", "url: https://example.com/other.git # <-- here").Replace(fluxRuns("2.9.5"))},
-	},
-	Good: []rule.Example{
-		{Files: fluxInstalled("v2.9.5") + fluxRuns("2.9.5")},
-		{Files: fluxInstalled("v2.9.4") + fluxRuns("2.9.x")},
-	},
 	Run: func(p *rule.Pass) {
 		c := comparison.Of(p)
 		if c.err != nil || c.report == nil {
@@ -62,33 +52,4 @@ func fluxFinding(in *sources, f bootstrap.FluxReport, d bootstrap.Difference) fi
 	out.Message = fmt.Sprintf("%s: %s is %s in the bootstrap and %s in Git (%s)", f.Installs, d.Field, d.Bootstrap.Text(),
 		d.Git.Text(), at(d.Git, f.Git))
 	return out
-}
-
-// fluxInstalled is a bootstrap that applies Flux's manifests of a version.
-func fluxInstalled(version string) string {
-	return `-- bootstrap/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - github.com/fluxcd/flux2/manifests/install?ref=` + version + "\n"
-}
-
-// fluxRuns is a cluster whose FluxInstance has a version.
-func fluxRuns(version string) string {
-	return `-- clusters/eu/flux.yaml --
-apiVersion: fluxcd.controlplane.io/v1
-kind: FluxInstance
-metadata:
-  name: flux
-  namespace: flux-system
-spec:
-  distribution:
-    version: "` + version + `"
-    registry: ghcr.io/fluxcd
-  sync:
-    kind: GitRepository
-    url: https://example.com/fleet.git
-    ref: refs/heads/main
-    path: clusters/eu
-`
 }

@@ -1,8 +1,6 @@
 package bootstrap
 
 import (
-	"strings"
-
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -22,8 +20,5 @@ spec.targetNamespace is set without a releaseName. The namespace is spec.targetN
 HelmRelease is applied to; the storage namespace is spec.storageNamespace, or the HelmRelease's.`,
 	Fix: `Use the same name and namespace in both. With spec.targetNamespace, set spec.releaseName and
 spec.storageNamespace too.`,
-	Bad: []rule.Example{{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"),
-		"namespace: kube-system", "namespace: cilium # <-- here", 1) + cilium("replicas: 1")}},
-	Good: []rule.Example{{Files: helmfile("1.18.6", "replicas: 1") + cilium("replicas: 1")}},
-	Run:  func(p *rule.Pass) { drifts(p, bootstrap.RuleIdentityDrift) },
+	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleIdentityDrift) },
 }

@@ -1,8 +1,6 @@
 package bootstrap
 
 import (
-	"strings"
-
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -16,9 +14,7 @@ var IntendedStale = rule.Rule{
 	Why: `The annotation fleetwright.dev/bootstrap-intended of a HelmRelease declares which fields its bootstrap may have
 otherwise, each with a reason: "FIELD: reason; FIELD: reason". One that is left when both sides agree again hides the
 next drift of that field, which nobody has looked at.`,
-	Fix:  `Remove the entry from the annotation.`,
-	Bad:  []rule.Example{{Files: helmfile("1.18.6", "replicas: 1") + declaring(cilium("replicas: 1"), " # <-- here")}},
-	Good: []rule.Example{{Files: helmfile("1.18.6", "replicas: 2") + declaring(cilium("replicas: 1"), "")}},
+	Fix: `Remove the entry from the annotation.`,
 	Run: func(p *rule.Pass) {
 		c := comparison.Of(p)
 		if c.err != nil || c.report == nil {
@@ -34,11 +30,4 @@ next drift of that field, which nobody has looked at.`,
 				Message: d.Message, Hint: "remove it from the annotation " + bootstrap.IntendedAnnotation})
 		}
 	},
-}
-
-// declaring lets a HelmRelease declare that its bootstrap has other replicas.
-func declaring(helmRelease, end string) string {
-	return strings.Replace(helmRelease, "  namespace: kube-system\n", `  namespace: kube-system
-  annotations:
-    `+bootstrap.IntendedAnnotation+`: "values.replicas: two nodes come first"`+end+"\n", 1)
 }

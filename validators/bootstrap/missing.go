@@ -16,9 +16,7 @@ has the release's name: most often the application was moved or removed and the 
 helmfile stops at the missing file, so no new cluster can be built.
 
 A release without a HelmRelease whose files are all there is unresolved: Flux may never be meant to own it.`,
-	Fix:  `Remove the release from the bootstrap, or correct the path that it reads.`,
-	Bad:  []rule.Example{{Files: missing}},
-	Good: []rule.Example{{Files: generated + cilium("replicas: 1")}},
+	Fix: `Remove the release from the bootstrap, or correct the path that it reads.`,
 	Run: func(p *rule.Pass) {
 		in := &sources{repo: p.Repo}
 		for _, r := range releases(p) {

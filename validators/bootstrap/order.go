@@ -1,8 +1,6 @@
 package bootstrap
 
 import (
-	"strings"
-
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -19,12 +17,6 @@ name a release that the file doesn't have: no new cluster can be built.
 A HelmRelease that depends on another (spec.dependsOn) waits for it under Flux. Where both are bootstrapped and the
 release doesn't need the other, it may come first; that is a warning.`,
 	Fix: `Name what a release needs as NAMESPACE/NAME of a release in the same file, and leave no circle.`,
-	Bad: []rule.Example{
-		{Files: strings.Replace(ordered, "needs: [kube-system/cilium]", "needs: [kube-system/celium] # <-- here", 1) + cilium("replicas: 1")},
-		{Files: strings.Replace(strings.Replace(ordered, "needs: [kube-system/cilium]", "needs: [kube-system/cilium] # <-- here", 1),
-			"version: 1.18.6\n", "version: 1.18.6\n    needs: [coredns] # <-- here\n", 1) + cilium("replicas: 1")},
-	},
-	Good: []rule.Example{{Files: ordered + cilium("replicas: 1")}},
 	Run: func(p *rule.Pass) {
 		in := &sources{repo: p.Repo}
 		for _, o := range orderProblems(p) {
@@ -37,19 +29,3 @@ release doesn't need the other, it may come first; that is a warning.`,
 		}
 	},
 }
-
-// ordered are two releases, one after the other.
-const ordered = `-- bootstrap/helmfile.yaml --
-releases:
-  - name: cilium
-    namespace: kube-system
-    chart: oci://quay.io/cilium/charts/cilium
-    version: 1.18.6
-    values:
-      - replicas: 1
-  - name: coredns
-    namespace: kube-system
-    chart: oci://ghcr.io/coredns/charts/coredns
-    version: 1.45.0
-    needs: [kube-system/cilium]
-`

@@ -1,8 +1,6 @@
 package bootstrap
 
 import (
-	"strings"
-
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -21,14 +19,6 @@ What depends on a variable of the environment, on a command or on an encrypted f
 is run: it is unresolved. A file that a template reads and that isn't there falls under bootstrap-template-path where the
 release is known that reads it.`,
 	Fix: `Mend the line that the finding names; helmfile template tells the same.`,
-	Bad: []rule.Example{
-		{Files: strings.Replace(helmfile("1.18.6", "replicas: 1"), "    values:", "    valuez: # <-- here", 1) + cilium("replicas: 1")},
-		{Files: helmfile("'{{ .Values.version }}' # <-- here", "replicas: 1") + cilium("replicas: 1")},
-	},
-	Good: []rule.Example{
-		{Files: helmfile("1.18.6", "replicas: 1") + cilium("replicas: 1")},
-		{Files: helmfile("'{{ .Values | get \"version\" \"1.18.6\" }}'", "replicas: 1") + cilium("replicas: 1")},
-	},
 	Run: func(p *rule.Pass) {
 		c := comparison.Of(p)
 		if c.err != nil || c.report == nil {

@@ -28,13 +28,6 @@ bootstrap-values-from, bootstrap-overlay or bootstrap-template-path.`,
 
 and move what is substituted or comes from a Secret out of the values of a bootstrapped release. A
 difference that is meant is told with its reason: annotation fleetwright.dev/ignore on the HelmRelease.`,
-	Bad: []rule.Example{
-		{Files: helmfile("1.18.6", "replicas: 2 # <-- here") + cilium("replicas: 1")},
-	},
-	Good: []rule.Example{
-		{Files: helmfile("1.18.6", "replicas: 1") + cilium("replicas: 1")},
-		{Files: generated + cilium("replicas: 1")},
-	},
 	Run: func(p *rule.Pass) {
 		drifts(p, bootstrap.RuleValuesDrift)
 		stops := refusals(p)

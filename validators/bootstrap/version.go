@@ -24,10 +24,5 @@ with the bootstrap's version and is unresolved where it allows it.`,
 
 or bump both. A difference that is meant stands with its reason in a comment at the line:
 # fleetwright:ignore bootstrap-version-drift REASON`,
-	Bad: []rule.Example{{Files: helmfile(`1.18.5 # <-- here`, "replicas: 1") + cilium("replicas: 1")}},
-	Good: []rule.Example{
-		{Files: helmfile("v1.18.6", "replicas: 1") + cilium("replicas: 1")},
-		{Files: generated + cilium("replicas: 1")},
-	},
 	Run: func(p *rule.Pass) { drifts(p, bootstrap.RuleVersionDrift) },
 }

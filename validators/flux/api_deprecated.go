@@ -25,26 +25,6 @@ gotk-components.yaml or the artifact of Flux's manifests) it is an error. Where 
 for a version that is deprecated and still served, it is a warning.`,
 	Fix: `Write the version that the message names. "flux migrate -f" rewrites the files; fields that changed between
 versions are found by schema-unknown-field.`,
-	Bad: []rule.Example{{Files: fluxSync + `-- clusters/prod/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1beta2 # <-- here
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: flux-system
-spec:
-  interval: 12h
-  url: https://stefanprodan.github.io/podinfo
-`}},
-	Good: []rule.Example{{Files: fluxSync + `-- clusters/prod/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: flux-system
-spec:
-  interval: 12h
-  url: https://stefanprodan.github.io/podinfo
-`}},
 	Run: func(p *rule.Pass) {
 		minors := map[*reconcile.Cluster]int{}
 		served := servedVersions(p.Applied())

@@ -32,49 +32,6 @@ mended where kustomize tells it; a base that several Kustomizations share is rep
 time or memory to build is unresolved, and in a KRM function what is made of files that are no objects.`,
 	Fix: `Most often a file was moved or renamed and the kustomization.yaml still lists it, two files define the same
 object, or a patch names an object that is gone. "kustomize build" on the folder shows the same.`,
-	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - namespace.yaml
-  - podinfo.yaml # <-- here
-`}, {Files: podinfoNamespace + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - namespace.yaml
-  - podinfo.yaml # <-- here
-components:
-  - ../components/limits # <-- here
-`}, {Files: fluxSync + appDeployment + `-- services/reloader/1.0.5/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - reloader.yaml # <-- here
-`}},
-	Unresolved: []rule.Example{{Files: fluxSync + appDeployment + `-- services/reloader/1.0.5/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1 # <-- here
-kind: Kustomization
-resources: []
-`}},
-	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - namespace.yaml
-`}, {Files: podinfoNamespace + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - namespace.yaml
-  - generated.yaml
-  - ${CLUSTER}.yaml
--- apps/tests/kustomization.yaml --
-resources:
-  - podinfo.yaml
--- .gitignore --
-generated.yaml
-`}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		read := map[string]bool{}
@@ -106,19 +63,6 @@ generated.yaml
 		unbuilt(p, read)
 	},
 }
-
-// appDeployment names the definition of an application of Kommander's.
-const appDeployment = `-- clusters/prod/reloader.yaml --
-apiVersion: apps.kommander.d2iq.io/v1alpha3
-kind: AppDeployment
-metadata:
-  name: reloader
-  namespace: retail
-spec:
-  appRef:
-    kind: ClusterApp
-    name: reloader-1.0.5
-`
 
 // unbuilt reports what the kustomizations of a repository without a cluster list and that isn't
 // there: those of another repository build them, or people; and those of the definitions of

@@ -27,26 +27,6 @@ Of charts only some well-known ones are looked at. Nothing is told where Git or 
 as a bootstrap, shows that the definitions come from elsewhere.`,
 	Fix: `Put the custom resources into a Kustomization of their own that depends on the one with the HelmRelease, which
 has wait: true. Where the definitions are in Git, depend on the Kustomization that applies them.`,
-	Bad: []rule.Example{{Files: fluxSync + kustomization("infrastructure", "") + keda + `-- infrastructure/scaler.yaml --
-apiVersion: keda.sh/v1alpha1
-kind: ScaledObject # <-- here
-metadata:
-  name: podinfo
-  namespace: default
-spec:
-  scaleTargetRef:
-    name: podinfo
-`}},
-	Good: []rule.Example{{Files: fluxSync + kustomization("infrastructure", "  wait: true\n") + keda + apps("  dependsOn:\n    - name: infrastructure\n") + `-- apps/scaler.yaml --
-apiVersion: keda.sh/v1alpha1
-kind: ScaledObject
-metadata:
-  name: podinfo
-  namespace: default
-spec:
-  scaleTargetRef:
-    name: podinfo
-`}},
 	Run: func(p *rule.Pass) {
 		var found []early
 		each(p, func(w *world) {

@@ -26,11 +26,6 @@ circle, and so is a HelmRelease that depends on one that a later Kustomization a
 An entry with a readyExpr is left out, since only the expression says when it is ready.`,
 	Fix: `Remove the dependency that isn't needed, or move what is needed on both sides into a Kustomization of its own
 that neither waits for.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers +
-		kustomization("infrastructure", "  dependsOn:\n    - name: apps\n  wait: true\n") +
-		apps("  wait: true\n  dependsOn:\n    - name: infrastructure # <-- here\n")}},
-	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
-		apps("  wait: true\n  dependsOn:\n    - name: infrastructure\n")}},
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) {
 			g := w.waits()

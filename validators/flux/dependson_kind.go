@@ -18,24 +18,6 @@ is never applied.`,
 	Fix: `To have a HelmRelease wait for a Kustomization, put the dependency on the Kustomization that applies the
 HelmRelease. To have a Kustomization wait for a HelmRelease, depend on the Kustomization that applies it, with
 wait: true or the HelmRelease among its healthChecks.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") + `-- clusters/prod/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./apps
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-  dependsOn:
-    - name: metrics-server # <-- here
-`}},
-	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
-		apps("  dependsOn:\n    - name: infrastructure\n")}},
 	Run: func(p *rule.Pass) {
 		each(p, func(w *world) {
 			for _, o := range w.depending() {

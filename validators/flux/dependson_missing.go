@@ -21,24 +21,6 @@ cluster applies, the dependency is unresolved: unless its name is a slip of the 
 no file.`,
 	Fix: `Correct the name or the namespace, remove the entry, or add what it names to what the cluster applies: most
 often a file was taken out of a kustomization.yaml, or an application was removed and others still wait for it.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + `-- clusters/prod/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./apps
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-  dependsOn:
-    - name: infrastructure # <-- here
-`}},
-	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + kustomization("infrastructure", "  wait: true\n") +
-		apps("  dependsOn:\n    - name: infrastructure\n") + controllers}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {

@@ -23,23 +23,6 @@ become ready: HelmReleases and workloads. ConfigMaps, other Kustomizations or cu
 count, nor does a dependency with a readyExpr.`,
 	Fix: `Set spec.wait: true on the Kustomization that others depend on, or name in spec.healthChecks what they need.
 Where only the order of the apply matters, say so with an ignore.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + `-- clusters/prod/infrastructure.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: infrastructure
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./infrastructure
-  prune: true
-  wait: false # <-- here
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-` + apps("  dependsOn:\n    - name: infrastructure\n")}},
-	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "  wait: true\n") +
-		apps("  dependsOn:\n    - name: infrastructure\n")}},
 	Run: func(p *rule.Pass) {
 		var found gathered
 		each(p, func(w *world) { w.noWait(&found) })

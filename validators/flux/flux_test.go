@@ -20,12 +20,6 @@ var rules = []rule.Rule{SourceMissing, PathMissing, BuildFailed, RemoteBase, Dep
 	SubstitutionUndefined, SubstitutionUnused, ValuesReferenceMissing, WatchLabelMissing, StorageNamespace, APIDeprecated, PathOverlap, CRDOrder,
 	PatchTargetMissing, NamespaceMissing, HealthCheckMissing}
 
-func TestExamples(t *testing.T) {
-	for _, r := range rules {
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, rules) })
-	}
-}
-
 // elsewhere is a Kustomization of another repository, under a service account or none.
 func elsewhere(name, more string) string {
 	return `-- clusters/prod/` + name + `.yaml --

@@ -26,18 +26,6 @@ hand and nothing but built-in kinds is in the namespace. With wait: true the lis
 the cluster applies, the check is unresolved.`,
 	Fix: `Correct the name, namespace or kind, or remove the entry. wait: true checks all that the Kustomization applies,
 and needs no list.`,
-	Bad: []rule.Example{{Files: fluxSync + apps(`  healthChecks:
-    - apiVersion: helm.toolkit.fluxcd.io/v2
-      kind: HelmRelease
-      name: pod-info # <-- here
-      namespace: flux-system
-`) + podinfoNamespace + podinfoSource + podinfoIn("podinfo", "")}},
-	Good: []rule.Example{{Files: fluxSync + apps(`  healthChecks:
-    - apiVersion: helm.toolkit.fluxcd.io/v2
-      kind: HelmRelease
-      name: podinfo
-      namespace: flux-system
-`) + podinfoNamespace + podinfoSource + podinfoIn("podinfo", "")}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {

@@ -27,8 +27,6 @@ a script, a template or Terraform in the repository makes or may make. Where not
 is unresolved.`,
 	Fix: `Add the Namespace to what the cluster applies, or correct the name. install.createNamespace: true makes the
 namespace too, without labels, and leaves it behind when the release is removed.`,
-	Bad:  []rule.Example{{Files: fluxSync + apps("  targetNamespace: pod-info # <-- here\n") + podinfoSettings + podinfoOwn}},
-	Good: []rule.Example{{Files: fluxSync + apps("  targetNamespace: podinfo\n") + podinfoSettings + podinfoOwn}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		missing := map[*reconcile.Cluster][]destination{}
@@ -50,14 +48,6 @@ namespace too, without labels, and leaves it behind when the release is removed.
 		open.report(p)
 	},
 }
-
-// podinfoOwn is podinfo's namespace, beside the Kustomizations.
-const podinfoOwn = `-- clusters/prod/namespace.yaml --
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: podinfo
-`
 
 // destination is a namespace that objects go to.
 type destination struct {

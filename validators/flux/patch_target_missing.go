@@ -32,34 +32,6 @@ a component or in a Flux Kustomization that is for all objects of a kind may sel
 the kind and only the target's group or version keeps them out, or the kind is misspelt. Where not all is known that it
 selects from, nothing is said.`,
 	Fix: `Correct the target, which takes regular expressions for the whole of a name, or remove the patch.`,
-	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoSettings + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - podinfo/settings.yaml
-patches:
-  - target:
-      kind: ConfigMap
-      name: setting # <-- here
-    patch: |
-      - op: replace
-        path: /data/level
-        value: debug
-`}},
-	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoSettings + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - podinfo/settings.yaml
-patches:
-  - target:
-      kind: ConfigMap
-      name: settings
-    patch: |
-      - op: replace
-        path: /data/level
-        value: debug
-`}},
 	Run: func(p *rule.Pass) {
 		found := idlePatches{by: map[patchPlace]*idlePatch{}}
 		each(p, func(w *world) {

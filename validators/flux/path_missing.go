@@ -27,21 +27,6 @@ So is what an ArtifactGenerator copies from a source that doesn't have it: sourc
 what is built of the artifact waits.`,
 	Fix: `Correct spec.path. Where the files are in another repository, name its source in spec.sourceRef; to have them
 checked as well, give a folder that holds them with --source NAMESPACE/NAME=DIR.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoNamespace + `-- clusters/prod/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./app # <-- here
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-`}},
-	Good: []rule.Example{{Files: fluxSync + podinfoNamespace + apps("")}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) {

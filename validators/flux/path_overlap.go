@@ -21,34 +21,6 @@ if that one happened to apply them last (fluxcd/kustomize-controller#1724).
 Only what both really apply counts. A folder that the outer one doesn't list is no overlap, nor are two Kustomizations
 of one path whose variables, prefixes or target namespaces give the objects other names.`,
 	Fix: `Move the folders beside one another, or give the outer one a kustomization.yaml that leaves the inner one out.`,
-	Bad: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: podinfo
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./apps/podinfo # <-- here
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-` + podinfoSettings}},
-	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - namespace.yaml
-` + kustomization("podinfo", "") + `-- podinfo/settings.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: settings
-  namespace: podinfo
-data:
-  level: info
-`}},
 	Run: func(p *rule.Pass) {
 		owners := ownership.OfClusters.Of(p)
 		budget := newBudget()

@@ -24,19 +24,7 @@ is to be found before it is merged. Fleetwright fetches nothing: what comes from
 rules.`,
 	Fix: `Add a GitRepository or OCIRepository with the address, pinned to a tag or digest, and a Kustomization of its
 own that applies it. Or commit a copy of the file, which a bot can keep up to date.`,
-	Bad: []rule.Example{{Files: fluxSync + apps("") + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - https://github.com/stefanprodan/podinfo//kustomize?ref=6.14.0 # <-- here
-`}, {Files: `-- tenant/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - http://example.com/podinfo.yaml # <-- here
-`}},
-	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace}},
-	Run:  remoteBases,
+	Run: remoteBases,
 }
 
 // remoteBases reports those that the clusters build, and in a repository without a cluster,

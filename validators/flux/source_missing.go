@@ -31,56 +31,6 @@ not in Git) is unresolved.`,
 	Fix: `Correct the kind, name or namespace of the reference, or add the source to what the cluster applies.
 
 A source that is made outside of Git: say so with an ignore and its reason.`,
-	Bad: []rule.Example{{Files: fluxSync + `-- clusters/prod/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./apps
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-systen # <-- here
-` + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: flux-system
-spec:
-  interval: 1h
-  chartRef:
-    kind: OCIRepository
-    name: podinfo # <-- here
-`}},
-	Good: []rule.Example{{Files: fluxSync + apps("") + podinfoNamespace + `-- clusters/prod/podinfo.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: flux-system
-spec:
-  interval: 1h
-  chartRef:
-    kind: OCIRepository
-    name: podinfo
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata:
-  name: podinfo
-  namespace: flux-system
-spec:
-  interval: 1h
-  url: oci://ghcr.io/stefanprodan/charts/podinfo
-  ref:
-    semver: 6.x
-  verify:
-    provider: cosign
-`}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		each(p, func(w *world) { w.checkSources(p, &open) })

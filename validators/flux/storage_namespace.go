@@ -26,20 +26,6 @@ doesn't show the release, and a bootstrap that installed it with Helm before Flu
 	Fix: `Give the releases different names, or set spec.storageNamespace to the target namespace of each.
 
 Mind that a change of releaseName or storageNamespace uninstalls a release that is installed, and installs it anew.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoIn("blue", "  releaseName: podinfo\n") + podinfoIn("green", "  releaseName: podinfo # <-- here\n") + podinfoSource},
-		{Files: fluxSync + podinfoIn("blue", "  targetNamespace: blue # <-- here\n") + podinfoSource}},
-	Good: []rule.Example{{Files: fluxSync + podinfoIn("blue", "  releaseName: podinfo\n  targetNamespace: blue\n  storageNamespace: blue\n") +
-		podinfoIn("green", "  releaseName: podinfo\n  targetNamespace: green\n  storageNamespace: green\n") + podinfoSource + `-- clusters/prod/namespaces.yaml --
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: blue
----
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: green
-`}},
 	Run: func(p *rule.Pass) { each(p, func(w *world) { w.storage(p) }) },
 }
 

@@ -32,32 +32,6 @@ replace, is a warning.`,
 A ${NAME} that isn't Flux's, in a script or a dashboard: write $${NAME}, or switch the substitution off for the object
 with the annotation kustomize.toolkit.fluxcd.io/substitute: disabled. validate --fix writes $${NAME} in a script that sets
 NAME itself, where all clusters replace variables in it.`,
-	Bad: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + `-- apps/settings.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: settings
-  namespace: default
-data:
-  cluster: ${CLUSTER_NAME}
-  region: ${CLUSTER_REGION} # <-- here
-  script: |
-    set -eu
-    echo "${HOSTNAME}" # <-- here
-`}},
-	Good: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + `-- apps/settings.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: settings
-  namespace: default
-data:
-  cluster: ${CLUSTER_NAME}
-  region: ${CLUSTER_REGION:=eu}
-  script: |
-    set -eu
-    echo "$${HOSTNAME}"
-`}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		var found gathered

@@ -24,11 +24,6 @@ seldom used by each. For the same reason a name that another Kustomization's own
 alone: it is a custom of the repository. A file that several clusters share is reported when none uses the variable.
 A Kustomization that applies nothing yet waits for what others write.`,
 	Fix: `Remove the variable, or correct its name.`,
-	Bad: []rule.Example{{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n      REGION: eu # <-- here\n") + settings}},
-	Good: []rule.Example{
-		{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + settings},
-		{Files: fluxSync + apps("  postBuild:\n    substitute:\n      CLUSTER_NAME: prod\n") + nothingYet},
-	},
 	Run: func(p *rule.Pass) {
 		type variable struct {
 			source *repository.Object
@@ -79,10 +74,3 @@ func ownVariables(k *reconcile.Kustomization) []string {
 		return k.Object.Source.Lookup("spec", "postBuild", "substitute", name) == nil
 	})
 }
-
-// nothingYet is a folder of apps without any.
-const nothingYet = `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-buildMetadata: [originAnnotations]
-`

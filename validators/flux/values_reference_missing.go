@@ -32,44 +32,6 @@ cluster. On a cluster with AppDeployments Kommander makes substitution-vars.`,
 	Fix: `Correct the name, key or namespace, or add the object. For a generated one, tell kustomize of the field in a
 configuration with a nameReference, or set generatorOptions.disableNameSuffixHash. Mark it optional where the release
 works without it.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoRelease("podinfo-value # <-- here") + `-- clusters/prod/values.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: podinfo-values
-  namespace: flux-system
-  labels:
-    reconcile.fluxcd.io/watch: Enabled
-data:
-  values.yaml: |
-    replicaCount: 2
-`}, {Files: fluxSync + podinfoRelease("podinfo-values # <-- here") + `-- clusters/prod/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - flux-system/gotk-sync.yaml
-  - source.yaml
-  - podinfo.yaml
-configMapGenerator:
-  - name: podinfo-values
-    namespace: flux-system
-    files:
-      - values.yaml
--- clusters/prod/values.yaml --
-replicaCount: 2
-`}},
-	Good: []rule.Example{{Files: fluxSync + podinfoRelease("podinfo-values") + `-- clusters/prod/values.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: podinfo-values
-  namespace: flux-system
-  labels:
-    reconcile.fluxcd.io/watch: Enabled
-data:
-  values.yaml: |
-    replicaCount: 2
-`}},
 	Run: func(p *rule.Pass) {
 		var open questions
 		missing := map[*reconcile.Cluster][]reference{}

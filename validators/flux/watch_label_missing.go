@@ -25,28 +25,6 @@ A generated object with a hash in its name needs no label: its name changes. Not
 watch by another selector (--watch-configs-label-selector).`,
 	Fix: `Add the label reconcile.fluxcd.io/watch: Enabled to the ConfigMap or Secret. For a generated one it goes to
 the generator's options.labels.`,
-	Bad: []rule.Example{{Files: fluxSync + podinfoRelease("podinfo-values") + `-- clusters/prod/values.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: podinfo-values # <-- here
-  namespace: flux-system
-data:
-  values.yaml: |
-    replicaCount: 2
-`}},
-	Good: []rule.Example{{Files: fluxSync + podinfoRelease("podinfo-values") + `-- clusters/prod/values.yaml --
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: podinfo-values
-  namespace: flux-system
-  labels:
-    reconcile.fluxcd.io/watch: Enabled
-data:
-  values.yaml: |
-    replicaCount: 2
-`}},
 	Run: func(p *rule.Pass) {
 		var found gathered
 		each(p, func(w *world) { w.unwatched(&found) })

@@ -24,24 +24,6 @@ run, that charts are not at hand: charts in the repository and in sources given 
 folders given with --charts. The message names the template; values out of Secrets are hidden.`,
 	Fix: `Often a value is missing that the chart needs, or one has another type than its template expects. "helm template"
 with the values that "fleetwright bootstrap values NAMESPACE/NAME" prints shows the same.`,
-	Bad: []rule.Example{{Files: fluxSync + `-- clusters/prod/release.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease # <-- here
-metadata:
-  name: backend
-  namespace: default
-spec:
-  interval: 1h
-  chart:
-    spec:
-      chart: ./charts/backend
-      sourceRef:
-        kind: GitRepository
-        name: flux-system
-        namespace: flux-system
-` + chart}},
-	Good: []rule.Example{{Files: fluxSync + helmRelease(`    replicas: 2
-`) + chart}},
 	Run: func(p *rule.Pass) {
 		var open unresolved
 		var absent []*reconcile.Release

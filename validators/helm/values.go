@@ -23,10 +23,6 @@ source given with --source, and those in a folder given with --charts. Secrets t
 The message never shows a value.`,
 	Fix: `Write the value as the chart's README or values.yaml says. spec.install.disableSchemaValidation (and the same of
 upgrade) skips the check where the schema is wrong.`,
-	Bad: []rule.Example{{Files: fluxSync + helmRelease(`    replicas: "2" # <-- here
-`) + chart + chartSchema}},
-	Good: []rule.Example{{Files: fluxSync + helmRelease(`    replicas: 2
-`) + chart + chartSchema}},
 	Run: func(p *rule.Pass) {
 		var open unresolved
 		for _, c := range p.Clusters() {

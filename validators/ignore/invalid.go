@@ -19,32 +19,6 @@ var Invalid = rule.Rule{
 that names a rule which there isn't, most often because of a typing error.`,
 	Fix: `Write the rule and the reason: the annotation fleetwright.dev/ignore: "RULE: REASON; RULE: REASON" on an
 object, or the comment # fleetwright:ignore RULE REASON above the line or at its end.`,
-	Bad: []rule.Example{{Files: `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-# fleetwright:ignore schema-invalid # <-- here
-resources: []
--- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: apps
-  annotations:
-    fleetwright.dev/ignore: "schema-unknown-fields: the next version knows the field" # <-- here
-spec:
-  url: https://stefanprodan.github.io/podinfo
-`}},
-	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  url: https://stefanprodan.github.io/podinfo
-  mirror: https://charts.example.com # fleetwright:ignore schema-unknown-field the next version knows the field
-`}},
 	Ignoring: func(p *rule.Pass, ig *rule.Ignoring) {
 		for _, d := range ig.Decisions {
 			if message, hint := mistake(d, ig); message != "" {

@@ -21,30 +21,6 @@ hides the next problem of that rule, which nobody has looked at.
 It is told when all rules that the ignore is about ran, for all clusters. What is left of a baseline is told once.`,
 	Fix: `Remove the annotation, the comment or the entry of the configuration, or move it to the thing that it is
 about. Write a baseline again with --write-baseline.`,
-	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: apps
-  annotations:
-    fleetwright.dev/ignore: "schema-unknown-field: the next version knows the field" # <-- here
-spec:
-  # fleetwright:ignore schema-invalid the URL is substituted # <-- here
-  url: https://stefanprodan.github.io/podinfo
-`}},
-	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: apps
-  annotations:
-    fleetwright.dev/ignore: "schema-unknown-field: the next version knows the field"
-spec:
-  url: https://stefanprodan.github.io/podinfo
-  mirror: https://charts.example.com
-`}},
 	Ignoring: func(p *rule.Pass, ig *rule.Ignoring) {
 		for _, d := range ig.Decisions {
 			if !d.Judged || d.Used {

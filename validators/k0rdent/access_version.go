@@ -26,9 +26,6 @@ The webhook of 1.12 also refuses resources of a kind that has no namespace, and 
 isn't given is k0rdent's own for chains, Credentials, ClusterAuthentications, DataSources and ClusterAuditPolicies, and that
 of v1 for all others.`,
 	Fix: `Write the rules in the form of the release that the Management names, and kinds with their apiGroup.`,
-	Bad: []rule.Example{{Files: base + chains + managedBy("1.11.4") + access("list: [team]", "resources: # <-- here\n    - kind: ClusterTemplateChain\n      names: [aws-1-0-43]")},
-		{Files: base + chains + managedBy("1.12.0") + access("list: [team]", "resources:\n    - kind: ServiceTemplate # <-- here")}},
-	Good: []rule.Example{{Files: ordered(base + chains + managedBy("1.12.0") + access("list: [team]", "resources:\n    - kind: ClusterTemplateChain\n      names: [aws-1-0-43]"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			version := w.version()

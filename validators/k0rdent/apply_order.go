@@ -2,7 +2,6 @@ package k0rdent
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -35,11 +34,6 @@ before. That of the templates and Credentials waits until they are valid:
   - apiVersion: k0rdent.mirantis.com/v1beta1
     kind: ClusterTemplate
     current: has(status.valid) && status.valid`,
-	Bad: []rule.Example{
-		{Files: base + strings.Replace(chains, beta+"kind: ClusterTemplateChain\n", marked+"kind: ClusterTemplateChain\n", 1)},
-		{Files: base + templates + clusterStep("", strings.Replace(cluster("aws-standalone-cp-1-0-43", "aws"), beta, marked, 1))},
-	},
-	Good: []rule.Example{{Files: ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			if w.Cluster == nil {

@@ -3,7 +3,6 @@ package k0rdent
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -31,11 +30,6 @@ Known are the kinds that kcm's own providers take, and those of ProviderInterfac
 that say it in spec.providers, and of kcm's own charts; versions that stand in the templates and not in their charts.`,
 	Fix: `Name a Credential for the infrastructure of the template. Take a version of the service that is for the version of
 Kubernetes, or a version of the template that has another one.`,
-	Bad: []rule.Example{
-		{Files: base + templates + azure + cluster("azure-standalone-cp-1-0-45", "aws # <-- here")},
-		{Files: base + versionedAs("1.31.4", ">= 1.32") + strings.ReplaceAll(services("web", ""), "ingress-4-13-3", "ingress-4-13-3 # <-- here")},
-	},
-	Good: []rule.Example{{Files: ordered(base + versionedAs("1.32.4", ">= 1.32") + services("web", ""))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Own {

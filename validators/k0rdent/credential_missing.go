@@ -25,11 +25,6 @@ namespace where its kind has one, and itself names a Secret, in kcm-system where
 Where Git holds no object of the kind at all, they are made by hand, and the question is unresolved. So are Secrets, unless
 an ExternalSecret, a SealedSecret or the like in Git makes them, or the name is a slip of the pen for one that is there.`,
 	Fix: `Correct the name, add the Credential or what it lacks, or hand it to the namespace with a rule of the AccessManagement.`,
-	Bad: []rule.Example{
-		{Files: base + chains + cluster("aws-standalone-cp-1-0-43", "awz # <-- here")},
-		{Files: base + chains + strings.NewReplacer("  credential: aws\n", "", "spec:\n  template", "spec: # <-- here\n  template").Replace(cluster("aws-standalone-cp-1-0-43", "aws"))},
-	},
-	Good: []rule.Example{{Files: ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws"))}},
 	Run: func(p *rule.Pass) {
 		const consequence = "clusters with it are refused"
 		dangling(p, credentialReferences, map[string]string{"": consequence})

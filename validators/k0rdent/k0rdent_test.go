@@ -18,12 +18,6 @@ var all = []rule.Rule{
 	ServiceRefused, Singleton, SourceMissing, TemplateEdited, TemplateMissing, UpgradePath, UpgradeUnsupported,
 }
 
-func TestExamples(t *testing.T) {
-	for _, r := range all {
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all) })
-	}
-}
-
 // said gives what a rule says of files, a line each: what it finds, and after "?"
 // what it leaves open.
 func said(t *testing.T, r rule.Rule, files string) string {

@@ -23,11 +23,6 @@ unresolved.
 In the AccessManagement it is the other way round: a rule whose list of target namespaces is empty hands on to every
 namespace.`,
 	Fix: `Select clusters by a label that they have. Leave out a rule of access that is for nobody.`,
-	Bad: []rule.Example{
-		{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + service("{} # <-- here")},
-		{Files: base + chains + access("list: [] # <-- here", "clusterTemplateChains: [aws-1-0-43]")},
-	},
-	Good: []rule.Example{{Files: ordered(base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + service("{matchLabels: {environment: tools}}"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(serviceKind) {

@@ -23,8 +23,6 @@ Told is where kcm's own is off and nothing in the repository brings another one 
 cert-manager, no definition of its kinds, and no script, bootstrap or text that speaks of it.`,
 	Fix: `Add a HelmRelease of cert-manager that comes before kcm (an Addon of the specification), or take the value out. Where
 cert-manager is installed in another way, say so: ignore the rule with that reason in .fleetwright.yaml.`,
-	Bad:  []rule.Example{{Files: withCertManager("false # <-- here", "")}},
-	Good: []rule.Example{{Files: withCertManager("true", "")}, {Files: withCertManager("false", certManager)}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			o, path := w.withoutCertManager()

@@ -30,11 +30,6 @@ the templates. Where a provider is enabled of which it isn't known what it bring
 holds no Management, kcm makes one with all providers of the Release.`,
 	Fix: `Enable the provider in the Management, or in the Region, and have it in the Release; or take the clusters that need it
 out first.`,
-	Bad: []rule.Example{
-		{Files: base + templates + enabled("cluster-api-provider-azure", "cluster-api-provider-k0sproject-k0smotron") + cluster("aws-standalone-cp-1-0-43 # <-- here", "aws")},
-		{Files: base + enabled("cluster-api-provider-amazon # <-- here")},
-	},
-	Good: []rule.Example{{Files: ordered(base + templates + enabled("cluster-api-provider-aws", "cluster-api-provider-k0sproject-k0smotron") + cluster("aws-standalone-cp-1-0-43", "aws"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, kind := range []string{management, region} {

@@ -22,9 +22,7 @@ deleted either.
 
 The AccessManagement hands data sources, policies and authentications on from kcm-system. Where Git holds none of the kind at
 all the question is unresolved, and so are Secrets with the kubeconfig of a Region.`,
-	Fix:  `Correct the name, add what is named, or hand it to the namespace with a rule of the AccessManagement.`,
-	Bad:  []rule.Example{{Files: base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + "  auditPolicy: strikt # <-- here\n" + policy("strict", "Metadata")}},
-	Good: []rule.Example{{Files: ordered(base + templates + cluster("aws-standalone-cp-1-0-43", "aws") + "  auditPolicy: strict\n" + policy("strict", "Metadata"))}},
+	Fix: `Correct the name, add what is named, or hand it to the namespace with a rule of the AccessManagement.`,
 	Run: func(p *rule.Pass) {
 		dangling(p, otherReferences, map[string]string{"": "kcm does nothing for it until that is there"})
 	},

@@ -28,8 +28,6 @@ since Flux takes a Release for healthy as soon as it is there.`,
   - apiVersion: k0rdent.mirantis.com/v1beta1
     kind: Release
     current: has(status.ready) && status.ready`,
-	Bad:  []rule.Example{{Files: base + managed("# <-- here")}, {Files: base + steps("release", "", "# <-- here")}},
-	Good: []rule.Example{{Files: base + steps("release", waiting, "")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			if w.Cluster == nil {

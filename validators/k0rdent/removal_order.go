@@ -3,7 +3,6 @@ package k0rdent
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -36,14 +35,6 @@ Judged is a change since a revision: validate --changed-since REV. What Flux doe
 	Fix: `Take out the cluster alone, and everything else in another change when it is gone:
 
   kubectl get clusterdeployments --all-namespaces`,
-	Bad: []rule.Example{{
-		Before: base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws")),
-		Files:  base + strings.Replace(chains, "kind: Credential\nmetadata:\n  name: aws\n", "kind: Credential\nmetadata:\n  name: amazon\n", 1) + clusterStep(" # <-- here", ""),
-	}},
-	Good: []rule.Example{{
-		Before: ordered(base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws"))),
-		Files:  ordered(base + chains + clusterStep("", "")),
-	}},
 	Run: func(p *rule.Pass) {
 		for _, r := range platform.Removals(p, group) {
 			removal{r, newWorld(r.Was), newWorld(r.Is)}.judge(p)

@@ -32,13 +32,6 @@ MultiClusterService its controller judges, and installs none of them:
 A MultiClusterService depends on others by their names, of which none may be missing or wait for itself. One that others
 depend on isn't deleted either.`,
 	Fix: `Correct the name or add the namespace, add what is waited for, or take a dependency of the circle out.`,
-	Bad: []rule.Example{
-		{Files: base + serviceTemplates + services("web", "  dependsOn:\n      - name: databse # <-- here\n        namespace: data")},
-		{Files: base + serviceTemplates + services("Web # <-- here", "")},
-		{Files: base + serviceTemplates + cluster("aws-standalone-cp-1-0-43", "aws") + dependent("base", "edge # <-- here") + dependent("edge", "base")},
-	},
-	Good: []rule.Example{{Files: ordered(base + serviceTemplates + services("web", "  dependsOn:\n      - name: database\n        namespace: data") +
-		dependent("edge", "base") + dependent("base", ""))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Own {

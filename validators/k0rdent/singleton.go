@@ -24,14 +24,6 @@ there is a Management. What is taken out of Git, and pruned by Flux, stays then,
 interval. That is judged of a change since a revision: validate --changed-since REV.`,
 	Fix: `Call it kcm, and keep it. To have it stay when it is taken out: kustomize.toolkit.fluxcd.io/prune: disabled. To
 take k0rdent out: first the clusters and regions, then the Management, which takes the AccessManagement with it.`,
-	Bad: []rule.Example{
-		{Files: base + chains + access("list: [team]", "credentials: [aws]") + second("teams # <-- here")},
-		{
-			Before: base + chains + managedBy("1.11.4") + clusterStep("", access("list: [team]", "clusterTemplateChains: [aws-1-0-43]")),
-			Files:  base + chains + managedBy("1.11.4") + clusterStep(" # <-- here", ""),
-		},
-	},
-	Good: []rule.Example{{Files: ordered(base + chains + managedBy("1.11.4") + access("list: [team]", "clusterTemplateChains: [aws-1-0-43]"))}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, kind := range []string{management, accessKind} {

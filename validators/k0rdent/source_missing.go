@@ -24,9 +24,7 @@ A chart's sourceRef is in the template's own namespace, for a ProviderTemplate i
 localSourceRef that name no other one. The HelmRepository kcm-templates is kcm's own, in every namespace with a template.
 Sources of a kind of which Git holds none, HelmCharts, and ConfigMaps and Secrets may be made otherwise: they are
 unresolved.`,
-	Fix:  `Correct the kind, name or namespace of the source, or add it there.`,
-	Bad:  []rule.Example{{Files: base + from("kmc # <-- here")}},
-	Good: []rule.Example{{Files: base + from("kcm")}, {Files: base + from("kcm-templates")}},
+	Fix: `Correct the kind, name or namespace of the source, or add it there.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			platform.Dangling{There: w.source, Consequence: "the template is never valid", Hint: w.otherSource}.Report(p, w.World, w.sources())

@@ -27,14 +27,6 @@ defaults of the schema and of kcm's webhooks filled in, so that writing one out 
 spelling.`,
 	Fix: `Take the change back, and add an object under a new name: a template with its new version, a chain that supports it,
 and a rule of the AccessManagement that names the new chain.`,
-	Bad: []rule.Example{{
-		Before: base + edited("aws-standalone-cp-1-0-43", "1.0.43"),
-		Files:  base + edited("aws-standalone-cp-1-0-43", "1.0.44 # <-- here"),
-	}},
-	Good: []rule.Example{{
-		Before: base + edited("aws-standalone-cp-1-0-43", "1.0.43"),
-		Files:  base + edited("aws-standalone-cp-1-0-44", "1.0.44"),
-	}},
 	Run: func(p *rule.Pass) {
 		for change := range platform.Changes(p, group) {
 			edit(p, change.Was, change.Is)

@@ -24,14 +24,6 @@ Judged is a change since a revision: validate --changed-since REV. The chains of
 ones until it has looked at the new ones. Where Git holds none for the template before, or not all that is applied is
 known, it is unresolved.`,
 	Fix: `Go by the steps that the chains have, one after the other, or add a chain with the upgrade, once it has been tried.`,
-	Bad: []rule.Example{{
-		Before: base + chains + cluster("aws-standalone-cp-1-0-43", "aws"),
-		Files:  base + chains + cluster("aws-standalone-cp-1-0-42 # <-- here", "aws"),
-	}},
-	Good: []rule.Example{{
-		Before: ordered(base + chains + cluster("aws-standalone-cp-1-0-42", "aws")),
-		Files:  ordered(base + chains + cluster("aws-standalone-cp-1-0-43", "aws")),
-	}},
 	Run: func(p *rule.Pass) {
 		moved := map[*reconcile.Object]string{}
 		for change := range platform.Changes(p, group) {

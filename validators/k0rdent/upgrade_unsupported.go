@@ -18,11 +18,6 @@ var UpgradeUnsupported = rule.Rule{
 there or without any. kcm's webhook refuses a chain where one doesn't, and one where some of the upgrades from a template
 have a version and others none.`,
 	Fix: `Add the template to supportedTemplates, or correct the name. Give all upgrades from a template a version, or none.`,
-	Bad: []rule.Example{
-		{Files: base + chain("aws-standalone-cp-1-0-44 # <-- here")},
-		{Files: base + chain("aws-standalone-cp-1-0-43\n      version: 1.0.43\n    - name: aws-standalone-cp-1-0-42 # <-- here")},
-	},
-	Good: []rule.Example{{Files: ordered(base + chain("aws-standalone-cp-1-0-43"))}},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if o.Group != group || o.Kind != clusterChain && o.Kind != serviceChain {

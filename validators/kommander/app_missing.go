@@ -25,11 +25,6 @@ it is. So it is where Git holds objects of the application.
 
 All other applications come from catalogs that Git only points at: they are unresolved.`,
 	Fix: `Name a version that there is, or add its definition.`,
-	Bad: []rule.Example{
-		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.6 # <-- here", "")},
-		{Files: base + definitions + deploy("ClusterApps # <-- here", "reloader-1.0.5", "")},
-	},
-	Good: []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			w.addApps(p)

@@ -23,9 +23,7 @@ project-default-catalog-repository ("true"), which hand it to all workspaces or 
 error of anybody's: its applications are just not offered.
 
 Reported are keys and values that are a slip of the pen for one of these.`,
-	Fix:  `Correct the label.`,
-	Bad:  []rule.Example{{Files: base + catalog("gitrepository-typ: catalog # <-- here")}, {Files: base + catalog("gitrepository-type: catlog # <-- here")}},
-	Good: []rule.Example{{Files: base + catalog("gitrepository-type: catalog")}},
+	Fix: `Correct the label.`,
 	Run: func(p *rule.Pass) {
 		known := catalogLabels()
 		keys := slices.Sorted(maps.Keys(known))

@@ -10,12 +10,6 @@ import (
 
 var all = []rule.Rule{AppMissing, BindingRole, CatalogLabel, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, PrerequisiteMissing, ReleaseShared, RemovalOrder, RoleMissing, WorkspaceMissing}
 
-func TestExamples(t *testing.T) {
-	for _, r := range all {
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all) })
-	}
-}
-
 // says holds what a rule says of files against a text: a line for what it finds, with
 // its hint in a line below, and after "?" what it leaves open.
 func says(t *testing.T, r rule.Rule, name, files, want string) {

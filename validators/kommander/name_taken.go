@@ -16,9 +16,7 @@ var NameTaken = rule.Rule{
 	Severity: finding.Error,
 	Why: `For an AppDeployment Kommander makes a Kustomization of the same name in the same namespace. Where Git has one of that
 name there, both write it: Flux and Kommander set it back and forth, and what either applied the other prunes.`,
-	Fix:  `Give one of them another name, in Git's case <name>-config or the like.`,
-	Bad:  []rule.Example{{Files: base + definitions + deployAt("# <-- here", "ClusterApp", "reloader-1.0.5", "") + taken("reloader")}},
-	Good: []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "") + taken("reloader-config")}},
+	Fix: `Give one of them another name, in Git's case <name>-config or the like.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(deployment) {

@@ -17,9 +17,7 @@ var NamespaceChanged = rule.Rule{
 whole Kustomization.
 
 Judged is a change since a revision: validate --changed-since REV.`,
-	Fix:  `Take the change back, or make a workspace or project under a new name.`,
-	Bad:  []rule.Example{{Before: base, Files: renamed("retail", "retail-eu # <-- here")}},
-	Good: []rule.Example{{Before: base, Files: renamed("retail-eu", "retail-eu")}},
+	Fix: `Take the change back, or make a workspace or project under a new name.`,
 	Run: func(p *rule.Pass) {
 		for change := range platform.Changes(p, workspacesGroup) {
 			was, is := change.Was.Text("spec", "namespaceName"), change.Is.Text("spec", "namespaceName")

@@ -29,8 +29,6 @@ made in Kommander's interface: where Git holds no override in the namespace and 
 is unresolved.`,
 	Fix: `Correct the name, add the ConfigMap to the AppDeployment's namespace, or let the generator leave out the suffix
 (disableNameSuffixHash: true).`,
-	Bad:  []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader # <-- here") + override("reloader-overrides", "other", "values.yaml: '{}'") + override("reloader", "other", "values.yaml: '{}'")}},
-	Good: []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides", "retail", "values.yaml: '{}'")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			o := overridesOf(w)
@@ -110,9 +108,7 @@ var OverrideValues = rule.Rule{
 	Why: `The HelmReleases of Kommander's applications read the key values.yaml of the ConfigMaps that an AppDeployment names.
 Optional is the ConfigMap alone: where it is there without the key, or what stands there is no YAML mapping, helm-controller
 installs and upgrades nothing.`,
-	Fix:  `Put the values under the key values.yaml, as fields with values.`,
-	Bad:  []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides", "retail", "values.yaml: '- replicas: 2' # <-- here")}, {Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides # <-- here", "retail", "values.yml: '{}'")}},
-	Good: []rule.Example{{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides") + override("reloader-overrides", "retail", "values.yaml: '{}'")}},
+	Fix: `Put the values under the key values.yaml, as fields with values.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			told := map[*reconcile.Object]bool{}

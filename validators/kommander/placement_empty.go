@@ -27,15 +27,6 @@ Attached clusters are the KommanderClusters and Clusters in Git, and host-cluste
 labels that they and their workspace have in Git, and those that Kommander gives. Where Git holds none of them, or a label
 that none has, the question is unresolved.`,
 	Fix: `Name clusters that are attached, or select them by labels that they have.`,
-	Bad: []rule.Example{
-		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-prod # <-- here")) + attached},
-		{Files: base + projectIn("retail", "retail") + placed("clusters: [] # <-- here")},
-		{Files: base + strings.Replace(projectIn("retail", "retail"), "spec:\n  workspaceRef:\n    name: retail\n  namespaceName: checkout\n  placement:\n    clusterSelector: {}\n", "spec: # <-- here\n  workspaceRef:\n    name: retail\n  namespaceName: checkout\n", 1)},
-	},
-	Good: []rule.Example{
-		{Files: base + definitions + deploy("ClusterApp", "reloader-1.0.5", selecting("retail-production")) + attached},
-		{Files: base + projectIn("retail", "retail") + placed("clusterSelector: {}")},
-	},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			w.placements(p)

@@ -29,8 +29,6 @@ cert-manager or of an installer (konvoy, dkp, nkp).`,
 	Fix: `Add a HelmRelease of cert-manager that comes before (an Addon of the specification); add the application kommander
 (spec.definitions and spec.applications of the Kommander). Where they are installed in another way, say so: ignore the rule
 with that reason in .fleetwright.yaml.`,
-	Bad:  []rule.Example{{Files: installing("") + kommanderItself + issuer(" # <-- here")}, {Files: installing(" # <-- here")}},
-	Good: []rule.Example{{Files: installing("") + issuer("") + kommanderItself + certManager}, {Files: base + issuer("")}},
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			if slices.ContainsFunc(w.Objects, func(o *reconcile.Object) bool { return w.Chart(o) == appManagementChart }) {

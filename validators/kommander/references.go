@@ -25,9 +25,7 @@ namespace is nobody's.
 Known are the Workspaces in Git, and the two that Kommander makes: kommander-workspace with the namespace kommander, and
 default-workspace with kommander-default-workspace. Where Git holds no Workspace, they are made by hand, and the question is
 unresolved.`,
-	Fix:  `Name the workspace that there is, or move the project to its namespace.`,
-	Bad:  []rule.Example{{Files: base + projectIn("retails # <-- here", "retail")}, {Files: base + projectIn("retail", "shop # <-- here")}},
-	Good: []rule.Example{{Files: base + projectIn("retail", "retail")}, {Files: base + projectIn("default-workspace", "kommander-default-workspace")}},
+	Fix: `Name the workspace that there is, or move the project to its namespace.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			var references []platform.Reference
@@ -102,9 +100,7 @@ isn't there nobody has the role.
 
 Groups are also made in Kommander's interface. So a name is reported where it is a slip of the pen for a group in Git, and is
 otherwise unresolved.`,
-	Fix:  `Correct the name, or add the VirtualGroup.`,
-	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "chekout-team # <-- here")}},
-	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
+	Fix: `Correct the name, or add the VirtualGroup.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			var references []platform.Reference
@@ -126,9 +122,7 @@ nothing. A WorkspaceRole that a project's binding names stands in the workspace'
 
 Kommander makes roles itself in every workspace and project, which Git doesn't hold. So a name is reported where it is a
 slip of the pen for a role in Git, or that of a role which stands in another namespace, and otherwise unresolved.`,
-	Fix:  `Correct the name, or add the role.`,
-	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployr} # <-- here", "checkout-team")}},
-	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
+	Fix: `Correct the name, or add the role.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			platform.Dangling{There: w.ofPlatform, Consequence: "the group may do nothing", Hint: w.elsewhere}.Report(p, w.World, roleReferences(w))
@@ -167,9 +161,7 @@ var BindingRole = rule.Rule{
 	Severity: finding.Error,
 	Why: `A VirtualGroupProjectRoleBinding gives one role: that of the project (projectRoleRef) or that of the workspace
 (workspaceRoleRef). With both it isn't said which one the group has, and with none it has nothing.`,
-	Fix:  `Leave one of them, and write a second binding for the other.`,
-	Bad:  []rule.Example{{Files: base + projectIn("retail", "retail") + bindingAt("# <-- here", "projectRoleRef: {name: deployer}\n  workspaceRoleRef: {name: viewer}", "checkout-team")}},
-	Good: []rule.Example{{Files: base + projectIn("retail", "retail") + binding("projectRoleRef: {name: deployer}", "checkout-team")}},
+	Fix: `Leave one of them, and write a second binding for the other.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(projectBinding) {

@@ -27,15 +27,6 @@ A definition whose HelmRelease is named by the variable releaseName can be insta
 or the clusters are selected in a way that doesn't tell whether they meet, it is unresolved.`,
 	Fix: `Leave one of them, and change the application on some clusters with clusterConfigOverrides; or let each select other
 clusters.`,
-	Bad: []rule.Example{
-		{Files: base + releases("reloader") + deploy("ClusterApp", "reloader-1.0.5", "") + second("reloader-0.0.121 # <-- here", "")},
-		{Files: base + releases("reloader") + deploy("ClusterApp", "reloader-1.0.5", selecting("host-cluster")) + second("reloader-1.0.5 # <-- here", selecting("host-cluster"))},
-	},
-	Unresolved: []rule.Example{{Files: base + deploy("ClusterApp", "reloader-1.0.5", "") + second("reloader-1.0.5 # <-- here", "")}},
-	Good: []rule.Example{
-		{Files: base + attached + releases("reloader") + deploy("ClusterApp", "reloader-1.0.5", selecting("host-cluster")) + second("reloader-1.0.5", selecting("retail-production"))},
-		{Files: base + releases("${releaseName}") + deploy("ClusterApp", "reloader-1.0.5", "") + second("reloader-1.0.5", "")},
-	},
 	Run: func(p *rule.Pass) {
 		var fixed map[string]bool
 		for _, w := range worlds(p) {

@@ -2,7 +2,6 @@ package kommander
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -26,8 +25,6 @@ Judged is a change since a revision: validate --changed-since REV. What Flux doe
 	Fix: `Take out the clusters of the workspace alone, and the workspace in another change when they are detached:
 
   kubectl get kommanderclusters --namespace NAMESPACE`,
-	Bad:  []rule.Example{{Before: base + attached, Files: strings.Replace(rule.FluxSync, "path: ./clusters/prod", "path: ./clusters/prod # <-- here", 1)}},
-	Good: []rule.Example{{Before: base + attached, Files: base}, {Before: base, Files: rule.FluxSync}},
 	Run: func(p *rule.Pass) {
 		for _, r := range platform.Removals(p, workspacesGroup) {
 			for _, o := range r.Was.Of(workspace) {

@@ -30,41 +30,7 @@ so that a change which is too large to be checked never passes as one without fi
 	Fix: `Look at the file: an alias, a variable, a patch or a template in it may multiply itself. If the repository really
 needs more, pass --timeout and --memory: a unit may take a quarter of the timeout. A fixed limit stays: split what
 the message names.`,
-	Bad: []rule.Example{{Files: rule.FluxSync + `-- clusters/prod/again.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: again
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./again
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-  postBuild:
-    substitute:
-      N: a
--- again/again.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: again-${N}
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./again # <-- here
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-  postBuild:
-    substitute:
-      N: ${N}a
-`}},
-	Good: []rule.Example{{Files: rule.FluxSync}},
-	Run:  exceeded,
+	Run: exceeded,
 }
 
 // exceeded reports the Kustomizations and HelmReleases that go beyond a fixed limit. The files that

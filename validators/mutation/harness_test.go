@@ -374,7 +374,7 @@ func (m mutant) report(e *example, broken files, sources map[string]files) (plac
 	for _, u := range report.Unresolved {
 		if u.Rule == m.rule && !slices.Contains(before.Unresolved, u) {
 			fmt.Fprintf(&b, "%s:%d: unresolved: %s [%s]\n", u.File, u.Line, u.Reason, u.Rule)
-			if len(r.Unresolved) > 0 {
+			if examples, err := validators.Examples(r); err == nil && len(examples.Unresolved) > 0 {
 				places = append(places, place{u.Rule, u.File, u.Line, 1})
 			}
 		}

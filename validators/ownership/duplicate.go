@@ -32,52 +32,6 @@ Objects with the annotation kustomize.toolkit.fluxcd.io/ssa (Merge, IfNotPresent
 Kustomization whose path is within another's is flux-path-overlap.`,
 	Fix: `Leave the object to one of them, and have the other depend on that one. A namespace that several need: a
 Kustomization of its own that brings it.`,
-	Bad: []rule.Example{{Files: fluxSync + kustomization("infrastructure") + kustomization("apps") + `-- infrastructure/limits.yaml --
-apiVersion: v1
-kind: LimitRange # <-- here
-metadata:
-  name: defaults
-  namespace: default
-spec:
-  limits:
-    - type: Container
-      defaultRequest:
-        cpu: 100m
--- apps/limits.yaml --
-apiVersion: v1
-kind: LimitRange
-metadata:
-  name: defaults
-  namespace: default
-spec:
-  limits:
-    - type: Container
-      defaultRequest:
-        cpu: 200m
-`}},
-	Good: []rule.Example{{Files: fluxSync + kustomization("infrastructure") + kustomization("apps") + `-- infrastructure/limits.yaml --
-apiVersion: v1
-kind: LimitRange
-metadata:
-  name: defaults
-  namespace: default
-spec:
-  limits:
-    - type: Container
-      defaultRequest:
-        cpu: 100m
--- apps/limits.yaml --
-apiVersion: v1
-kind: LimitRange
-metadata:
-  name: apps
-  namespace: default
-spec:
-  limits:
-    - type: Container
-      defaultRequest:
-        cpu: 200m
-`}},
 	Run: func(p *rule.Pass) {
 		owners := OfClusters.Of(p)
 		for _, c := range p.Clusters() {

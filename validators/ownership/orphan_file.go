@@ -29,51 +29,6 @@ that another file names, or that is no manifest for the cluster (encrypted value
 with config.kubernetes.io/local-config) is left alone, and so are whole folders that nothing refers to: those are often
 applications that are switched off.`,
 	Fix: `List the file in the kustomization.yaml, or remove it. To keep it unlisted, leave its line as a comment.`,
-	Bad: []rule.Example{{Files: fluxSync + kustomization("apps") + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - namespace.yaml
--- apps/namespace.yaml --
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: podinfo
--- apps/limits.yaml --
-apiVersion: v1 # <-- here
-kind: LimitRange
-metadata:
-  name: defaults
-  namespace: podinfo
-spec:
-  limits:
-    - type: Container
-      defaultRequest:
-        cpu: 100m
-`}},
-	Good: []rule.Example{{Files: fluxSync + kustomization("apps") + `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-  - namespace.yaml
-  # - limits.yaml
--- apps/namespace.yaml --
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: podinfo
--- apps/limits.yaml --
-apiVersion: v1
-kind: LimitRange
-metadata:
-  name: defaults
-  namespace: podinfo
-spec:
-  limits:
-    - type: Container
-      defaultRequest:
-        cpu: 100m
-`}},
 	Run: func(p *rule.Pass) {
 		if len(p.Fleet().Clusters) == 0 {
 			return

@@ -1,7 +1,6 @@
-// Package rule holds what a validation rule is: a value with its id, its
-// explanation, examples that run as tests, and the function that looks at a
-// repository. The rules themselves stand in the packages beside it, and in one
-// visible list in package validators.
+// Package rule defines a validation rule: a value with its id, its explanation, and the function
+// that checks a repository. Its examples are in the folder examples beside it. The rules are in the
+// packages next to this one, and package validators lists all of them.
 package rule
 
 import (
@@ -33,33 +32,12 @@ type Rule struct {
 	// are plain text in paragraphs.
 	Why string
 	Fix string
-	// Bad and Good examples, at least one of each. They run as tests: in a bad
-	// one this rule's findings are at the marked lines, in a good one no rule
-	// finds anything.
-	Bad  []Example
-	Good []Example
-	// Unresolved examples stand in place of bad ones where a rule has no
-	// findings: what it cannot decide is at the marked lines.
-	Unresolved []Example
 	// Run looks at the repository and reports to the pass. It may run at the
 	// same time as other rules.
 	Run func(*Pass)
 	// Ignoring, in place of Run, judges the ignores once all other rules have run.
 	Ignoring func(*Pass, *Ignoring)
 }
-
-// Example is a small repository.
-type Example struct {
-	// Files in txtar form (-- path -- lines). In a bad example a line that is to
-	// be found ends in the comment "# <-- here".
-	Files string
-	// Before are the files at the revision that a rule about changes compares
-	// with; "" where it is none.
-	Before string
-}
-
-// Marker ends a line of a bad example that a finding must point at.
-const Marker = "# <-- here"
 
 // Pass is one rule's look at one repository.
 type Pass struct {

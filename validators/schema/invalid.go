@@ -25,68 +25,6 @@ A range of versions that is none (spec.ref.semver of GitRepositories and OCIRepo
 An entry of a list that is told apart by its key (a container by its name, an environment variable by its name, a port by its number and protocol) may be there once: a server-side apply, which is how Flux applies, refuses the second.
 
 A value with ${VAR} is substituted by Flux before it is applied; it is reported as unresolved, not as invalid.`,
-	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: apps
-  annotations:
-    example.com/owned: true # <-- here
-spec:
-  interval: hourly # <-- here
-  chartRef:
-    kind: ocirepository # <-- here
-    name: podinfo
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: podinfo
-  namespace: apps
-data:
-  port: 8080 # <-- here
-`}, {Files: `-- apps/podinfo.yaml --
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  selector:
-    matchLabels:
-      app: podinfo
-  template:
-    metadata:
-      labels:
-        app: pod-info # <-- here
-    spec:
-      containers:
-        - name: podinfo
-          image: ghcr.io/stefanprodan/podinfo:6.9.0
-`}},
-	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: apps
-  annotations:
-    example.com/owned: "true"
-spec:
-  interval: ${INTERVAL}
-  chartRef:
-    kind: OCIRepository
-    name: podinfo
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: podinfo
-  namespace: apps
-data:
-  port: "8080"
-`}},
 	Run: func(p *rule.Pass) {
 		report(p, schemas.Invalid)
 		unresolved(p)

@@ -17,63 +17,6 @@ The rules are evaluated with the API server's own code and limits. As there, the
 	Fix: `The message is the one of the kind's authors, and the hint is the rule itself: self is the value that the message names.
 
 Whether a rule holds that reads a value with ${VAR}, or one that SOPS encrypted, is unresolved. So is a rule that a newer Kubernetes has functions for.`,
-	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: apps
-spec: # <-- here
-  interval: 1h
-  chartRef:
-    kind: OCIRepository
-    name: podinfo
-  chart:
-    spec:
-      chart: podinfo
-      sourceRef:
-        kind: HelmRepository
-        name: podinfo
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: Bucket
-metadata:
-  name: podinfo
-  namespace: apps
-spec: # <-- here
-  interval: 1h
-  endpoint: minio.example.com
-  bucketName: podinfo
-  sts:
-    provider: aws
-    endpoint: https://sts.example.com
-`}},
-	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  chartRef:
-    kind: OCIRepository
-    name: podinfo
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: Bucket
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  provider: aws
-  endpoint: minio.example.com
-  bucketName: podinfo
-  sts:
-    provider: aws
-    endpoint: https://sts.example.com
-`}},
 	Run: func(p *rule.Pass) {
 		report(p, schemas.Violation)
 		told := map[question]bool{}

@@ -25,24 +25,6 @@ workload gets "ENC[AES256_GCM,…" for a password. A Secret whose data is encryp
 
 Not reported is a SopsSecret: an operator in the cluster decrypts it.`,
 	Fix: `Add spec.decryption with provider sops and, unless the controller has a key of its own, the secretRef of the key.`,
-	Bad: []rule.Example{{Files: `-- clusters/prod/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec: # <-- here
-  interval: 1h
-  path: ./apps
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-` + rule.FluxSync + namespaceApps + encryptedSecret}},
-	Good: []rule.Example{
-		{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptedSecret},
-		{Files: rule.FluxSync + operatorsSecret},
-	},
 	Run: func(p *rule.Pass) {
 		for _, c := range p.Clusters() {
 			for _, k := range c.Kustomizations {
@@ -128,8 +110,6 @@ The public keys of the clusters and tenants are those of the specification's Enc
 doesn't say which key a cluster has, and isn't judged.`,
 	Fix: `Add the cluster's public key to the rule of .sops.yaml that is for the file, then run "fleetwright secrets updatekeys FILE", or
 "sops updatekeys FILE", with a key that can decrypt it.`,
-	Bad:  []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptionOf("age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm") + "-- apps/secret.sops.yaml --\n" + markedSecret}},
-	Good: []rule.Example{{Files: decryptingApps + rule.FluxSync + namespaceApps + encryptedSecret + encryptionOf("age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p")}},
 	Run: func(p *rule.Pass) {
 		keys := knownKeys(p.Repo)
 		if keys == nil {
@@ -158,63 +138,4 @@ doesn't say which key a cluster has, and isn't judged.`,
 			}
 		}
 	},
-}
-
-// decryptingApps is a Kustomization with decryption, for examples.
-const decryptingApps = `-- clusters/prod/apps.yaml --
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: apps
-  namespace: flux-system
-spec:
-  interval: 1h
-  path: ./apps
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
-  decryption:
-    provider: sops
-    secretRef:
-      name: sops-age
-`
-
-// namespaceApps is a namespace for the examples' objects.
-const namespaceApps = `-- apps/namespace.yaml --
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: apps
-`
-
-// operatorsSecret is one that an operator decrypts, for examples.
-const operatorsSecret = `-- clusters/prod/secret.sops.yaml --
-apiVersion: isindir.github.com/v1alpha3
-kind: SopsSecret
-metadata:
-  name: db
-  namespace: apps
-spec:
-  secretTemplates:
-    - name: db
-      stringData:
-        password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-` + sopsBlock
-
-// encryptionOf is a specification's Encryption with the key of the cluster, for examples.
-func encryptionOf(key string) string {
-	return `-- fleet/encryption.yaml --
-apiVersion: fleetwright.dev/v1alpha1
-kind: Encryption
-metadata:
-  name: encryption
-  annotations:
-    config.kubernetes.io/local-config: "true"
-spec:
-  recipients:
-    clusters:
-      prod:
-        age: [` + key + `]
-`
 }

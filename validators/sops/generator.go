@@ -26,37 +26,6 @@ file may stay a file, encrypted. A literal cannot be. In a file of settings only
 credential is reported: a token of a known form, or a value that looks like one under a name such as password.`,
 	Fix: `Move literals to a .env file and encrypt that (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or write an encrypted
 Secret in place of the generator. What was pushed once is known: make a new value.`,
-	Bad: []rule.Example{{Files: `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-secretGenerator:
-  - name: db
-    literals:
-      - username=app
-      - password=tr0ub4dor-and-3 # <-- here
-`}, {Files: `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-secretGenerator:
-  - name: db
-    envs:
-      - db.env # <-- here
--- apps/db.env --
-password=tr0ub4dor-and-3
-`}},
-	Good: []rule.Example{{Files: `-- apps/kustomization.yaml --
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-secretGenerator:
-  - name: db
-    envs:
-      - db.env
--- apps/db.env --
-password=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-sops_lastmodified=2026-01-01T00:00:00Z
-sops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
-sops_version=3.13.3
-`}},
 	Run: func(p *rule.Pass) {
 		envs, files := map[string]string{}, map[string]string{}
 		for _, f := range p.Repo.Files() {

@@ -40,71 +40,6 @@ Not reported are values that stand for others (${VAR}, {{ … }}, op://…, an e
 know (certificates, public keys, user names, hosts), and what no cluster reads in folders of examples and tests.`,
 	Fix: `Encrypt the file (fleetwright secrets encrypt FILE, or sops encrypt --in-place FILE), or keep the value elsewhere (External Secrets). What was pushed once is known: make a
 new value.`,
-	Bad: []rule.Example{{Files: `-- apps/secret.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  username: app
-  password: tr0ub4dor-and-3 # <-- here
-`}, {Files: sopsConfigAll + `-- apps/values.sops.yaml --
-db:
-  password: hunter2 # <-- here
-`}, {Files: sopsConfig + `-- apps/values.sops.yaml --
-db:
-  name: app
-  password: hunter2 # <-- here
-`}, {Files: sopsConfigAll + `-- apps/db.sops.env --
-PASSWORD=hunter2 # <-- here
-`}, {Files: `-- apps/secrets.yaml --
-apiVersion: v1
-kind: SecretList
-items:
-  - metadata:
-      name: db
-    stringData:
-      password: tr0ub4dor-and-3 # <-- here
-`}, {Files: `-- apps/settings.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: settings
-stringData:
-  SYNC_PERIOD: 12h # <-- here
-`}, {Files: `-- apps/later.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: later
-stringData:
-  password: changeme # <-- here
-`}, {Files: `-- apps/.env --
-HOST=db.apps
-DB_PASSWORD=tr0ub4dor-and-3 # <-- here
-`}},
-	Good: []rule.Example{{Files: `-- apps/secret.sops.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  username: ENC[AES256_GCM,data:5rk=,iv:c29tZQ==,tag:dGFn,type:str]
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-` + sopsBlock + `-- apps/replaced.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: replaced
-  namespace: apps
-stringData:
-  password: ${DB_PASSWORD}
-`}, {Files: sopsConfigAll + `-- apps/values.sops.yaml --
-db:
-  password: ${DB_PASSWORD}
-`}},
 	Run: func(p *rule.Pass) {
 		countedConfigs(p)
 		told := map[string]bool{}
@@ -229,45 +164,6 @@ formats. Of a Secret, what they don't choose counts where they choose nothing of
 secret: the others were left readable on purpose.`,
 	Fix: `Encrypt the value with "sops FILE" (which opens the file in clear and encrypts it again), or "sops set". Where the
 rule's encrypted_regex leaves the field out, correct it, and encrypt anew.`,
-	Bad: []rule.Example{{Files: `-- apps/secret.sops.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-  replication: tr0ub4dor-and-3 # <-- here
-` + sopsBlock}, {Files: `-- apps/db.sops.env --
-PASSWORD=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-REPLICATION=tr0ub4dor-and-3 # <-- here
-sops_lastmodified=2026-01-01T00:00:00Z
-sops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
-sops_version=3.13.3
-`}, {Files: `-- apps/values.sops.yaml --
-db:
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-  replication: tr0ub4dor-and-3 # <-- here
-` + strings.Replace(sopsBlock, "^(data|stringData)$", "^db$", 1)}},
-	Good: []rule.Example{{Files: `-- apps/secret.sops.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-  replication: ENC[AES256_GCM,data:aWo5fQk=,iv:c29tZQ==,tag:dGFn,type:str]
-` + sopsBlock}, {Files: `-- apps/secret.sops.yaml --
-apiVersion: v1
-kind: Secret
-metadata:
-  name: db
-  namespace: apps
-stringData:
-  password: ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]
-  config: "mode=fast"
-` + strings.Replace(sopsBlock, "^(data|stringData)$", "^password$", 1)}},
 	Run: func(p *rule.Pass) { eachFile(p, partialDocuments, partialFile) },
 }
 
@@ -382,18 +278,3 @@ func fixHint(p *rule.Pass, file string) string {
 	}
 	return fmt.Sprintf("encrypt it: fleetwright secrets encrypt %s (or sops encrypt --in-place); then make a new value: this one is known", file)
 }
-
-// sopsBlock ends the examples' encrypted files.
-const sopsBlock = "sops:\n" + sopsMetadata
-
-const sopsMetadata = `  age:
-    - recipient: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
-      enc: |
-        -----BEGIN AGE ENCRYPTED FILE-----
-        YWdlLWVuY3J5cHRpb24ub3JnL3Yx
-        -----END AGE ENCRYPTED FILE-----
-  lastmodified: "2026-01-01T00:00:00Z"
-  mac: ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]
-  encrypted_regex: ^(data|stringData)$
-  version: 3.13.3
-`

@@ -31,17 +31,6 @@ examples, too.`,
 	Fix: `Take the key out of the repository, keep it in a password manager or give it to the cluster by hand, and make a new
 one: remove the old one from the specification, or from .sops.yaml, then "fleetwright secrets updatekeys --rotate" (or
 "sops updatekeys" and "sops rotate" for every file that it could read).`,
-	Bad: []rule.Example{{Files: "-- age.agekey --\n# public key: age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm\n" +
-		"AGE-SECRET-KEY-" + "184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU # <-- here\n" +
-		"-- apps/namespace.yaml --\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: apps\n"}},
-	Good: []rule.Example{{Files: `-- README.md --
-Put the key (AGE-SECRET-KEY-1...) into your password manager.
--- apps/namespace.yaml --
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: apps
-`}},
 	Run: func(p *rule.Pass) {
 		marked, found := 0, texts.Of(p)
 		for _, file := range found.keys {

@@ -15,12 +15,6 @@ var all = []rule.Rule{
 	sops.RecipientMissing, sops.RecipientStale, sops.RuleMissing, sops.RuleUnused, sops.Undecryptable,
 }
 
-func TestExamples(t *testing.T) {
-	for _, r := range all {
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all) })
-	}
-}
-
 // TestPrivateKeyBesideASecret: the key of a ConfigMap is told although its file has a Secret,
 // and that of the Secret by sops-plaintext-secret alone.
 func TestPrivateKeyBesideASecret(t *testing.T) {
@@ -41,7 +35,7 @@ func TestPrivateKeyBesideASecret(t *testing.T) {
 // TestPrivateKeyOfATestCluster: a folder named as those of tests may be a cluster's own, and then
 // the key that opens what it applies is a real one.
 func TestPrivateKeyOfATestCluster(t *testing.T) {
-	files := sops.PrivateKey.Bad[0].Files
+	files := ruletest.Read(t, sops.PrivateKey).Bad[0].Files
 	key := "-- clusters/test/age.agekey --" + files[strings.Index(files, "\n"):strings.Index(files, "-- apps/")]
 	secret := `-- clusters/test/secret.yaml --
 apiVersion: v1

@@ -22,58 +22,6 @@ HelmRepositories.`,
 	Fix: `Write an OCIRepository for each chart, with the chart's name at the end of the URL and its version in
 ref.tag, and name it in the HelmRelease's spec.chartRef in place of spec.chart. The release is upgraded in
 place: its name and its history stay.`,
-	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  type: oci # <-- here
-  interval: 1h
-  url: oci://ghcr.io/stefanprodan/charts
----
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  chart:
-    spec:
-      chart: podinfo
-      version: 6.14.0
-      sourceRef:
-        kind: HelmRepository
-        name: podinfo
-`}},
-	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  url: oci://ghcr.io/stefanprodan/charts/podinfo
-  ref:
-    tag: 6.14.0
-  layerSelector:
-    mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip
-    operation: copy
----
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  chartRef:
-    kind: OCIRepository
-    name: podinfo
-`}},
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if isSource(o, helmRepository) && o.Text("spec", "type") == "oci" && o.Text("metadata", "labels", "k0rdent.mirantis.com/managed") != "true" {

@@ -24,50 +24,6 @@ private network (192.168.0.0/16, .local, .internal and the like) is an info, sin
 trusted is yours to say.`,
 	Fix: `Use https:// or ssh://, and leave insecure out. A certificate of an authority of your own goes into
 spec.certSecretRef.`,
-	Bad: []rule.Example{{Files: `-- apps/sources.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  url: http://charts.example.com # <-- here
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  url: oci://registry.example.com/charts/podinfo
-  insecure: true # <-- here
-  ref:
-    tag: 6.14.0
-`}},
-	Good: []rule.Example{{Files: `-- apps/sources.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: HelmRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  url: https://charts.example.com
----
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  url: oci://registry.registry.svc.cluster.local:5000/charts/podinfo
-  insecure: true
-  ref:
-    tag: 6.14.0
-`}},
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		namespaces := map[string]bool{}

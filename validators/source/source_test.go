@@ -10,17 +10,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/source"
 )
 
-func TestExamples(t *testing.T) {
-	always := []rule.Rule{source.Insecure, source.MutableRef, source.HelmRepositoryOCI}
-	for _, r := range append(always, source.Unverified) {
-		all := always
-		if r.Profile != "" {
-			all = append(all[:len(all):len(all)], r)
-		}
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all) })
-	}
-}
-
 // said gives what a rule finds, a line each: severity, line, message.
 func said(t *testing.T, r rule.Rule, files string) string {
 	t.Helper()

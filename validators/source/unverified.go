@@ -28,35 +28,6 @@ the most rights.`,
       matchOIDCIdentity:
         - issuer: ^https://token\.actions\.githubusercontent\.com$
           subject: ^https://github\.com/stefanprodan/podinfo.*$`,
-	Bad: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec: # <-- here
-  interval: 1h
-  url: oci://ghcr.io/stefanprodan/charts/podinfo
-  ref:
-    tag: 6.14.0
-`}},
-	Good: []rule.Example{{Files: `-- apps/podinfo.yaml --
-apiVersion: source.toolkit.fluxcd.io/v1
-kind: OCIRepository
-metadata:
-  name: podinfo
-  namespace: apps
-spec:
-  interval: 1h
-  url: oci://ghcr.io/stefanprodan/charts/podinfo
-  ref:
-    tag: 6.14.0
-  verify:
-    provider: cosign
-    matchOIDCIdentity:
-      - issuer: ^https://token\.actions\.githubusercontent\.com$
-        subject: ^https://github\.com/stefanprodan/podinfo.*$
-`}},
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		registries := map[use]bool{}

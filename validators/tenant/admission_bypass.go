@@ -38,12 +38,6 @@ finalizer is one:
       - expression: "!has(object.spec.proxySecretRef) && !has(object.spec.certSecretRef) && !has(object.spec.sts)"
       - expression: object.spec.?provider.orValue("generic") == "generic"
       - expression: "!object.spec.?insecure.orValue(false) && !object.spec.?recurseSubmodules.orValue(false)"`,
-	Bad: []rule.Example{
-		example(sourcing() + "---\n" + replace(allowlist, "  validations:\n", "  validations: # <-- here\n")),
-		example(sourcing() + "---\n" + replace(tightAllowlist, "  matchConditions:\n", "  matchConditions: # <-- here\n")),
-	},
-	Good: []rule.Example{example(sourcing() + "---\n" + replace(tightAllowlist, `"!has(object.metadata.deletionTimestamp)"`,
-		`"!has(object.metadata.deletionTimestamp) || oldObject == null || object.spec != oldObject.spec"`))},
 	Run: func(p *rule.Pass) {
 		var e *evaluator
 		for _, c := range clusters(p) {
@@ -59,25 +53,6 @@ finalizer is one:
 		e.report(p)
 	},
 }
-
-// sourcing is a tenant that may create sources.
-func sourcing() string {
-	return platform + namespace + roleOf(`  - apiGroups: [source.toolkit.fluxcd.io]
-    resources: [gitrepositories]
-    verbs: [get, list, watch, create, patch, delete]
-`) + sync + quota + network
-}
-
-// tightAllowlist is the list with all that belongs to it, but for objects that are being
-// deleted.
-var tightAllowlist = replace(replace(allowlist, "  validations:\n", `  matchConditions:
-    - name: not-being-deleted
-      expression: "!has(object.metadata.deletionTimestamp)"
-  validations:
-    - expression: "!has(object.spec.proxySecretRef) && !has(object.spec.certSecretRef) && !has(object.spec.sts)"
-    - expression: object.spec.?provider.orValue("generic") == "generic"
-    - expression: "!object.spec.?insecure.orValue(false) && !object.spec.?recurseSubmodules.orValue(false)"
-`), "has(object.spec.url) && object.spec.url", "object.spec.?url.orValue(\"\")")
 
 // detour is a field by which a source is fetched from elsewhere than its URL says.
 type detour struct {

@@ -49,12 +49,6 @@ cluster, such as a Node's, and without a namespace it means the whole cluster. L
       - expression: >-
           object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") == object.metadata.namespace &&
           d.apiVersion in ["apps/v1", "batch/v1", "helm.toolkit.fluxcd.io/v2", "fluxcd.controlplane.io/v1"])`,
-	Bad: []rule.Example{example(platform + namespace + reads("  name: shop # <-- here\n") + sync)},
-	Good: []rule.Example{
-		example(platform + namespace + reads("  name: shop\n") + sync + quota + network + "---\n" + dependencies),
-		// What the tenant may write reaches nothing.
-		example(platform + namespace + strings.ReplaceAll(reads("  name: shop\n"), "kustomizations", "gitrepositories") + sync + quota + network),
-	},
 	Run: func(p *rule.Pass) {
 		var e *evaluator
 		for _, c := range clusters(p) {
@@ -107,40 +101,6 @@ roleRef:
 ---
 `
 }
-
-// dependencies is a policy that keeps dependsOn in the namespace.
-const dependencies = `apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata:
-  name: tenant-dependencies
-spec:
-  failurePolicy: Fail
-  matchConstraints:
-    resourceRules:
-      - apiGroups: [kustomize.toolkit.fluxcd.io]
-        apiVersions: ["*"]
-        resources: [kustomizations]
-        operations: [CREATE, UPDATE]
-  validations:
-    - expression: >-
-        object.kind == "Kustomization" &&
-        object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") in ["", object.metadata.namespace])
-      message: spec.dependsOn may not name another namespace
-    - expression: "!has(object.spec.kubeConfig)"
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata:
-  name: tenant-dependencies
-spec:
-  policyName: tenant-dependencies
-  validationActions: [Deny]
-  matchResources:
-    namespaceSelector:
-      matchExpressions:
-        - key: toolkit.fluxcd.io/tenant
-          operator: Exists
-`
 
 // openDoor is a door that stands open for a tenant.
 type openDoor struct {

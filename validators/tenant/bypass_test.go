@@ -124,7 +124,7 @@ func TestDependenciesOfResourceSets(t *testing.T) {
 		"resources: [kustomizations]", "resources: [resourcesets]",
 		`object.kind == "Kustomization" &&`, "LIMIT",
 		`in ["", object.metadata.namespace]`, "in [NAMESPACES]",
-	).Replace(tenant.AdmissionMissing.Good[0].Files)
+	).Replace(ruletest.Read(t, tenant.AdmissionMissing).Good[0].Files)
 	for name, c := range map[string]struct{ limit, namespaces, want string }{
 		"its own namespace":             {"true &&", `object.metadata.namespace`, "names its own namespace"},
 		"its own namespace, or none":    {"true &&", `"", object.metadata.namespace`, "names its own namespace"},
@@ -164,7 +164,7 @@ func generated(t *testing.T, name string) *txtar.Archive {
 // What is not in Git for sure, or what another engine refuses, is no finding.
 func TestDoors(t *testing.T) {
 	admitted := func(more string) string {
-		return strings.TrimSuffix(tenant.AdmissionMissing.Bad[0].Files, "\n") + "\n---\n" + more
+		return strings.TrimSuffix(ruletest.Read(t, tenant.AdmissionMissing).Bad[0].Files, "\n") + "\n---\n" + more
 	}
 	for name, c := range map[string]struct{ files, want string }{
 		"nothing refuses it": {admitted(""), "admission-missing warning tenants/shop.yaml:33"},
@@ -176,13 +176,13 @@ spec:
 `), ""},
 		"the tenant's objects come from the platform's source": {strings.Replace(admitted(""), "    kind: GitRepository\n    name: shop\n",
 			"    kind: GitRepository\n    name: flux-system\n    namespace: flux-system\n", 1), ""},
-		"a policy that only warns": {strings.Replace(tenant.AdmissionMissing.Good[0].Files, "validationActions: [Deny]", "validationActions: [Warn]", 1),
+		"a policy that only warns": {strings.Replace(ruletest.Read(t, tenant.AdmissionMissing).Good[0].Files, "validationActions: [Deny]", "validationActions: [Warn]", 1),
 			"admission-missing warning tenants/shop.yaml:33"},
-		"a policy for other namespaces": {strings.Replace(tenant.AdmissionMissing.Good[0].Files, "key: toolkit.fluxcd.io/tenant\n", "key: example.com/tenant\n", 1),
+		"a policy for other namespaces": {strings.Replace(ruletest.Read(t, tenant.AdmissionMissing).Good[0].Files, "key: toolkit.fluxcd.io/tenant\n", "key: example.com/tenant\n", 1),
 			"admission-missing warning tenants/shop.yaml:33"},
-		"a policy for updates only": {strings.Replace(tenant.AdmissionMissing.Good[0].Files, "operations: [CREATE, UPDATE]", "operations: [UPDATE]", 1),
+		"a policy for updates only": {strings.Replace(ruletest.Read(t, tenant.AdmissionMissing).Good[0].Files, "operations: [CREATE, UPDATE]", "operations: [UPDATE]", 1),
 			"admission-missing warning tenants/shop.yaml:33"},
-		"a policy that asks for parameters": {strings.Replace(tenant.AdmissionMissing.Good[0].Files, "  failurePolicy: Fail\n", "  failurePolicy: Fail\n  paramKind: {apiVersion: v1, kind: ConfigMap}\n", 1), ""},
+		"a policy that asks for parameters": {strings.Replace(ruletest.Read(t, tenant.AdmissionMissing).Good[0].Files, "  failurePolicy: Fail\n", "  failurePolicy: Fail\n  paramKind: {apiVersion: v1, kind: ConfigMap}\n", 1), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if said := strings.Join(foundBy(t, c.files, []rule.Rule{tenant.AdmissionMissing}), "\n"); said != c.want {
@@ -203,7 +203,7 @@ func TestReadyExprOfResourceSets(t *testing.T) {
 		"apiVersion: example.com/v1, kind: NobodyKnowsThis, namespace: shop":              false,
 		"apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, namespace: monitoring": true,
 	} {
-		files := strings.TrimSuffix(tenant.CrossNamespaceRef.Good[0].Files, "\n") + `
+		files := strings.TrimSuffix(ruletest.Read(t, tenant.CrossNamespaceRef).Good[0].Files, "\n") + `
 ---
 apiVersion: fluxcd.controlplane.io/v1
 kind: ResourceSet

@@ -19,23 +19,6 @@ which is a warning: it may lift its quota, change its network policies, and take
 Namespace, after which a privileged pod owns the node that it runs on.`,
 	Fix: `Bind admin or edit, which leave quotas and the Namespace alone, or a Role with the kinds that the tenant
 deploys: flux create tenant has --cluster-role.`,
-	Bad: []rule.Example{
-		example(platform + namespace + replace(access, "name: edit", "name: cluster-admin # <-- here") + sync),
-		example(platform + namespace + access + sync + `apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: shop
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: cluster-admin # <-- here
-subjects:
-  - kind: ServiceAccount
-    name: shop
-    namespace: shop
-`),
-	},
-	Good: []rule.Example{example(whole())},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, g := range c.grants {

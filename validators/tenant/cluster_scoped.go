@@ -22,18 +22,6 @@ var ClusterScoped = rule.Rule{
 (a Namespace, a ClusterRole, a CustomResourceDefinition, a ClusterIssuer), and the Kustomization with such an
 object applies nothing at all. So it is with a HelmRelease whose chart, where it is at hand, renders one.`,
 	Fix: `Move the object to what the platform applies, or take the namespaced kind (an Issuer for a ClusterIssuer).`,
-	Bad: []rule.Example{example(platform + namespace + monorepo + `apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole # <-- here
-metadata:
-  name: shop-reader
-rules: []
-`)},
-	Good: []rule.Example{example(platform + namespace + quota + network + "---\n" + monorepo + `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: shop
-  namespace: shop
-`)},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, k := range c.Kustomizations {
@@ -47,46 +35,6 @@ metadata:
 		}
 	},
 }
-
-// monorepo is a tenant whose objects stand in the platform's repository: its account is in
-// Flux's namespace, and bound in the tenant's.
-const monorepo = `apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: shop
-  namespace: flux-system
-  labels:
-    toolkit.fluxcd.io/tenant: shop
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: shop
-  namespace: shop
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: edit
-subjects:
-  - kind: ServiceAccount
-    name: shop
-    namespace: flux-system
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
-  name: shop
-  namespace: flux-system
-spec:
-  serviceAccountName: shop
-  interval: 1h
-  path: ./shop
-  prune: true
-  sourceRef:
-    kind: GitRepository
-    name: flux-system
--- shop/objects.yaml --
-`
 
 // judgeScopes judges what a tenant's account applies. One that a role is bound to for the
 // whole cluster may be allowed to.

@@ -21,14 +21,6 @@ platform's own included.
 dependsOn may name another namespace also under lockdown: whether an object there is ready tells little. With
 readyExpr it reads all of that object, as the controller: its spec, and the variables and paths in it.`,
 	Fix: `Give the namespace a source of its own, and leave the reference's namespace out.`,
-	Bad: []rule.Example{
-		example(platform + namespace + access + replace(sync,
-			"    kind: GitRepository\n    name: shop\n", "    kind: GitRepository\n    name: flux-system\n    namespace: flux-system # <-- here\n")),
-		example(platform + namespace + access + replace(sync, "  serviceAccountName: shop\n",
-			"  serviceAccountName: shop\n  dependsOn:\n    - name: billing\n      namespace: billing\n      readyExpr: dep.spec.path == './production' # <-- here\n")),
-	},
-	Good: []rule.Example{example(replace(whole(), "  serviceAccountName: shop\n",
-		"  serviceAccountName: shop\n  dependsOn:\n    - name: tenants\n      namespace: flux-system\n"))},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, o := range c.Objects() {

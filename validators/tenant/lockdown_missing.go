@@ -48,12 +48,6 @@ beside gotk-components.yaml:
 The platform's own Kustomizations and HelmReleases then need a serviceAccountName, the root's included.
 
 Source: https://fluxcd.io/flux/installation/configuration/multitenancy/`,
-	Bad: []rule.Example{example(replace(whole(), "    multitenant: true", "    multitenant: false # <-- here"))},
-	Good: []rule.Example{
-		example(whole()),
-		// Namespaces that are labelled by team, on a cluster where Flux applies everything: no tenants.
-		example(replace(replace(platform, "    multitenant: true", "    multitenant: false"), "  serviceAccountName: kustomize-controller\n", "") + namespace),
-	},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			c.judgeLockdown(p)

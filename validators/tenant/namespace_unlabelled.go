@@ -27,9 +27,6 @@ Where a policy of the cluster judges the security of pods, or Capsule keeps the 
 
 baseline is the level for workloads that restricted refuses. Source:
 https://kubernetes.io/docs/concepts/security/pod-security-admission/`,
-	Bad: []rule.Example{example(platform + replace(replace(namespace, "    pod-security.kubernetes.io/enforce: restricted\n", ""),
-		"  labels:", "  labels: # <-- here") + access + sync)},
-	Good: []rule.Example{example(replace(whole(), "enforce: restricted", "enforce: baseline"))},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			if c.policies.pods {

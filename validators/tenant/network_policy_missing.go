@@ -31,8 +31,6 @@ cluster or generates them, or Capsule keeps the tenant, nothing is reported.`,
       policyTypes: [Ingress, Egress]
 
 Pods need DNS: allow port 53 to kube-system beside it.`,
-	Bad:  []rule.Example{example(platform + replace(namespace, "name: shop\n  labels", "name: shop # <-- here\n  labels") + access + sync + quota)},
-	Good: []rule.Example{example(whole())},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			if c.policies.networks {

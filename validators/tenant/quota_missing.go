@@ -19,8 +19,6 @@ the tenant, nothing is reported.`,
 	Fix: `Add a ResourceQuota with requests.cpu, requests.memory, pods, persistentvolumeclaims, services.loadbalancers
 and count/helmreleases.helm.toolkit.fluxcd.io, and a LimitRange with defaults beside it: with a quota on requests
 the API server refuses pods that request nothing.`,
-	Bad:  []rule.Example{example(platform + replace(namespace, "name: shop\n  labels", "name: shop # <-- here\n  labels") + access + sync + network)},
-	Good: []rule.Example{example(whole())},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			if c.policies.quotas {

@@ -18,14 +18,6 @@ and resources holds all of this. In its own namespace a wildcard is a warning, a
 	Fix: `Name the verbs and the resources that the tenant's objects need: get, list, watch, create, patch, delete for
 what kustomize-controller applies, and update beside these for helm-controller. Roles and RoleBindings may be
 written without bind and escalate: then the tenant grants what it has, and no more.`,
-	Bad: []rule.Example{example(platform + namespace + roleOf(`  - apiGroups: [rbac.authorization.k8s.io]
-    resources: [roles, rolebindings]
-    verbs: [get, list, create, patch, delete, escalate] # <-- here
-`) + sync)},
-	Good: []rule.Example{example(platform + namespace + roleOf(`  - apiGroups: [rbac.authorization.k8s.io]
-    resources: [roles, rolebindings]
-    verbs: [get, list, watch, create, patch, delete]
-`) + sync + quota + network)},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, g := range c.grants {
@@ -35,21 +27,6 @@ written without bind and escalate: then the tenant grants what it has, and no mo
 			}
 		}
 	},
-}
-
-// roleOf is a tenant's account with a role of some rules.
-func roleOf(rules string) string {
-	return replace(access, `  kind: ClusterRole
-  name: edit
-`, `  kind: Role
-  name: shop
-`) + `apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: shop
-  namespace: shop
-rules:
-` + rules + "---\n"
 }
 
 func (c *cluster) judgeEscalation(p *rule.Pass, g grant, t *tenant) {

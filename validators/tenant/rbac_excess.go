@@ -22,48 +22,6 @@ In its own namespaces a tenant that may write its quota, its limits or the Names
 labels) sets its own bounds: a warning.`,
 	Fix: `Bind the role in the tenant's namespaces only, with a RoleBinding in each, and take resourcequotas,
 limitranges and namespaces out of what it may write.`,
-	Bad: []rule.Example{
-		example(platform + namespace + access + sync + `apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: shop
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: edit # <-- here
-subjects:
-  - kind: ServiceAccount
-    name: shop
-    namespace: shop
-`),
-		example(platform + namespace + roleOf(`  - apiGroups: [""]
-    resources: [configmaps, resourcequotas] # <-- here
-    verbs: [get, list, watch, create, patch, delete]
-`) + sync),
-	},
-	Good: []rule.Example{example(whole() + `---
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: read-crds
-rules:
-  - apiGroups: [apiextensions.k8s.io]
-    resources: [customresourcedefinitions]
-    verbs: [get, list, watch]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: shop
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: read-crds
-subjects:
-  - kind: ServiceAccount
-    name: shop
-    namespace: shop
-`)},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, g := range c.grants {

@@ -24,12 +24,6 @@ A namespace whose default account is granted something on purpose is not reporte
 	Fix: `Name the tenant's account in spec.serviceAccountName, and kustomize-controller or helm-controller in that of
 the platform's own. Lock Flux down too (see tenant-lockdown-missing): it is the tenant who writes the next
 Kustomization.`,
-	Bad: []rule.Example{
-		example(platform + namespace + access + replace(replace(sync, "  serviceAccountName: shop\n", ""),
-			"spec:\n  interval: 1h", "spec: # <-- here\n  interval: 1h")),
-		example(platform + namespace + access + replace(sync, "serviceAccountName: shop", "serviceAccountName: shopp # <-- here")),
-	},
-	Good: []rule.Example{example(whole())},
 	Run: func(p *rule.Pass) {
 		for _, c := range clusters(p) {
 			for _, o := range c.Objects() {

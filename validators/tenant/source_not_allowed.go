@@ -23,9 +23,6 @@ The policies that a binding makes deny are evaluated as the API server does, on 
 namespaces. One that asks who the user is, or has parameters, is not decided here. A cluster without such a policy
 has no findings: whether a tenant's sources should be limited is yours to say.`,
 	Fix: `Take a source that is allowed, or allow this one in the policy.`,
-	Bad: []rule.Example{example(platform + namespace + access + replace(sync, "https://git.example.com/shop/deploy.git",
-		"https://git.example.net/shop/deploy.git # <-- here") + allowlist)},
-	Good: []rule.Example{example(whole() + "---\n" + allowlist)},
 	Run: func(p *rule.Pass) {
 		var e *evaluator
 		for _, c := range clusters(p) {
@@ -41,37 +38,6 @@ has no findings: whether a tenant's sources should be limited is yours to say.`,
 		e.report(p)
 	},
 }
-
-// allowlist is a policy that lets only sources of one host through.
-const allowlist = `apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata:
-  name: tenant-sources
-spec:
-  failurePolicy: Fail
-  matchConstraints:
-    resourceRules:
-      - apiGroups: [source.toolkit.fluxcd.io]
-        apiVersions: ["*"]
-        resources: [gitrepositories, ocirepositories, helmrepositories, buckets]
-        operations: [CREATE, UPDATE]
-  validations:
-    - expression: has(object.spec.url) && object.spec.url.startsWith("https://git.example.com/")
-      message: only sources of git.example.com are allowed
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata:
-  name: tenant-sources
-spec:
-  policyName: tenant-sources
-  validationActions: [Deny]
-  matchResources:
-    namespaceSelector:
-      matchExpressions:
-        - key: toolkit.fluxcd.io/tenant
-          operator: Exists
-`
 
 // sourceResources are the kinds of sources, with the name that policies call them by.
 var sourceResources = map[string]string{

@@ -24,12 +24,6 @@ func all() []rule.Rule {
 	}
 }
 
-func TestExamples(t *testing.T) {
-	for _, r := range all() {
-		t.Run(r.ID, func(t *testing.T) { ruletest.Examples(t, r, all()) })
-	}
-}
-
 // found gives what the rules find in files, a line each: rule, severity and place. That no
 // policy refuses what the tenants' roles let them is a finding of nearly all: the tests of
 // tenant-admission-missing speak of it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,12 +20,12 @@ import (
 // Examples checks that a rule finds what its bad examples mark, line by line,
 // cannot decide what its unresolved ones mark, and that none of the rules finds
 // anything in its good ones.
-func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
+func Examples(t *testing.T, r rule.Rule, examples rule.Examples, all []rule.Rule) {
 	t.Helper()
-	if len(r.Bad)+len(r.Unresolved) == 0 || len(r.Good) == 0 {
+	if len(examples.Bad)+len(examples.Unresolved) == 0 || len(examples.Good) == 0 {
 		t.Errorf("%s needs a bad and a good example", r.ID)
 	}
-	for _, e := range r.Bad {
+	for _, e := range examples.Bad {
 		rules := []rule.Rule{r}
 		if r.Ignoring != nil {
 			rules = all
@@ -35,7 +36,7 @@ func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
 			t.Errorf("%s: the bad example's findings are at %v, want %v\n%s", r.ID, got, want, messages(found))
 		}
 	}
-	for _, e := range r.Unresolved {
+	for _, e := range examples.Unresolved {
 		found, unresolved := Run(t, r, e.Files)
 		for _, u := range unresolved {
 			found = append(found, finding.Finding{File: u.File, Line: u.Line, Message: u.Reason})
@@ -44,11 +45,21 @@ func Examples(t *testing.T, r rule.Rule, all []rule.Rule) {
 			t.Errorf("%s: what the example leaves unresolved is at %v, want %v\n%s", r.ID, got, want, messages(found))
 		}
 	}
-	for _, e := range r.Good {
+	for _, e := range examples.Good {
 		if found, _ := run(t, all, all, e.Before, e.Files); len(found) > 0 {
 			t.Errorf("the good example of %s has findings:\n%s", r.ID, messages(found))
 		}
 	}
+}
+
+// Read returns the examples of a rule of the package that is tested.
+func Read(t *testing.T, r rule.Rule) rule.Examples {
+	t.Helper()
+	examples, err := rule.ReadExamples(os.DirFS(".."), r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return examples
 }
 
 // Find runs one rule over files in txtar form.
