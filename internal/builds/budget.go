@@ -70,3 +70,16 @@ func (b *Budget) Grow(bytes int) error {
 	}
 	return nil
 }
+
+// LimitError is a limit of Fleetwright's, not of Flux's.
+type LimitError struct{ Err error }
+
+func (e *LimitError) Error() string { return e.Err.Error() }
+
+// Limited makes a limit of what the repository says of a file or text; a gap tells the place.
+func Limited(err error) error {
+	if known := (*repository.Error)(nil); errors.As(err, &known) {
+		err = errors.New(known.Message)
+	}
+	return &LimitError{err}
+}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,30 +23,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// Built is what kustomize makes of a Kustomization's path.
-type Built struct {
-	// Results are the objects, in the order of the build.
-	Results []Result
-	// Files that the build read, sorted.
-	Files []string
-	// Gaps are the parts that cannot be known offline.
-	Gaps []Gap
-	// Failure is why kustomize refuses to build, nil where it builds or where a gap may be why it doesn't.
-	Failure *Failure
-	// Unbuilt says that it fails, and that what is not given may be why.
-	Unbuilt bool
-}
-
-// Result is one object of a build.
-type Result struct {
-	Kind, Name string
-	Value      map[string]any
-	// Variables says that variables are to be replaced in it.
-	Variables bool
-	// Text is what they are replaced in where that isn't the value as YAML, else nil.
-	Text []byte
-}
 
 // Build builds a folder as kustomize-controller does, up to the substitution of variables. What
 // several Kustomizations make of it in the same way is built once.
@@ -215,39 +190,6 @@ func failureOf(file string, err error) *Failure {
 	return f
 }
 
-// brief is an error of kustomize's on one line, without what only it sees and without the
-// texts of the user's that some errors hold, which may be secret.
-func brief(message string) string {
-	message, _, _ = strings.Cut(message, " for the following resource:")
-	for _, q := range quoted {
-		message = q.text.ReplaceAllString(message, q.with)
-	}
-	message = strings.ReplaceAll(strings.ReplaceAll(message, mount+"/", ""), "'"+mount+"'", "'.'")
-	return strings.Join(strings.Fields(address.ReplaceAllString(message, "")), " ")
-}
-
-// quoted are the texts of the user's in errors of kustomize: the configuration of a plugin, a
-// patch, a value, a literal, a line of an env file, whole objects.
-// Source: sigs.k8s.io/kustomize/api v0.21 PatchTransformer.go, NamespaceTransformer.go, PatchJson6902Transformer.go,
-// kusttarget.go and kv/kv.go; go.yaml.in/yaml/v3 decode.go.
-var quoted = []struct {
-	text *regexp.Regexp
-	with string
-}{
-	{regexp.MustCompile("(?s) with config: `.*`: "), ": "},
-	{regexp.MustCompile(`(?s)\[patch: ".*"\]`), "the patch"},
-	{regexp.MustCompile(`(?s)decoding [\[{-].*: `), "decoding the patch: "},
-	{regexp.MustCompile(`(?s)(PatchJson6902Transformer: )decoding .*: `), "${1}decoding the patch: "},
-	{regexp.MustCompile("(!![a-z]+) `[^`]*`"), "$1"},
-	{regexp.MustCompile(`(?s)(namespace transformation produces ID conflict): .*`), "$1"},
-	{regexp.MustCompile(`(?s)invalid literal source .*, expected`), "invalid literal source, expected"},
-	{regexp.MustCompile(`(?s)has invalid utf8 bytes : .*`), "has invalid utf8 bytes"},
-	{regexp.MustCompile(`(?s)".*" (is not a valid (key|environment))`), "a line $1"},
-}
-
-// address is where something was in memory, which some errors of kustomize tell.
-var address = regexp.MustCompile(` ?&\{(0x[0-9a-f]+|<nil>)( 0x[0-9a-f]+| <nil>)*\}`)
-
 var (
 	// warm is parsed once: kustomize's own schema of Kubernetes, which all builds read.
 	warm sync.Once
@@ -320,25 +262,6 @@ func kustomize(v *view, dir string, k *types.Kustomization) ([]*resource.Resourc
 		return nil, err
 	}
 	return m.Resources(), nil
-}
-
-// newResult takes what is needed of a resource, which itself takes much more memory. Variables
-// says that those in it will be replaced.
-func newResult(r *resource.Resource, variables bool) (one Result, err error) {
-	one = Result{Kind: r.GetKind(), Name: r.GetName()}
-	if one.Name == "" || one.Kind == "" || r.GetApiVersion() == "" {
-		return one, errors.New("an object has no apiVersion, kind or name")
-	}
-	if one.Value, err = ValueOf(&r.RNode); err == nil && variables {
-		one.Variables = mentionsVariable(one.Value)
-		if !isExact(one.Value) {
-			one.Text, err = r.AsYAML()
-		}
-	}
-	if err != nil {
-		return one, fmt.Errorf("%s %s: %w", one.Kind, one.Name, err)
-	}
-	return one, nil
 }
 
 // HoldSchema keeps builds with a schema of their own from replacing kustomize's, which is a global variable,

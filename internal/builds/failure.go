@@ -73,3 +73,10 @@ type AddedPart struct {
 	Path   []any
 	Target string
 }
+
+// hidden are the objects of a build that a file which is not given may change: those of a kind
+// whose names hold a text, "" for any; the zero value is none.
+type hidden struct {
+	some       bool
+	kind, name string
+}

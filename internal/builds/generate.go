@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	fluxkustomize "github.com/fluxcd/pkg/apis/kustomize"
@@ -142,17 +141,6 @@ func isLocalPath(ref string) bool {
 		}
 	}
 	return !path.IsAbs(ref) && !path.IsAbs(strings.TrimPrefix(lower, "file://"))
-}
-
-// manifests are what Flux takes as the resources of a folder without a kustomization.
-type manifests struct {
-	once      sync.Once
-	resources []string
-	files     []string
-	err       error
-	// decoded says once why one of the files is no Kubernetes YAML.
-	decoded sync.Once
-	wrong   error
 }
 
 // manifests lists what Flux takes as the resources of a folder without a kustomization: all

@@ -11,13 +11,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// hidden are the objects of a build that a file which is not given may change: those of a kind
-// whose names hold a text, "" for any; the zero value is none.
-type hidden struct {
-	some       bool
-	kind, name string
-}
-
 // unknownData stands for the data of a file that is not given: an object that holds it isn't
 // known.
 const unknownData = "fleetwright-data-not-given"

@@ -208,11 +208,3 @@ func inline(k *types.Kustomization) []string {
 	}
 	return texts
 }
-
-func firstLine(text string) string {
-	line, _, more := strings.Cut(text, "\n")
-	if more {
-		return line + "…"
-	}
-	return line
-}
