@@ -18,6 +18,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // The limits of evaluating policies, which come from the repository: an expression's cost,
@@ -80,6 +81,23 @@ type admission struct {
 	// first is the first policy without parameters; nil where there is none.
 	first  *reconcile.Object
 	labels map[string]map[string]any
+}
+
+// withPolicies judges each cluster that has tenants by its admission policies.
+func withPolicies(p *rule.Pass, judge func(*cluster, *admission)) {
+	own := clusters(p)
+	if len(own) == 0 {
+		return
+	}
+	e, err := newEvaluator()
+	if err != nil {
+		p.Unresolved("", 0, "admission policies cannot be evaluated: "+err.Error())
+		return
+	}
+	for _, c := range own {
+		judge(c, e.admission(c))
+	}
+	e.report(p)
 }
 
 // boundPolicy is a policy with a binding that denies.

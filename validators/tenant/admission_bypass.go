@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,10 +25,13 @@ spec.insecure lets anybody on the way answer; submodules come from anywhere.
 
 A policy that exempts objects which are being deleted (!has(object.metadata.deletionTimestamp)) exempts what a tenant
 holds with a finalizer of its own for as long as it likes: it changes the URL, spec.serviceAccountName or
-spec.kubeConfig then, and Flux still acts on the object.
+spec.kubeConfig then, and Flux still acts on the object. So it is with the host of an Ingress, which is served until
+the object is gone, and with its annotations.
+
+An ImageRepository may name any image where a policy limits the URLs of sources only.
 
 The policies of the repository are tried with such objects, as the API server does, where a tenant has a source that
-they admit and where they refuse another URL or account.`,
+they admit and where they refuse another URL or account, and with all that tenant-admission-missing tries.`,
 	Fix: `Refuse the fields, too, and exempt only updates that leave the object's spec as it is, since the removal of a
 finalizer is one:
 
@@ -39,18 +43,7 @@ finalizer is one:
       - expression: object.spec.?provider.orValue("generic") == "generic"
       - expression: "!object.spec.?insecure.orValue(false) && !object.spec.?recurseSubmodules.orValue(false)"`,
 	Run: func(p *rule.Pass) {
-		var e *evaluator
-		for _, c := range clusters(p) {
-			if e == nil {
-				var err error
-				if e, err = newEvaluator(); err != nil {
-					p.Unresolved("", 0, "admission policies cannot be evaluated: "+err.Error())
-					return
-				}
-			}
-			c.judgeBypasses(p, e.admission(c))
-		}
-		e.report(p)
+		withPolicies(p, func(c *cluster, a *admission) { c.judgeBypasses(p, a) })
 	},
 }
 
@@ -64,15 +57,22 @@ type detour struct {
 var (
 	secretRef = map[string]any{"name": "probe"}
 	detours   = []detour{
-		{[]string{"GitRepository", "OCIRepository", "Bucket"}, "proxySecretRef", secretRef},
-		{[]string{"OCIRepository", "HelmRepository", "Bucket"}, "certSecretRef", secretRef},
+		{[]string{"GitRepository", "OCIRepository", "Bucket", "ImageRepository"}, "proxySecretRef", secretRef},
+		{[]string{"OCIRepository", "HelmRepository", "Bucket", "ImageRepository"}, "certSecretRef", secretRef},
 		{[]string{"Bucket"}, "sts", map[string]any{"provider": "ldap", "endpoint": "http://probe.kube-system.svc"}},
-		{[]string{"OCIRepository", "HelmRepository", "Bucket"}, "provider", "aws"},
+		{[]string{"OCIRepository", "HelmRepository", "Bucket", "ImageRepository"}, "provider", "aws"},
 		{[]string{"GitRepository"}, "provider", "github"},
-		{[]string{"OCIRepository", "HelmRepository", "Bucket"}, "insecure", true},
+		{[]string{"OCIRepository", "HelmRepository", "Bucket", "ImageRepository"}, "insecure", true},
 		{[]string{"GitRepository"}, "recurseSubmodules", true},
 	}
 )
+
+// fetched are the kinds that say what a controller fetches, and the field of its address.
+var fetched = []struct{ group, kind, resource, field string }{
+	{sourceGroup, "Bucket", "buckets", "endpoint"}, {sourceGroup, "GitRepository", "gitrepositories", "url"},
+	{sourceGroup, "HelmRepository", "helmrepositories", "url"}, {sourceGroup, "OCIRepository", "ocirepositories", "url"},
+	{imageGroup, "ImageRepository", "imagerepositories", "image"},
+}
 
 // bypasses are the ways past a policy.
 type bypasses struct {
@@ -92,17 +92,10 @@ func (c *cluster) judgeBypasses(p *rule.Pass, a *admission) {
 		return found[policy]
 	}
 	for _, t := range differing.Of(p)[c.Name] {
-		for _, kind := range slices.Sorted(maps.Keys(sourceResources)) {
-			resource := sourceResources[kind]
-			where, may := c.mayWrite(t, sourceGroup, resource)
-			if !may {
-				continue
-			}
-			if base := c.admitted(p, a, t, kind, where); base != nil {
-				c.judgeDetours(p, a, request{object: base, resource: resource, by: &where.by}, func(policy *reconcile.Object) *bypasses { return at(policy, t) })
-			}
-		}
-		c.judgeAccounts(p, a, t, func(policy *reconcile.Object) *bypasses { return at(policy, t) })
+		at := func(policy *reconcile.Object) *bypasses { return at(policy, t) }
+		c.judgeFetched(p, a, t, at)
+		c.judgeAccounts(p, a, t, at)
+		c.judgeLeaving(p, a, t, at)
 	}
 	for _, o := range c.Objects() {
 		if b := found[o]; b != nil {
@@ -111,70 +104,80 @@ func (c *cluster) judgeBypasses(p *rule.Pass, a *admission) {
 	}
 }
 
+// judgeFetched tries what a tenant may let a controller fetch. An ImageRepository is judged where a
+// policy limits the sources: it may name any image then.
+func (c *cluster) judgeFetched(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
+	var limits *reconcile.Object
+	for _, kind := range fetched {
+		where, may := c.mayWrite(t, kind.group, kind.resource)
+		if !may || kind.group == imageGroup && (limits == nil || !c.servedGroups()[imageGroup]) {
+			continue
+		}
+		if base := c.admitted(p, a, t, kind.kind, kind.resource, where); base != nil {
+			r := request{object: base, resource: kind.resource, by: &where.by}
+			limits = cmp.Or(c.judgeDetours(p, a, r, kind.field, at), limits)
+		}
+		if kind.group == imageGroup {
+			anyImage := request{object: sourceOf(kind.kind, "oci://probe.invalid/probe", where.namespace, nil), resource: kind.resource, by: &where.by}
+			if found, undecided := a.decide(p.Context, anyImage); found == nil && !undecided {
+				at(limits).fields = append(at(limits).fields, "any spec.image of an ImageRepository")
+			}
+		}
+	}
+}
+
 // admitted is a source of a kind, with a URL of one of the tenant's, that the policies
 // admit; nil where there is none.
-func (c *cluster) admitted(p *rule.Pass, a *admission, t *tenant, kind string, at place) *reconcile.Object {
+func (c *cluster) admitted(p *rule.Pass, a *admission, t *tenant, kind, resource string, at place) *reconcile.Object {
 	for _, o := range c.index.sources {
 		url := o.Text("spec", "url")
 		if c.byNamespace[o.Namespace] != t || url == "" || strings.Contains(url, "${") {
 			continue
 		}
 		base := sourceOf(kind, url, at.namespace, o)
-		if found, undecided := a.decide(p.Context, request{object: base, resource: sourceResources[kind], by: &at.by}); found == nil && !undecided {
+		if found, undecided := a.decide(p.Context, request{object: base, resource: resource, by: &at.by}); found == nil && !undecided {
 			return base
 		}
 	}
 	return nil
 }
 
-// sourceOf is a source of a kind with a URL, and the reference of the one that it is like.
+// sourceOf is a source of a kind with a URL, and the reference of the one that it is like, if any.
 func sourceOf(kind, url, namespace string, like *reconcile.Object) *reconcile.Object {
-	o := probe("{apiVersion: source.toolkit.fluxcd.io/v1, kind: "+kind+", spec: {interval: 1h}}", namespace, "")
-	spec, _ := o.Value["spec"].(map[string]any)
-	spec["url"] = url
-	if ref := like.Field("spec", "ref"); ref != nil && kind == like.Kind {
-		spec["ref"] = ref
+	_, address, _ := strings.Cut(url, "://")
+	spec := map[string]any{"interval": "1h"}
+	switch kind {
+	case "Bucket":
+		spec["endpoint"], spec["bucketName"], _ = strings.Cut(address, "/")
+	case "ImageRepository":
+		spec["image"] = address
+	default:
+		spec["url"] = url
 	}
-	if kind == "Bucket" {
-		delete(spec, "url")
-		_, rest, _ := strings.Cut(url, "://")
-		spec["endpoint"], spec["bucketName"], _ = strings.Cut(rest, "/")
+	if like != nil && kind == like.Kind && like.Field("spec", "ref") != nil {
+		spec["ref"] = like.Field("spec", "ref")
 	}
-	return o
+	group := sourceGroup
+	if kind == "ImageRepository" {
+		group = imageGroup
+	}
+	return changed(probe("{apiVersion: "+group+"/v1, kind: "+kind+"}", namespace, ""), "spec", spec)
 }
 
 // with is an object with a field of its spec changed.
 func with(o *reconcile.Object, field string, value any) *reconcile.Object {
 	spec, _ := o.Value["spec"].(map[string]any)
-	changed := *o
-	changed.Value = maps.Clone(o.Value)
-	other := maps.Clone(spec)
-	other[field] = value
-	changed.Value["spec"] = other
-	return &changed
+	spec = maps.Clone(spec)
+	spec[field] = value
+	return changed(o, "spec", spec)
 }
 
-// leaving is an object that is being deleted.
-func leaving(o *reconcile.Object) *reconcile.Object {
-	metadata, _ := o.Value["metadata"].(map[string]any)
-	changed := *o
-	changed.Value = maps.Clone(o.Value)
-	other := maps.Clone(metadata)
-	other["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-	other["finalizers"] = []any{"example.com/hold"}
-	changed.Value["metadata"] = other
-	return &changed
-}
-
-// judgeDetours tries the fields of an admitted source where another URL is refused.
-func (c *cluster) judgeDetours(p *rule.Pass, a *admission, base request, at func(*reconcile.Object) *bypasses) {
-	field := "url"
-	if base.object.Kind == "Bucket" {
-		field = "endpoint"
-	}
+// judgeDetours tries the fields of an admitted source where another address is refused, and
+// returns the policy that refuses it; nil where none does.
+func (c *cluster) judgeDetours(p *rule.Pass, a *admission, base request, field string, at func(*reconcile.Object) *bypasses) *reconcile.Object {
 	policy := c.judgeDeleted(p, a, base, with(base.object, field, "https://probe.invalid/probe"), at)
 	if policy == nil {
-		return
+		return nil
 	}
 	for _, d := range detours {
 		if !slices.Contains(d.kinds, base.object.Kind) {
@@ -187,6 +190,7 @@ func (c *cluster) judgeDetours(p *rule.Pass, a *admission, base request, at func
 			b.fields = append(b.fields, fmt.Sprintf("spec.%s of a %s", d.field, base.object.Kind))
 		}
 	}
+	return policy
 }
 
 // judgeDeleted gives the policy that refuses an object, and notes it where the object that
@@ -205,23 +209,33 @@ func (c *cluster) judgeDeleted(p *rule.Pass, a *admission, base request, evil *r
 	return found.policy
 }
 
-// judgeAccounts tries a Kustomization and a HelmRelease as the tenant's account, and then
-// for another cluster.
+// judgeAccounts tries a Kustomization and a HelmRelease as the tenant's account, and then as
+// another one.
 func (c *cluster) judgeAccounts(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
 	for _, k := range [][3]string{
 		{kustomizeGroup, "kustomizations", kustomizationOf("path: ./")},
-		{helmGroup, "helmreleases", `{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, spec: {interval: 1h, serviceAccountName: ACCOUNT, chartRef: {kind: OCIRepository, name: probe}}}`},
+		{helmGroup, "helmreleases", releaseOf("suspend: false")},
 	} {
 		where, may := c.mayWrite(t, k[0], k[1])
 		if !may {
 			continue
 		}
 		base := request{object: probe(k[2], where.namespace, where.by.name), resource: k[1], by: &where.by}
-		if found, undecided := a.decide(p.Context, base); found != nil || undecided {
+		if found, undecided := a.decide(p.Context, base); found == nil && !undecided {
+			c.judgeDeleted(p, a, base, with(base.object, "serviceAccountName", "probe-invalid"), at)
+		}
+	}
+}
+
+// judgeLeaving tries the doors that a policy closes once more, with objects that are being deleted.
+func (c *cluster) judgeLeaving(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
+	for _, d := range c.passable() {
+		where, may := c.reaches(t, d)
+		if !may || !d.lasts() {
 			continue
 		}
-		for field, value := range map[string]any{"serviceAccountName": "probe-invalid", "kubeConfig": map[string]any{"secretRef": secretRef}} {
-			c.judgeDeleted(p, a, base, with(base.object, field, value), at)
+		if found, _ := a.through(p.Context, d, where); found != nil && a.whileDeleted(p.Context, d, where) {
+			at(found.policy).deleted = true
 		}
 	}
 }
@@ -236,7 +250,7 @@ func (b *bypasses) report(p *rule.Pass) {
 	}
 	if b.deleted {
 		p.ReportBuilt(b.policy, finding.Finding{
-			Message: fmt.Sprintf("%s exempts objects that are being deleted: tenant %s holds one with a finalizer and changes it, and Flux still acts on it", b.policy, b.tenant.name),
+			Message: fmt.Sprintf("%s exempts objects that are being deleted: tenant %s holds one with a finalizer and changes it, and it still has effect", b.policy, b.tenant.name),
 			Hint:    "exempt only updates that leave the object's spec as it is",
 		}, "spec", "matchConditions")
 	}

@@ -2,10 +2,7 @@ package tenant
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -50,56 +47,12 @@ cluster, such as a Node's, and without a namespace it means the whole cluster. L
           object.spec.?dependsOn.orValue([]).all(d, d.?namespace.orValue("") == object.metadata.namespace &&
           d.apiVersion in ["apps/v1", "batch/v1", "helm.toolkit.fluxcd.io/v2", "fluxcd.controlplane.io/v1"])`,
 	Run: func(p *rule.Pass) {
-		var e *evaluator
-		for _, c := range clusters(p) {
-			if e == nil {
-				var err error
-				if e, err = newEvaluator(); err != nil {
-					p.Unresolved("", 0, "admission policies cannot be evaluated: "+err.Error())
-					return
-				}
-			}
+		withPolicies(p, func(c *cluster, a *admission) {
 			if !c.unlessComplete(p, "whether admission policies keep tenants in their namespaces") {
-				c.judgeDoors(p, e.admission(c))
+				c.judgeDoors(p, a)
 			}
-		}
-		e.report(p)
+		})
 	},
-}
-
-// reads is a tenant whose account may write Kustomizations only; the binding's role is as
-// given.
-func reads(role string) string {
-	return `apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: shop
-  namespace: shop
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: shop
-  namespace: shop
-rules:
-  - apiGroups: [kustomize.toolkit.fluxcd.io]
-    resources: [kustomizations]
-    verbs: [get, list, watch, create, patch, delete]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: shop
-  namespace: shop
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: Role
-` + role + `subjects:
-  - kind: ServiceAccount
-    name: shop
-    namespace: shop
----
-`
 }
 
 // openDoor is a door that stands open for a tenant.
@@ -111,21 +64,19 @@ type openDoor struct {
 
 // judgeDoors tries all doors for all tenants that differ.
 func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
-	other := c.otherPolicies()
-	served := c.servedGroups()
+	tried := c.passable()
 	open := map[string]openDoor{}
 	undecided := 0
 	for _, t := range differing.Of(p)[c.Name] {
-		for _, d := range doors {
-			if _, known := open[d.line]; known || d.group == "" && t.capsule || d.group == networkingGroup && t.capsule || open[d.behind].tenant != nil || slices.Contains(optional, d.group) && !served[d.group] ||
-				slices.ContainsFunc(d.words, func(word string) bool { return strings.Contains(other, word) }) {
+		for _, d := range tried {
+			if _, known := open[d.line]; known || open[d.behind].tenant != nil {
 				continue
 			}
 			at, may := c.reaches(t, d)
 			if !may {
 				continue
 			}
-			found, unknown := a.decide(p.Context, d.request(at))
+			found, unknown := a.through(p.Context, d, at)
 			switch {
 			case unknown && found == nil:
 				undecided++
@@ -138,36 +89,6 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("cluster %s: whether admission policies refuse %d of %d ways out of tenants' namespaces cannot be told here", c.Name, undecided, len(doors)))
 	}
 	c.reportDoors(p, open)
-}
-
-// optional are groups that not every cluster with Flux serves.
-var optional = []string{operatorGroup, "gateway.networking.k8s.io", certManagerGroup}
-
-// servedGroups are those of the cluster's objects and definitions.
-func (c *cluster) servedGroups() map[string]bool {
-	served := map[string]bool{operatorGroup: c.lockdown.operator}
-	for _, o := range c.Objects() {
-		served[o.Group] = true
-	}
-	for scope := range c.index.scopes {
-		served[scope[0]] = true
-	}
-	return served
-}
-
-// request is that of a tenant, in a place where it may write.
-func (d door) request(at place) request {
-	// What Flux acts as in the namespace is the account that stands there.
-	r := request{object: probe(d.object, at.namespace, at.by.name), resource: d.resource, by: &at.by}
-	if d.updated {
-		r.old = map[string]any{}
-		for key, value := range r.object.Value {
-			if key != "status" {
-				r.old[key] = value
-			}
-		}
-	}
-	return r
 }
 
 func (c *cluster) reportDoors(p *rule.Pass, open map[string]openDoor) {
@@ -190,18 +111,4 @@ func (c *cluster) reportDoors(p *rule.Pass, open map[string]openDoor) {
 		Message: fmt.Sprintf("tenants may reach beyond their namespaces, and no admission policy refuses it: with this role tenant %s may %s", first.tenant.name, strings.Join(says, "; ")),
 		Hint:    "add a ValidatingAdmissionPolicy for the tenants' namespaces, as docs/tenants.md has it",
 	}, "roleRef", "name")
-}
-
-// otherPolicies are the texts of the policies of other engines.
-func (c *cluster) otherPolicies() string {
-	var b strings.Builder
-	for _, o := range c.Objects() {
-		if isPolicy(o) && o.Group != admissionGroup {
-			if text, err := yaml.Marshal(o.Value["spec"]); err == nil {
-				b.WriteString(o.Kind + "\n")
-				b.Write(text)
-			}
-		}
-	}
-	return b.String()
 }

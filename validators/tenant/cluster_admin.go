@@ -19,20 +19,13 @@ which is a warning: it may lift its quota, change its network policies, and take
 Namespace, after which a privileged pod owns the node that it runs on.`,
 	Fix: `Bind admin or edit, which leave quotas and the Namespace alone, or a Role with the kinds that the tenant
 deploys: flux create tenant has --cluster-role.`,
-	Run: func(p *rule.Pass) {
-		for _, c := range clusters(p) {
-			for _, g := range c.grants {
-				for _, t := range c.tenantsOf(g) {
-					if g.roleKind == "ClusterRole" && g.roleName == "cluster-admin" {
-						c.reportClusterAdmin(p, g, t)
-					}
-				}
-			}
-		}
-	},
+	Run: func(p *rule.Pass) { eachGrant(p, (*cluster).judgeClusterAdmin) },
 }
 
-func (c *cluster) reportClusterAdmin(p *rule.Pass, g grant, t *tenant) {
+func (c *cluster) judgeClusterAdmin(p *rule.Pass, g grant, t *tenant) {
+	if g.roleKind != "ClusterRole" || g.roleName != "cluster-admin" {
+		return
+	}
 	f := finding.Finding{
 		Message: fmt.Sprintf("%s is cluster-admin of %s", g.who(t), g.where()),
 		Hint:    "bind admin or edit, or a Role with the kinds that the tenant deploys",

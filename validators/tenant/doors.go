@@ -1,13 +1,6 @@
 package tenant
 
-import (
-	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/fleetwright/fleetwright/internal/reconcile"
-)
+import "slices"
 
 // door is something that reaches out of a tenant's namespaces, and that only admission can
 // refuse. Line is its number in docs/tenants.md; of several with the same, the first that is
@@ -24,6 +17,12 @@ type door struct {
 	words []string
 	// workload says that a controller creates the object for the tenant's workloads.
 	workload bool
+	// template says that the object holds the template of a pod, which a controller of the
+	// cluster creates: only who refuses that pod, or the object, closes the door.
+	template bool
+	// shared says that the door matters to a tenant whose source is a branch of the platform's
+	// repository.
+	shared bool
 	// confined says that who may issue tokens of the namespace's accounts needs no door.
 	confined bool
 	// behind is the line of a door that leads to the same: it is looked at where that one
@@ -36,14 +35,19 @@ type door struct {
 // doors in the order in which they are told.
 // Source: the controllers, which read what dependsOn names with their own account, and
 // https://kubernetes.io/docs/concepts/security/multi-tenancy/
-var doors = []door{
+var doors = slices.Concat([]door{
 	{line: "R3", group: kustomizeGroup, resource: "kustomizations", words: []string{"readyExpr", "dependsOn"},
 		object: kustomizationOf(`dependsOn: [{name: probe, namespace: flux-system, readyExpr: "true"}]`),
 		what:   "read other namespaces' Kustomizations (spec.dependsOn[].readyExpr)"},
+	{line: "R6", group: kustomizeGroup, resource: "kustomizations", words: []string{"dependsOn"}, behind: "R3",
+		object: kustomizationOf(`dependsOn: [{name: probe, namespace: flux-system}]`),
+		what:   "learn which Kustomizations of other namespaces are there and ready (spec.dependsOn)"},
 	{line: "R4", group: helmGroup, resource: "helmreleases", words: []string{"readyExpr", "dependsOn"},
-		object: `{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, spec: {interval: 1h, serviceAccountName: ACCOUNT,
-  chartRef: {kind: OCIRepository, name: probe}, dependsOn: [{name: probe, namespace: flux-system, readyExpr: "true"}]}}`,
-		what: "read other namespaces' HelmReleases (spec.dependsOn[].readyExpr)"},
+		object: releaseOf(`dependsOn: [{name: probe, namespace: flux-system, readyExpr: "true"}]`),
+		what:   "read other namespaces' HelmReleases (spec.dependsOn[].readyExpr)"},
+	{line: "R6", group: helmGroup, resource: "helmreleases", words: []string{"dependsOn"}, behind: "R4",
+		object: releaseOf(`dependsOn: [{name: probe, namespace: flux-system}]`),
+		what:   "learn which HelmReleases of other namespaces are there and ready (spec.dependsOn)"},
 	{line: "R5", group: operatorGroup, resource: "resourcesets", words: []string{"readyExpr", "dependsOn"},
 		object: resourceSetOf(`{apiVersion: v1, kind: ConfigMap, name: probe, namespace: flux-system, ready: true, readyExpr: "true"}`),
 		what:   "read any object with a ResourceSet (spec.dependsOn[].readyExpr)"},
@@ -57,12 +61,42 @@ var doors = []door{
 	{line: "A5", group: kustomizeGroup, resource: "kustomizations", words: []string{"kubeConfig"},
 		object: kustomizationOf(`kubeConfig: {secretRef: {name: probe}}`),
 		what:   "let Flux connect to any API server (spec.kubeConfig)"},
+	{line: "A5", group: helmGroup, resource: "helmreleases", words: []string{"kubeConfig"},
+		object: releaseOf(`kubeConfig: {secretRef: {name: probe}}`),
+		what:   "let Flux connect to any API server (spec.kubeConfig of a HelmRelease)"},
 	{line: "S10", group: sourceGroup, resource: "gitrepositories/status", words: []string{"/status"}, updated: true,
-		object: `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, spec: {interval: 1h, url: "https://example.com/probe"}, status: {artifact: {url: "http://example.com/probe.tar.gz"}}}`,
+		object: statusOf("source.toolkit.fluxcd.io/v1", "GitRepository", `artifact: {url: "http://example.com/probe.tar.gz"}`),
 		what:   "write the status of sources, which says what is deployed"},
 	{line: "R14", group: artifactGroup, resource: "artifactgenerators/status", words: []string{"/status"}, updated: true,
-		object: `{apiVersion: source.extensions.fluxcd.io/v1beta1, kind: ArtifactGenerator, spec: {}, status: {inventory: [{name: probe, namespace: flux-system}]}}`,
+		object: statusOf("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", `inventory: [{name: probe, namespace: flux-system}]`),
 		what:   "delete other namespaces' artifacts by the status of an ArtifactGenerator"},
+	{line: "S11", group: sourceGroup, resource: "externalartifacts/status", words: []string{"/status"}, updated: true, behind: "S10",
+		object: statusOf("source.toolkit.fluxcd.io/v1", "ExternalArtifact", `artifact: {url: "http://example.com/probe.tar.gz"}`),
+		what:   "write the status of ExternalArtifacts, which says what is deployed"},
+	{line: "R15", group: kustomizeGroup, resource: "kustomizations/status", words: []string{"/status"}, updated: true, behind: "S10",
+		object: statusOf("kustomize.toolkit.fluxcd.io/v1", "Kustomization", `inventory: {entries: [{id: flux-system_probe__ConfigMap, v: v1}]}`),
+		what:   "write the status of Kustomizations, which says what they delete"},
+	{line: "R15", group: helmGroup, resource: "helmreleases/status", words: []string{"/status"}, updated: true, behind: "S10",
+		object: statusOf("helm.toolkit.fluxcd.io/v2", "HelmRelease", `storageNamespace: flux-system`),
+		what:   "write the status of HelmReleases, which says what is installed"},
+	{line: "R15", group: imageGroup, resource: "imagerepositories/status", words: []string{"/status"}, updated: true, behind: "S10",
+		object: statusOf("image.toolkit.fluxcd.io/v1", "ImageRepository", `canonicalImageName: probe.invalid/probe`),
+		what:   "write the status of ImageRepositories, which says what images there are"},
+	{line: "S18", group: imageGroup, resource: "imageupdateautomations", words: []string{"ImageUpdateAutomation"}, shared: true,
+		object: `{apiVersion: image.toolkit.fluxcd.io/v1, kind: ImageUpdateAutomation, spec: {interval: 1h, sourceRef: {kind: GitRepository, name: probe}, git: {checkout: {ref: {branch: probe}}, push: {branch: probe}}}}`,
+		what:   "push to any branch of the platform's repository (ImageUpdateAutomation spec.git)"},
+	{line: "N4", group: sourceGroup, resource: "gitrepositories", words: []string{"url", "GitRepository"},
+		object: sourceAt("GitRepository", `url: "http://probe.kube-system.svc/probe"`),
+		what:   "send requests to addresses inside of the cluster from source-controller (GitRepository spec.url)"},
+	{line: "N4", group: sourceGroup, resource: "helmrepositories", words: []string{"url", "HelmRepository"},
+		object: sourceAt("HelmRepository", `url: "http://probe.kube-system.svc/probe"`),
+		what:   "send requests to addresses inside of the cluster from source-controller (HelmRepository spec.url)"},
+	{line: "N4", group: sourceGroup, resource: "ocirepositories", words: []string{"url", "OCIRepository"},
+		object: sourceAt("OCIRepository", `url: "oci://probe.kube-system.svc/probe"`),
+		what:   "send requests to addresses inside of the cluster from source-controller (OCIRepository spec.url)"},
+	{line: "N4", group: sourceGroup, resource: "buckets", words: []string{"endpoint", "Bucket"},
+		object: sourceAt("Bucket", `bucketName: probe, endpoint: probe.kube-system.svc`),
+		what:   "send requests to addresses inside of the cluster from source-controller (Bucket spec.endpoint)"},
 	{line: "N1", group: notificationGroup, resource: "providers", words: []string{"Provider"},
 		object: `{apiVersion: notification.toolkit.fluxcd.io/v1beta3, kind: Provider, spec: {type: generic, address: "http://probe.kube-system.svc"}}`,
 		what:   "send requests to any address from notification-controller (Provider)"},
@@ -87,6 +121,12 @@ var doors = []door{
 	{line: "H1", resource: "services", words: []string{"externalIPs"},
 		object: `{apiVersion: v1, kind: Service, spec: {ports: [{port: 443}], externalIPs: [192.0.2.1]}}`,
 		what:   "take over addresses (Service spec.externalIPs)"},
+	{line: "H2", resource: "services", words: []string{"loadBalancerIP"}, behind: "H1",
+		object: `{apiVersion: v1, kind: Service, spec: {type: LoadBalancer, ports: [{port: 443}], loadBalancerIP: 192.0.2.1}}`,
+		what:   "choose a load balancer's address (Service spec.loadBalancerIP)"},
+	{line: "H2", resource: "services", words: []string{"loadBalancerIPs"}, behind: "H1",
+		object: `{apiVersion: v1, kind: Service, metadata: {annotations: {metallb.io/loadBalancerIPs: 192.0.2.1}}, spec: {type: LoadBalancer, ports: [{port: 443}]}}`,
+		what:   "choose a load balancer's address (annotations such as metallb.io/loadBalancerIPs)"},
 	{line: "H4", resource: "services", words: []string{"ExternalName"},
 		object: `{apiVersion: v1, kind: Service, spec: {type: ExternalName, externalName: probe.flux-system.svc.cluster.local}}`,
 		what:   "lead a name to other namespaces (Service of type ExternalName)"},
@@ -111,7 +151,19 @@ var doors = []door{
 	{line: "N5", group: networkingGroup, resource: "ingresses", words: []string{"upstream-vhost"}, behind: "H5",
 		object: ingressOf("nginx.ingress.kubernetes.io/upstream-vhost: probe.flux-system.svc", ""),
 		what:   "lead the ingress controller to other namespaces through a service mesh (annotation upstream-vhost)"},
-	{line: "H11", group: "gateway.networking.k8s.io", resource: "httproutes", words: []string{"hostnames"},
+	{line: "H10", group: networkingGroup, resource: "ingresses", words: []string{"auth-tls-secret"}, behind: "H5",
+		object: ingressOf("nginx.ingress.kubernetes.io/auth-tls-secret: flux-system/probe", ""),
+		what:   "let the ingress controller read other namespaces' Secrets (annotations that end in -secret)"},
+	{line: "H12", group: gatewayGroup, resource: "gateways", words: []string{"hostname"},
+		object: gatewayOf(`listeners: [{name: probe, port: 80, protocol: HTTP, hostname: probe.invalid}]`),
+		what:   "listen for others' hosts (Gateway spec.listeners[].hostname)"},
+	{line: "H12", group: gatewayGroup, resource: "listenersets", words: []string{"hostname"},
+		object: `{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, spec: {parentRef: {name: probe}, listeners: [{name: probe, port: 80, protocol: HTTP, hostname: probe.invalid}]}}`,
+		what:   "listen for others' hosts (ListenerSet spec.listeners[].hostname)"},
+	{line: "H13", group: gatewayGroup, resource: "gateways", words: []string{"addresses"}, behind: "H12",
+		object: gatewayOf(`addresses: [{value: 192.0.2.1}], listeners: []`),
+		what:   "choose a gateway's address (Gateway spec.addresses)"},
+	{line: "H11", group: gatewayGroup, resource: "httproutes", words: []string{"hostnames"},
 		object: `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [{name: probe}], hostnames: [probe.invalid]}}`,
 		what:   "serve others' hosts (HTTPRoute spec.hostnames)"},
 	{line: "H17", group: certManagerGroup, resource: "certificates", words: []string{"Certificate", "dnsNames"},
@@ -126,11 +178,54 @@ var doors = []door{
 	{line: "H18", group: certManagerGroup, resource: "certificaterequests", words: []string{"Certificate"},
 		object: `{apiVersion: cert-manager.io/v1, kind: CertificateRequest, spec: {issuerRef: {kind: ClusterIssuer, name: probe}, request: cHJvYmU=}}`,
 		what:   "have certificates for others' hosts (CertificateRequest)"},
+}, templateDoors())
+
+// templateDoors are those of A8 and W1 once more, with the kinds whose controllers create pods.
+func templateDoors() []door {
+	var doors []door
+	for _, w := range workloads {
+		spec := func(pod string) string {
+			template := `template: {spec: {` + pod + `, containers: [{name: probe, image: probe}]}}`
+			if w.kind == "CronJob" {
+				template = `jobTemplate: {spec: {` + template + `}}`
+			}
+			return `{apiVersion: ` + w.group + `/v1, kind: ` + w.kind + `, spec: {` + template + `}}`
+		}
+		doors = append(doors,
+			door{line: "A9", group: w.group, resource: w.resource, words: []string{"serviceAccountName"}, confined: true, template: true, behind: "A8",
+				object: spec("serviceAccountName: ACCOUNT"), what: "run pods as Flux's account (the template of a " + w.kind + ")"},
+			door{line: "W1", group: w.group, resource: w.resource, words: []string{"priorityClassName"}, template: true,
+				object: spec("priorityClassName: system-cluster-critical"), what: "evict others' pods (priorityClassName in the template of a " + w.kind + ")"})
+	}
+	return doors
+}
+
+// workloads are kinds whose controllers create pods.
+var workloads = []struct{ group, resource, kind string }{
+	{appsGroup, "deployments", "Deployment"}, {appsGroup, "statefulsets", "StatefulSet"}, {appsGroup, "daemonsets", "DaemonSet"},
+	{batchGroup, "jobs", "Job"}, {batchGroup, "cronjobs", "CronJob"},
 }
 
 func kustomizationOf(more string) string {
 	return `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, spec: {interval: 1h, prune: true, serviceAccountName: ACCOUNT,
   sourceRef: {kind: GitRepository, name: probe}, ` + more + `}}`
+}
+
+func releaseOf(more string) string {
+	return `{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, spec: {interval: 1h, serviceAccountName: ACCOUNT,
+  chartRef: {kind: OCIRepository, name: probe}, ` + more + `}}`
+}
+
+func sourceAt(kind, more string) string {
+	return `{apiVersion: source.toolkit.fluxcd.io/v1, kind: ` + kind + `, spec: {interval: 1h, ` + more + `}}`
+}
+
+func statusOf(apiVersion, kind, status string) string {
+	return `{apiVersion: ` + apiVersion + `, kind: ` + kind + `, spec: {interval: 1h}, status: {` + status + `}}`
+}
+
+func gatewayOf(spec string) string {
+	return `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, spec: {gatewayClassName: probe, ` + spec + `}}`
 }
 
 func resourceSetOf(dependency string) string {
@@ -148,96 +243,3 @@ func certificateOf(more string) string {
 func ingressOf(annotation, spec string) string {
 	return `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {annotations: {` + annotation + `}}, spec: {` + spec + `}}`
 }
-
-// probe is an object that is tried on the admission policies, in a namespace.
-func probe(text, namespace, flux string) *reconcile.Object {
-	value := map[string]any{}
-	text = strings.NewReplacer("NAMESPACE", namespace, "ACCOUNT", flux).Replace(text)
-	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
-		panic(err) // it holds nothing but texts of this package
-	}
-	metadata, _ := value["metadata"].(map[string]any)
-	if metadata == nil {
-		metadata = map[string]any{}
-		value["metadata"] = metadata
-	}
-	metadata["name"], metadata["namespace"] = "probe", namespace
-	o := &reconcile.Object{Value: value}
-	o.APIVersion, _ = value["apiVersion"].(string)
-	o.Kind, _ = value["kind"].(string)
-	o.Name, o.Namespace = "probe", namespace
-	if group, _, found := strings.Cut(o.APIVersion, "/"); found {
-		o.Group = group
-	}
-	return o
-}
-
-// place is where a tenant may write something: a namespace, as an account.
-type place struct {
-	namespace string
-	by        account
-	grant     grant
-}
-
-// mayWrite finds where a tenant may write a resource, as an account of the namespace if
-// there is one; false where it may not, or where that is not known.
-func (c *cluster) mayWrite(t *tenant, group, resource string) (place, bool) {
-	var elsewhere []place
-	for _, namespace := range t.sorted() {
-		for _, g := range c.index.bound[namespace] {
-			if g.other || g.account.name == "" || c.ownerOf(g.account) != t || !c.allows(g, group, resource) {
-				continue
-			}
-			if g.account.namespace == namespace {
-				return place{namespace, g.account, g}, true
-			}
-			elsewhere = append(elsewhere, place{namespace, g.account, g})
-		}
-	}
-	if len(elsewhere) == 0 {
-		return place{}, false
-	}
-	return elsewhere[0], true
-}
-
-// workloads are kinds whose controllers create pods.
-var workloads = [][2]string{{appsGroup, "deployments"}, {appsGroup, "statefulsets"}, {appsGroup, "daemonsets"}, {"batch", "jobs"}, {"batch", "cronjobs"}}
-
-// reaches finds where a tenant may do what a door is about.
-func (c *cluster) reaches(t *tenant, d door) (place, bool) {
-	at, may := c.mayWrite(t, d.group, d.resource)
-	for i := 0; d.workload && !may && i < len(workloads); i++ {
-		at, may = c.mayWrite(t, workloads[i][0], workloads[i][1])
-	}
-	if may && d.confined {
-		if _, issues := c.mayWrite(t, "", "serviceaccounts/token"); issues {
-			return place{}, false
-		}
-	}
-	return at, may
-}
-
-// allows says whether a grant lets somebody create or patch a resource.
-func (c *cluster) allows(g grant, group, resource string) bool {
-	if g.isBuiltIn() && len(c.Find(reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName})) == 0 {
-		return g.roleName == "cluster-admin" || g.roleName != "view" && slices.Contains(aggregated, group)
-	}
-	id := reconcile.Identity{Group: rbacGroup, Kind: g.roleKind, Name: g.roleName}
-	if g.roleKind == "Role" {
-		id.Namespace = g.namespace
-	}
-	for _, o := range c.Find(id) {
-		for i := range o.List("rules") {
-			rule := policyRule{groups: texts(o, "rules", i, "apiGroups"), resources: texts(o, "rules", i, "resources"), verbs: texts(o, "rules", i, "verbs")}
-			if rule.allows("create", group, resource) || rule.allows("patch", group, resource) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// aggregated are the groups of which Kubernetes' roles edit and admin grant the kinds that
-// are judged here: its own, and those that Flux adds.
-// Source: config/rbac of flux2, ClusterRole flux-edit.
-var aggregated = []string{"", appsGroup, "batch", networkingGroup, kustomizeGroup, helmGroup, sourceGroup, artifactGroup, imageGroup, notificationGroup}

@@ -105,9 +105,6 @@ func (e *evaluator) exceed(policy *reconcile.Object, err error) {
 
 // report reports the policies that go beyond a limit.
 func (e *evaluator) report(p *rule.Pass) {
-	if e == nil {
-		return
-	}
 	for policy, why := range e.exceeded {
 		p.ReportBuilt(policy, rule.Exceeded(finding.Finding{}, policy.String(), why), "kind")
 	}

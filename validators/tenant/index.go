@@ -77,3 +77,8 @@ func (x *index) add(o *reconcile.Object) {
 
 // podSpecs are where the kinds that make pods have the pod's spec.
 var podSpecs = [][]any{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}}
+
+// sourceResources are the kinds of sources, with the name that policies call them by.
+var sourceResources = map[string]string{
+	"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "HelmRepository": "helmrepositories", "Bucket": "buckets",
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // grant is a role that is bound to a subject.
@@ -81,6 +82,17 @@ func (c *cluster) tenantsOf(g grant) []*tenant {
 	return nil
 }
 
+// eachGrant judges what is granted to each tenant.
+func eachGrant(p *rule.Pass, judge func(*cluster, *rule.Pass, grant, *tenant)) {
+	for _, c := range clusters(p) {
+		for _, g := range c.grants {
+			for _, t := range c.tenantsOf(g) {
+				judge(c, p, g, t)
+			}
+		}
+	}
+}
+
 // who names the subject of a grant to a tenant.
 func (g grant) who(t *tenant) string {
 	switch {
@@ -136,10 +148,11 @@ type escalation struct {
 	unbound bool
 }
 
-// limit is a resource in a rule that sets a tenant's bounds and may be written.
+// limit is a resource in a rule that sets a tenant's bounds and may be written, and what is gained
+// by it.
 type limit struct {
-	rule, index int
-	resource    string
+	rule, index    int
+	resource, gain string
 }
 
 // mostTold bounds what is told of one role.
@@ -174,13 +187,12 @@ func readRole(o *reconcile.Object) *role {
 			e.rule = i
 			r.escalations = append(r.escalations, e)
 		}
-		for at, resource := range rule.limits() {
-			if len(r.limits) < mostTold {
-				r.limits = append(r.limits, limit{i, at, resource})
+		for _, l := range rule.limits() {
+			if l.rule = i; len(r.limits) < mostTold {
+				r.limits = append(r.limits, l)
 			}
 		}
 	}
-	slices.SortFunc(r.limits, func(a, b limit) int { return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.index, b.index)) })
 	return r
 }
 
@@ -217,7 +229,14 @@ func (r policyRule) isEverything() bool {
 // isRead says that a rule lets nothing be changed, and no Secret be read.
 func (r policyRule) isRead() bool {
 	reads := !slices.ContainsFunc(r.verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) })
-	return reads && (!has(r.groups, "") || !has(r.resources, "secrets"))
+	return reads && (!has(r.groups, "") || !has(r.resources, "secrets") && !slices.ContainsFunc(r.resources, connects))
+}
+
+// connects says whether to get a resource is to connect to what runs there.
+// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/#access-to-proxy-subresource-of-nodes
+func connects(resource string) bool {
+	_, subresource, _ := strings.Cut(resource, "/")
+	return slices.Contains([]string{"attach", "exec", "portforward", "proxy"}, subresource)
 }
 
 // escalations are verbs on resources by which one gets more rights than one has; those on
@@ -246,19 +265,31 @@ func (r policyRule) escalation() (found escalation, ok bool) {
 	return found, ok
 }
 
-// limits are the resources of a rule, by index, that set a tenant's bounds, where it lets
-// them be written. A wildcard is an escalation.
-func (r policyRule) limits() map[int]string {
+// ownBounds are resources that set a tenant's bounds, and what who may write them gains.
+// Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/ and CVE-2020-8554, CVE-2021-25740
+var ownBounds = []struct{ group, resource, gain string }{
+	{"", "resourcequotas", "lift its own limits"}, {"", "limitranges", "lift its own limits"}, {"", "namespaces", "lift its own limits"},
+	{"", "endpoints", "lead a Service to any address"}, {"discovery.k8s.io", "endpointslices", "lead a Service to any address"},
+	{"", "bindings", "choose any node for a pod"}, {"", "pods/binding", "choose any node for a pod"},
+	{"", "pods/status", "lead a Service to any address"},
+	{"", "services/status", "take over addresses"}, {networkingGroup, "ingresses/status", "choose the address of a name in the DNS"},
+}
+
+// limits are the resources of a rule that set a tenant's bounds, in their order, where it lets them be
+// written. A wildcard is an escalation.
+func (r policyRule) limits() []limit {
 	writes := slices.ContainsFunc(r.verbs, func(v string) bool {
 		return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection", "*"}, v)
 	})
-	if !writes || !has(r.groups, "") || slices.Contains(r.resources, "*") {
+	if !writes || slices.Contains(r.resources, "*") {
 		return nil
 	}
-	found := map[int]string{}
+	var found []limit
 	for i, resource := range r.resources {
-		if slices.Contains([]string{"resourcequotas", "limitranges", "namespaces"}, resource) {
-			found[i] = resource
+		for _, b := range ownBounds {
+			if b.resource == resource && has(r.groups, b.group) {
+				found = append(found, limit{index: i, resource: resource, gain: b.gain})
+			}
 		}
 	}
 	return found

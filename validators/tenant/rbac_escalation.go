@@ -18,15 +18,7 @@ and resources holds all of this. In its own namespace a wildcard is a warning, a
 	Fix: `Name the verbs and the resources that the tenant's objects need: get, list, watch, create, patch, delete for
 what kustomize-controller applies, and update beside these for helm-controller. Roles and RoleBindings may be
 written without bind and escalate: then the tenant grants what it has, and no more.`,
-	Run: func(p *rule.Pass) {
-		for _, c := range clusters(p) {
-			for _, g := range c.grants {
-				for _, t := range c.tenantsOf(g) {
-					c.judgeEscalation(p, g, t)
-				}
-			}
-		}
-	},
+	Run: func(p *rule.Pass) { eachGrant(p, (*cluster).judgeEscalation) },
 }
 
 func (c *cluster) judgeEscalation(p *rule.Pass, g grant, t *tenant) {

@@ -19,18 +19,12 @@ Kubernetes or of another tenant reaches that one. To read, Secrets left out, is 
 for the whole cluster, which shows each tenant what the others deploy, is a warning.
 
 In its own namespaces a tenant that may write its quota, its limits or the Namespace itself (with its pod security
-labels) sets its own bounds: a warning.`,
+labels) sets its own bounds: a warning. So it is with Endpoints, EndpointSlices and the status of pods, which lead a
+Service to any address, with the status of Services and Ingresses, which takes addresses over, and with the binding
+of pods to nodes. Exec, attach, port-forward and proxy count as writing, even with the verb get.`,
 	Fix: `Bind the role in the tenant's namespaces only, with a RoleBinding in each, and take resourcequotas,
-limitranges and namespaces out of what it may write.`,
-	Run: func(p *rule.Pass) {
-		for _, c := range clusters(p) {
-			for _, g := range c.grants {
-				for _, t := range c.tenantsOf(g) {
-					c.judgeExcess(p, g, t)
-				}
-			}
-		}
-	},
+limitranges, namespaces, endpoints, endpointslices and the subresources status and binding out of what it may write.`,
+	Run: func(p *rule.Pass) { eachGrant(p, (*cluster).judgeExcess) },
 }
 
 func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
@@ -71,7 +65,7 @@ func (c *cluster) judgeOwnLimits(p *rule.Pass, g grant, t *tenant, roles []*role
 		for _, l := range r.limits {
 			p.ReportBuilt(r.object, finding.Finding{
 				Severity: finding.Warning,
-				Message:  fmt.Sprintf("%s may write %s in %s, and so lift its own limits", g.who(t), l.resource, g.where()),
+				Message:  fmt.Sprintf("%s may write %s in %s, and so %s", g.who(t), l.resource, g.where(), l.gain),
 				Hint:     "take " + l.resource + " out of what the tenant may write",
 			}, "rules", l.rule, "resources", l.index)
 		}

@@ -24,24 +24,8 @@ namespaces. One that asks who the user is, or has parameters, is not decided her
 has no findings: whether a tenant's sources should be limited is yours to say.`,
 	Fix: `Take a source that is allowed, or allow this one in the policy.`,
 	Run: func(p *rule.Pass) {
-		var e *evaluator
-		for _, c := range clusters(p) {
-			if e == nil {
-				var err error
-				if e, err = newEvaluator(); err != nil {
-					p.Unresolved("", 0, "admission policies cannot be evaluated: "+err.Error())
-					return
-				}
-			}
-			c.judgeSources(p, e.admission(c))
-		}
-		e.report(p)
+		withPolicies(p, func(c *cluster, a *admission) { c.judgeSources(p, a) })
 	},
-}
-
-// sourceResources are the kinds of sources, with the name that policies call them by.
-var sourceResources = map[string]string{
-	"GitRepository": "gitrepositories", "OCIRepository": "ocirepositories", "HelmRepository": "helmrepositories", "Bucket": "buckets",
 }
 
 func (c *cluster) judgeSources(p *rule.Pass, a *admission) {

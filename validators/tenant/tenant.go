@@ -35,7 +35,9 @@ const (
 	admissionGroup    = "admissionregistration.k8s.io"
 	certManagerGroup  = "cert-manager.io"
 	networkingGroup   = "networking.k8s.io"
+	gatewayGroup      = "gateway.networking.k8s.io"
 	appsGroup         = "apps"
+	batchGroup        = "batch"
 )
 
 // account is a service account.

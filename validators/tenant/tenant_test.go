@@ -304,18 +304,17 @@ spec:
 	}
 }
 
+// role and binding are those of a namespace, or of the whole cluster.
+func role(kind, namespace, rules string) string {
+	return "apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: r, namespace: " + namespace + "}\nrules: [" + rules + "]\n---\n"
+}
+
+func binding(kind, namespace, role, subject string) string {
+	return "apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: x, namespace: " + namespace + "}\nroleRef: {apiGroup: rbac.authorization.k8s.io, " +
+		role + "}\nsubjects: [" + subject + "]\n---\n"
+}
+
 func TestRBAC(t *testing.T) {
-	binding := func(kind, namespace, role, subject string) string {
-		meta := "{name: x}"
-		if namespace != "" {
-			meta = "{name: x, namespace: " + namespace + "}"
-		}
-		return "apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "\nmetadata: " + meta + "\nroleRef: {apiGroup: rbac.authorization.k8s.io, " + role +
-			"}\nsubjects: [" + subject + "]\n---\n"
-	}
-	role := func(kind, namespace, rules string) string {
-		return "apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: r, namespace: " + namespace + "}\nrules: [" + rules + "]\n---\n"
-	}
 	const (
 		me, group, user = "{kind: ServiceAccount, name: team, namespace: team}", "{kind: Group, name: 'system:serviceaccounts:team'}", "{kind: User, name: 'system:serviceaccount:team:team'}"
 		everybody       = "{kind: Group, name: 'system:serviceaccounts'}"
