@@ -38,6 +38,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/declared"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
@@ -171,7 +172,7 @@ func resourceKinds(spec *v1alpha1.Spec) []string {
 			}
 		}
 	}
-	if spec.K0rdent != nil { // the identities, which Cluster API's providers define
+	if v1alpha1.ProductOf[*v1alpha1.K0rdent](spec) != nil { // the identities, which Cluster API's providers define
 		for kind, version := range map[string]string{"AWSClusterStaticIdentity": "v1beta2", "AzureClusterIdentity": "v1beta1", "VSphereClusterIdentity": "v1beta2"} {
 			out = append(out, "infrastructure.cluster.x-k8s.io/"+version+"/"+kind)
 		}
@@ -429,15 +430,15 @@ func load(t *testing.T, name string) *v1alpha1.Spec {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no specification (%v)", err)
 	}
-	var sources []v1alpha1.File
+	var sources []specs.File
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources = append(sources, v1alpha1.File{Path: file, Content: content})
+		sources = append(sources, specs.File{Path: file, Content: content})
 	}
-	spec, err := v1alpha1.Load(sources)
+	spec, err := specs.Load(sources)
 	if err != nil {
 		t.Fatal(err)
 	}

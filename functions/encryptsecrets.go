@@ -15,12 +15,12 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 // encryptSecrets is the configuration of EncryptSecrets.
@@ -139,7 +139,7 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 			return nil, bad(errors.New("nothing says who can decrypt the Secrets"),
 				"give creation_rules of a .sops.yaml as spec.creationRules, the folder of one as spec.root (exec form), or a specification with an Encryption among the items")
 		}
-		spec, err := v1alpha1.LoadNodes(nodes)
+		spec, err := specs.LoadNodes(nodes)
 		if err != nil {
 			return nil, err
 		}

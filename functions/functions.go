@@ -19,6 +19,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
 // Options of a call.
@@ -63,7 +64,7 @@ func (e *FindingsError) Error() string { return e.Text }
 // and writes the ResourceList. When it fails, the error tells what was found or
 // is wrong, and the input's items are written unchanged with the results: empty
 // output would make kpt delete the package. The error is a *FindingsError when
-// findings were found, a *render.BadInput or v1alpha1.Errors for wrong input.
+// findings were found, a *render.BadInput or strict.Errors for wrong input.
 func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	list, err := readList(in)
 	if err != nil {
@@ -114,7 +115,7 @@ func (l *resourceList) fail(err error) {
 	if f := (*FindingsError)(nil); errors.As(err, &f) {
 		return
 	}
-	if spec := (v1alpha1.Errors)(nil); errors.As(err, &spec) {
+	if spec := (strict.Errors)(nil); errors.As(err, &spec) {
 		for _, e := range spec {
 			l.results = append(l.results, specResult(e))
 		}
@@ -128,7 +129,7 @@ func (l *resourceList) fail(err error) {
 }
 
 // specResult is the result of one error of the specification.
-func specResult(e *v1alpha1.Error) *framework.Result {
+func specResult(e *strict.Error) *framework.Result {
 	r := &framework.Result{Message: e.Message, Severity: framework.Error}
 	if e.Hint != "" {
 		r.Message += "\nhint: " + e.Hint

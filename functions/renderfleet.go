@@ -17,6 +17,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -162,7 +163,7 @@ func (f *renderFleet) load(list *resourceList, o Options) (*render.Source, []*ky
 			Hint: "list the files of fleet/ as resources, or give the specification as spec.objects or spec.path",
 		}
 	}
-	spec, err := v1alpha1.LoadNodes(nodes)
+	spec, err := specs.LoadNodes(nodes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,7 +197,7 @@ func isSpecification(n *kyaml.RNode) bool {
 }
 
 // documents are the objects in a specification's files.
-func documents(files []v1alpha1.File) ([]*kyaml.RNode, error) {
+func documents(files []specs.File) ([]*kyaml.RNode, error) {
 	var out []*kyaml.RNode
 	for _, f := range files {
 		nodes, err := parseFile(f.Content)

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
 	"maps"
-
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,15 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/kio/kioutil"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -291,7 +288,7 @@ func TestSameFindingsInPartialRepositories(t *testing.T) {
 
 func TestSameFindingsInExamples(t *testing.T) {
 	for _, name := range []string{"acme", "classic", "homelab"} {
-		var sources []v1alpha1.File
+		var sources []specs.File
 		paths, err := filepath.Glob("../examples/" + name + "/fleet/*.yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -301,9 +298,9 @@ func TestSameFindingsInExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sources = append(sources, v1alpha1.File{Path: file, Content: content})
+			sources = append(sources, specs.File{Path: file, Content: content})
 		}
-		spec, err := v1alpha1.Load(sources)
+		spec, err := specs.Load(sources)
 		if err != nil {
 			t.Fatal(err)
 		}

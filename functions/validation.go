@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/validators"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -87,19 +88,19 @@ func (v Validation) CheckRoots(repo *repository.Repository) error {
 }
 
 // ReadValidation reads a configuration file: one ValidateFleet. Name is what errors
-// call the file. The error is a v1alpha1.Errors.
+// call the file. The error is a strict.Errors.
 func ReadValidation(name string, content []byte) (Validation, error) {
 	var v Validation
 	fail := func(all ...problem) (Validation, error) {
-		errs := make(v1alpha1.Errors, 0, len(all))
+		errs := make(strict.Errors, 0, len(all))
 		for _, p := range all {
-			e := &v1alpha1.Error{File: name, Message: p.text, Hint: p.hint}
+			e := &strict.Error{File: name, Message: p.text, Hint: p.hint}
 			if p.node != nil {
 				e.Line, e.Column = p.node.Line, p.node.Column
 			}
 			errs = append(errs, e)
 		}
-		slices.SortStableFunc(errs, func(a, b *v1alpha1.Error) int {
+		slices.SortStableFunc(errs, func(a, b *strict.Error) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
 		return Validation{}, errs
@@ -111,7 +112,7 @@ func ReadValidation(name string, content []byte) (Validation, error) {
 	}
 	file, _ := repo.File(only)
 	if e := file.Err; e != nil {
-		return Validation{}, v1alpha1.Errors{{File: name, Line: e.Line, Column: e.Column, Message: e.Message}}
+		return Validation{}, strict.Errors{{File: name, Line: e.Line, Column: e.Column, Message: e.Message}}
 	}
 	if len(file.Documents) != 1 {
 		return fail(problem{text: fmt.Sprintf("has %d YAML documents: want one, a %s of %s", len(file.Documents), ValidationKind, v1alpha1.APIVersion)})

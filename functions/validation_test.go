@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/validators"
 )
 
@@ -67,7 +67,7 @@ func TestReadValidationRefuses(t *testing.T) {
 		{"an unknown profile", head + "spec:\n  profiles: [nothing]\n", `.fleetwright.yaml:4:13: spec.profiles: "nothing" is no profile`},
 	} {
 		_, err := ReadValidation(".fleetwright.yaml", []byte(c.text))
-		var all v1alpha1.Errors
+		var all strict.Errors
 		if !errors.As(err, &all) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
@@ -86,7 +86,7 @@ func FuzzReadValidation(f *testing.F) {
 	f.Add(head + "spec:\n  failOn: warning\n  severities: {schema-invalid: info}\n  ignore:\n  - {rules: [schema-*], paths: ['**/a'], kinds: [X], reason: x}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := ReadValidation("x", []byte(text))
-		var all v1alpha1.Errors
+		var all strict.Errors
 		if err != nil && !errors.As(err, &all) {
 			t.Errorf("an error of another type: %v", err)
 		}

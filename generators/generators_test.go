@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -34,7 +35,7 @@ func TestRender(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec := load(t, v1alpha1.File{Path: "spec.yaml", Content: archive.Files[0].Data})
+			spec := load(t, specs.File{Path: "spec.yaml", Content: archive.Files[0].Data})
 			got := &txtar.Archive{Comment: archive.Comment, Files: append(archive.Files[:1:1], files(render(t, spec))...)}
 			if *update {
 				if err := os.WriteFile(name, txtar.Format(got), 0o644); err != nil {
@@ -91,8 +92,8 @@ func TestRenderIsIndependentOfFiles(t *testing.T) {
 }
 
 // split spreads documents over n files.
-func split(docs []string, n int) []v1alpha1.File {
-	out := make([]v1alpha1.File, n)
+func split(docs []string, n int) []specs.File {
+	out := make([]specs.File, n)
 	for i, doc := range docs {
 		f := &out[i%n]
 		f.Path = "elsewhere/" + strings.Repeat("z", i%n+1) + ".yaml"
@@ -124,26 +125,26 @@ func TestBootstrapNeedsComponents(t *testing.T) {
 	}
 }
 
-func example(t testing.TB, name string) []v1alpha1.File {
+func example(t testing.TB, name string) []specs.File {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("../examples", name, "fleet/*.yaml"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no specification (%v)", err)
 	}
-	var out []v1alpha1.File
+	var out []specs.File
 	for _, n := range names {
 		content, err := os.ReadFile(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, v1alpha1.File{Path: filepath.ToSlash(n), Content: content})
+		out = append(out, specs.File{Path: filepath.ToSlash(n), Content: content})
 	}
 	return out
 }
 
-func load(t testing.TB, sources ...v1alpha1.File) *v1alpha1.Spec {
+func load(t testing.TB, sources ...specs.File) *v1alpha1.Spec {
 	t.Helper()
-	spec, err := v1alpha1.Load(sources)
+	spec, err := specs.Load(sources)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func BenchmarkRender(b *testing.B) {
 }
 
 // sized is a specification of the given size.
-func sized(tenants, clusters int) v1alpha1.File {
+func sized(tenants, clusters int) specs.File {
 	var text strings.Builder
 	object := func(kind, name, spec string) {
 		fmt.Fprintf(&text, "---\napiVersion: fleetwright.dev/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
@@ -196,5 +197,5 @@ func sized(tenants, clusters int) v1alpha1.File {
 	for i := range tenants {
 		object("Tenant", fmt.Sprintf("tenant-%d", i), fmt.Sprintf("{source: {url: https://github.com/example/tenant-%d}}", i))
 	}
-	return v1alpha1.File{Path: "bench.yaml", Content: []byte(text.String())}
+	return specs.File{Path: "bench.yaml", Content: []byte(text.String())}
 }

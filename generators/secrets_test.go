@@ -12,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -39,7 +40,7 @@ func declaring(t *testing.T, layout string, clusters ...string) *v1alpha1.Spec {
 	keys := "keys: [{name: k, from: {env: K}}]"
 	text += object("Encryption", "e", "{recipients: {clusters: {"+strings.Join(recipients, ", ")+"}}, secrets: ["+
 		"{name: all, namespace: network, "+keys+"}, {name: each, namespace: flux-system, scope: clusters, "+keys+"}, {name: own, scope: tenant, tenant: shop, "+keys+"}]}")
-	return load(t, v1alpha1.File{Path: "spec.yaml", Content: []byte(text)})
+	return load(t, specs.File{Path: "spec.yaml", Content: []byte(text)})
 }
 
 // Only the files that there are stand in kustomizations, as they are, for those

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 // k0rdentDefinitions are the folders with k0rdent's own definitions, by the
@@ -322,15 +322,15 @@ func TestK0rdentVerdictsOnWhatIsRendered(t *testing.T) {
 // renderedK0rdent are the objects of k0rdent's kinds that the example renders to.
 func renderedK0rdent(t *testing.T, version string) []map[string]any {
 	t.Helper()
-	var files []v1alpha1.File
+	var files []specs.File
 	for _, name := range []string{"fleet.yaml", "k0rdent.yaml"} {
 		content, err := os.ReadFile(filepath.Join("..", "examples", "k0rdent", "fleet", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, v1alpha1.File{Path: name, Content: []byte(strings.ReplaceAll(string(content), "version: 1.11.4", "version: "+version))})
+		files = append(files, specs.File{Path: name, Content: []byte(strings.ReplaceAll(string(content), "version: 1.11.4", "version: "+version))})
 	}
-	spec, err := v1alpha1.Load(files)
+	spec, err := specs.Load(files)
 	if err != nil {
 		t.Fatal(err)
 	}

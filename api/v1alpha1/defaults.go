@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/count"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // What a field holds when a specification leaves it out. Defaults that need
@@ -16,7 +16,7 @@ const (
 	defaultLayout           = LayoutFleet
 	defaultInstall          = InstallOperator
 	defaultOperatorVersion  = "2.9.x"
-	defaultBootstrapVersion = "2.9.4"
+	DefaultBootstrapVersion = "2.9.4"
 	defaultRegistry         = "ghcr.io/fluxcd"
 	defaultInterval         = Duration("10m")
 	defaultRetryInterval    = Duration("1m")
@@ -92,7 +92,7 @@ func defaultQuota() map[string]string {
 // specification gives: requests beyond the default limits raise these, and limits
 // below the default requests lower those. A namespace whose requests may exceed
 // its limits is one that the API server warns of.
-func fittingQuota(given map[string]string) map[string]string {
+func fittingQuota(given map[string]string, more func(a, b string) bool) map[string]string {
 	quota := defaultQuota()
 	for _, name := range []string{"cpu", "memory"} {
 		requests, limits := "requests."+name, "limits."+name
@@ -106,10 +106,13 @@ func fittingQuota(given map[string]string) map[string]string {
 	return quota
 }
 
+// Quantities parses a quantity of Kubernetes within bounds.
+type Quantities func(string) (resource.Quantity, error)
+
 // more compares two quantities; one that is none is neither more nor less.
-func more(a, b string) bool {
-	x, err := count.Quantity(a)
-	y, otherErr := count.Quantity(b)
+func (parse Quantities) more(a, b string) bool {
+	x, err := parse(a)
+	y, otherErr := parse(b)
 	return err == nil && otherErr == nil && x.Cmp(y) > 0
 }
 
@@ -136,10 +139,10 @@ func over(own, defaults map[string]string) map[string]string {
 	return defaults
 }
 
-// applyDefaults fills in what a specification leaves out.
-func applyDefaults(s *Spec) {
+// ApplyDefaults fills in what a specification leaves out.
+func ApplyDefaults(s *Spec, quantities Quantities) {
 	if s.Fleet == nil {
-		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption, K0rdent: s.K0rdent, Kommander: s.Kommander}
+		s = &Spec{Fleet: &Fleet{}, Clusters: s.Clusters, Addons: s.Addons, Tenants: s.Tenants, Encryption: s.Encryption, Products: s.Products}
 	}
 	defaultFleet(&s.Fleet.Spec)
 	for _, c := range s.Clusters {
@@ -154,19 +157,16 @@ func applyDefaults(s *Spec) {
 	}
 	everywhere := environmentPaths(s.Clusters)
 	for _, t := range s.Tenants {
-		defaultTenant(t, s.Fleet.Spec.Repository, everywhere)
+		defaultTenant(t, s.Fleet.Spec.Repository, everywhere, quantities)
 	}
 	if s.Encryption != nil {
 		defaultEncryption(&s.Encryption.Spec)
-		for _, d := range s.ownSecrets() {
+		for _, d := range s.OwnSecrets() {
 			defaultSecret(d, s.Tenant(d.Tenant))
 		}
 	}
-	if s.K0rdent != nil {
-		defaultK0rdent(&s.K0rdent.Spec)
-	}
-	if s.Kommander != nil {
-		defaultKommander(&s.Kommander.Spec, s)
+	for _, p := range s.Products {
+		p.ApplyDefaults(s)
 	}
 }
 
@@ -175,7 +175,7 @@ func defaultFleet(f *FleetSpec) {
 	set(&f.Layout, defaultLayout)
 	set(&f.Flux.Install, defaultInstall)
 	if f.Flux.Install == InstallBootstrap {
-		set(&f.Flux.Version, defaultBootstrapVersion)
+		set(&f.Flux.Version, DefaultBootstrapVersion)
 	}
 	set(&f.Flux.Version, defaultOperatorVersion)
 	if f.Flux.Components == nil {
@@ -242,7 +242,7 @@ func environmentPaths(clusters []*Cluster) map[string]string {
 	return paths
 }
 
-func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string) {
+func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string, quantities Quantities) {
 	name := t.Metadata.Name
 	if t.Spec.Namespaces == nil {
 		t.Spec.Namespaces = []string{name}
@@ -254,7 +254,7 @@ func defaultTenant(t *Tenant, platform Repository, everywhere map[string]string)
 	}
 	set(&t.Spec.Access.Profile, defaultProfile)
 	set(&t.Spec.PodSecurity, defaultTenantSecurity)
-	t.Spec.Quota = over(t.Spec.Quota, fittingQuota(t.Spec.Quota))
+	t.Spec.Quota = over(t.Spec.Quota, fittingQuota(t.Spec.Quota, quantities.more))
 	limits := defaultLimits()
 	t.Spec.Limits.Default = over(t.Spec.Limits.Default, limits.Default)
 	t.Spec.Limits.DefaultRequest = over(t.Spec.Limits.DefaultRequest, limits.DefaultRequest)

@@ -64,19 +64,31 @@ func variableOf(name string) string {
 	return out.String()
 }
 
-// k0rdentSecrets are the Secrets that the credentials of the K0rdent need.
-func (s *Spec) k0rdentSecrets() []*DeclaredSecret {
-	if s.K0rdent == nil {
-		return nil
-	}
+// NeededSecrets are the Secrets that the credentials of the K0rdent need.
+func (k *K0rdent) NeededSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
-	for _, c := range s.K0rdent.Spec.Credentials {
+	for _, c := range k.Spec.Credentials {
 		out = append(out, &DeclaredSecret{
 			Name: c.SecretName(), Namespace: K0rdentNamespaceName, Type: defaultSecretType,
-			Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{s.K0rdent.Spec.Cluster}},
+			Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{k.Spec.Cluster}},
 			Labels: map[string]string{LabelK0rdentComponent: "kcm"}, Keys: c.Keys,
 			Product: ProductK0rdent, Step: K0rdentStepCredentials,
 		})
 	}
 	return out
+}
+
+// IdentityKind is the kind of the identity that is made for a credential, "" where it says none.
+func (c K0rdentCredential) IdentityKind() string {
+	switch {
+	case c.AWS != nil:
+		return "AWSClusterStaticIdentity"
+	case c.Azure != nil:
+		return "AzureClusterIdentity"
+	case c.VSphere != nil:
+		return "VSphereClusterIdentity"
+	case c.OpenStack != nil:
+		return "Secret"
+	}
+	return ""
 }

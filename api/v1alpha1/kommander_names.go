@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +13,30 @@ import (
 // ProductKommander is the name of the platform product Kommander: of its folder, and
 // the prefix of its Kustomizations.
 const ProductKommander = "kommander"
+
+// ProductName is the name of the product's folder.
+func (k *Kommander) ProductName() string { return ProductKommander }
+
+// ManagementCluster is the name of the cluster that manages Kommander.
+func (k *Kommander) ManagementCluster() string { return k.Spec.Cluster }
+
+// OwnNamespaces are all that Kommander has.
+func (k *Kommander) OwnNamespaces() []string {
+	return slices.Sorted(maps.Keys(k.NamespaceSteps()))
+}
+
+// FluxNamespaces is that of the Flux which Kommander brings.
+func (k *Kommander) FluxNamespaces() []string { return []string{KommanderFluxNamespace} }
+
+// AddNamespace says how the object gets another namespace.
+func (k *Kommander) AddNamespace() string {
+	return "give it to a workspace or project of the Kommander"
+}
+
+// CopiesClusterKey reports whether a Secret is Kommander's copy of the cluster's own key.
+func (k *Kommander) CopiesClusterKey(namespace, name string) bool {
+	return namespace == KommanderNamespace && name == KommanderAgeSecret
+}
 
 // Namespaces of Kommander: of itself and the management cluster's applications, and
 // of its sources.
@@ -72,17 +97,19 @@ const (
 // write into the management repository.
 const AppsKommander = "apps-kommander"
 
-// kommanderFolders are Kommander's own folders of the management repository.
-var kommanderFolders = []string{
-	"kommander", "kubernetes/kommander", "services", "applications", "common", "workspaces", "projects", "shared", "clusters/kommander_host-cluster",
+// Folders are Kommander's own folders in the management repository.
+func (k *Kommander) Folders() []string {
+	return []string{
+		"kommander", "kubernetes/kommander", "services", "applications", "common", "workspaces", "projects", "shared", "clusters/kommander_host-cluster",
+	}
 }
 
 // AtLeast says whether the version of Kommander is a release or one after it.
-func (s *KommanderSpec) AtLeast(major, minor uint64) bool { return atLeast(s.Version, major, minor) }
+func (s *KommanderSpec) AtLeast(major, minor uint64) bool { return AtLeast(s.Version, major, minor) }
 
-// atLeast says whether a version is of a release or of one after it; candidates of a
+// AtLeast says whether a version is of a release or of one after it; candidates of a
 // release are of that one.
-func atLeast(version string, major, minor uint64) bool {
+func AtLeast(version string, major, minor uint64) bool {
 	v, err := semver.NewVersion(version)
 	return err == nil && (v.Major() > major || v.Major() == major && v.Minor() >= minor)
 }
@@ -131,11 +158,11 @@ func (a KommanderApplication) ObjectName() string { return a.Application + "-" +
 // certManagerChart is the chart of cert-manager, and the namespace that it is mostly installed in.
 const certManagerChart = "cert-manager"
 
-// certManager is the add-on that brings cert-manager to a cluster, nil where none does, and the
+// CertManager is the add-on that brings cert-manager to a cluster, nil where none does, and the
 // namespace where it reads what ClusterIssuers need: that of its pods, unless its values name
 // another one (cert-manager's chart, templates/deployment.yaml). sure is false where
 // they may do so by arguments or variables.
-func (s *Spec) certManager(c *Cluster) (a *Addon, namespace string, sure bool) {
+func (s *Spec) CertManager(c *Cluster) (a *Addon, namespace string, sure bool) {
 	addons := s.AddonsOn(c)
 	i := slices.IndexFunc(addons, func(a *Addon) bool {
 		return a.Spec.Chart != nil && cmp.Or(a.Spec.Chart.Name, path.Base(a.Spec.Chart.URL)) == certManagerChart
@@ -157,9 +184,9 @@ func (s *Spec) certManager(c *Cluster) (a *Addon, namespace string, sure bool) {
 	return a, namespace, values["extraArgs"] == nil
 }
 
-// defaultKommander fills in what a Kommander leaves out.
-func defaultKommander(s *KommanderSpec, of *Spec) {
-	f := of.Fleet.Spec
+// ApplyDefaults fills in what a Kommander leaves out.
+func (k *Kommander) ApplyDefaults(of *Spec) {
+	s, f := &k.Spec, of.Fleet.Spec
 	set(&s.Timeout, "15m")
 	set(&s.Management.URL, f.Repository.URL)
 	set(&s.Management.Branch, f.Repository.Branch)
@@ -168,7 +195,7 @@ func defaultKommander(s *KommanderSpec, of *Spec) {
 		s.Management.Keys = fromEnvironment("kommander-git", "username", "password")
 	}
 	if c := of.Cluster(s.Cluster); c != nil {
-		_, namespace, _ := of.certManager(c)
+		_, namespace, _ := of.CertManager(c)
 		set(&s.RootCA.Namespace, namespace)
 	}
 	set(&s.RootCA.Namespace, certManagerChart)
@@ -246,40 +273,37 @@ func fromEnvironment(name string, keys ...string) []SecretKey {
 	return out
 }
 
-// namespaceSteps are the namespaces of a Kommander, and the steps that apply what
-// stands in them: its controllers make those of workspaces and projects.
-func (s *KommanderSpec) namespaceSteps() map[string]string {
+// NamespaceSteps are the namespaces of a Kommander, and the steps that apply the objects
+// in them: its controllers create those of workspaces and projects.
+func (k *Kommander) NamespaceSteps() map[string]string {
 	out := map[string]string{KommanderNamespace: KommanderStepBase, KommanderFluxNamespace: KommanderStepBase}
-	for _, w := range s.Workspaces {
+	for _, w := range k.Spec.Workspaces {
 		out[w.Namespace] = KommanderStepWorkspaceContent
 	}
-	for _, p := range s.Projects {
+	for _, p := range k.Spec.Projects {
 		out[p.Namespace] = KommanderStepProjectContent
 	}
 	return out
 }
 
-// kommanderSecrets are the Secrets that Kommander needs.
-func (s *Spec) kommanderSecrets() []*DeclaredSecret {
-	if s.Kommander == nil {
-		return nil
-	}
-	k := &s.Kommander.Spec
+// NeededSecrets are the Secrets that Kommander needs.
+func (k *Kommander) NeededSecrets() []*DeclaredSecret {
+	s := &k.Spec
 	declare := func(namespace, name, step string, keys []SecretKey) *DeclaredSecret {
 		return &DeclaredSecret{
 			Name: name, Namespace: namespace, Type: defaultSecretType, Keys: keys,
-			Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{k.Cluster}},
+			Scope: ScopeClusters, Clusters: ClusterSelector{Names: []string{s.Cluster}},
 			Product: ProductKommander, Step: step,
 		}
 	}
-	git := declare(KommanderFluxNamespace, KommanderGitSecret, KommanderStepFlux, k.Management.Keys)
+	git := declare(KommanderFluxNamespace, KommanderGitSecret, KommanderStepFlux, s.Management.Keys)
 	git.File = KommanderGitFile
 	out := []*DeclaredSecret{git}
-	if k.Gitea != nil {
-		out = append(out, declare(KommanderNamespace, KommanderGiteaSecret, KommanderStepGitea, k.Gitea.Keys))
+	if s.Gitea != nil {
+		out = append(out, declare(KommanderNamespace, KommanderGiteaSecret, KommanderStepGitea, s.Gitea.Keys))
 	}
-	if k.AirGapped != nil {
-		out = append(out, declare(KommanderFluxNamespace, KommanderCASecret, KommanderStepHelmRepositories, k.AirGapped.Keys))
+	if s.AirGapped != nil {
+		out = append(out, declare(KommanderFluxNamespace, KommanderCASecret, KommanderStepHelmRepositories, s.AirGapped.Keys))
 	}
 	return out
 }
@@ -287,5 +311,20 @@ func (s *Spec) kommanderSecrets() []*DeclaredSecret {
 // FluxVersion is the version of the Flux that Kommander installs in the clusters that
 // it attaches: the Fleet's.
 func (s *Spec) FluxVersion() string {
-	return strings.TrimPrefix(cmp.Or(s.Fleet.Spec.Flux.Version, defaultBootstrapVersion), "v")
+	return strings.TrimPrefix(cmp.Or(s.Fleet.Spec.Flux.Version, DefaultBootstrapVersion), "v")
 }
+
+// KommanderKustomization is the namespace and name of the Kustomization that Kommander
+// makes of an AppDeployment: its own. Source: kommander-applications v2.8 to v2.17, whose
+// velero waits for the Kustomization rook-ceph-cluster in ${releaseNamespace}, that of an
+// AppDeployment: no definition has one of this name.
+func KommanderKustomization(namespace, name string) (string, string) { return namespace, name }
+
+// KommanderWorkspaces are the workspaces that Kommander makes itself, with their
+// namespaces.
+func KommanderWorkspaces() map[string]string {
+	return map[string]string{KommanderOwnWorkspace: KommanderNamespace, "default-workspace": "kommander-default-workspace"}
+}
+
+// KommanderOwnWorkspace is the workspace of the management cluster.
+const KommanderOwnWorkspace = "kommander-workspace"

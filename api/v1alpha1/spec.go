@@ -11,7 +11,7 @@ import (
 // from.
 func (s *Spec) Equal(other *Spec) bool {
 	a, b := *s, *other
-	a.states, b.states = nil, nil
+	a.States, b.States = nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
@@ -69,22 +69,6 @@ func (s *Spec) AddonsOn(c *Cluster) []*Addon {
 		if a.Spec.Clusters.Matches(c) {
 			out = append(out, a)
 		}
-	}
-	return out
-}
-
-// ProductK0rdent is the name of the platform product k0rdent: of its folder, and
-// the prefix of its Kustomizations.
-const ProductK0rdent = "k0rdent"
-
-// Products are the platform products that a cluster manages, by name, sorted.
-func (s *Spec) Products(c *Cluster) []string {
-	var out []string
-	if s.K0rdent != nil && s.K0rdent.Spec.Cluster == c.Metadata.Name {
-		out = append(out, ProductK0rdent)
-	}
-	if s.Kommander != nil && s.Kommander.Spec.Cluster == c.Metadata.Name {
-		out = append(out, ProductKommander)
 	}
 	return out
 }
@@ -188,9 +172,10 @@ func (s *Spec) OnPlatformRepository(t *Tenant) bool {
 }
 
 // sameRepository compares two URLs but for what Git hosts ignore.
-func sameRepository(a, b string) bool { return repositoryID(a) == repositoryID(b) }
+func sameRepository(a, b string) bool { return RepositoryID(a) == RepositoryID(b) }
 
-func repositoryID(url string) string {
+// RepositoryID returns what two URLs of one repository have in common.
+func RepositoryID(url string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.TrimRight(url, "/"), ".git"))
 }
 
@@ -203,4 +188,16 @@ func (s *Spec) NamespacePodSecurity(namespace string) PodSecurity {
 		}
 	}
 	return ""
+}
+
+// RecipientsOf are the age recipients of a scope.
+func (s *Spec) RecipientsOf(scope, name string) []string {
+	r := s.Encryption.Spec.Recipients
+	switch scope {
+	case string(ScopePlatform):
+		return r.Platform.Age
+	case string(ScopeClusters):
+		return r.Clusters[name].Age
+	}
+	return r.Tenants[name].Age
 }

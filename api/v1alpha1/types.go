@@ -1,9 +1,10 @@
 // Package v1alpha1 holds the input kinds of Fleetwright: Fleet, Cluster, Addon,
 // Tenant, Encryption, K0rdent and Kommander (API group fleetwright.dev/v1alpha1).
 //
-// Files go in through [Load], which decodes strictly, checks references and
-// bounds, applies the defaults of defaults.go and returns a [Spec]. Field names
-// copy Flux's wherever Flux has one (interval, sourceRef, dependsOn, path).
+// The package has the types, their defaults and their documentation. Package
+// internal/specs reads files: it decodes strictly, checks references and bounds,
+// applies the defaults and returns a [Spec]. Field names copy Flux's wherever Flux
+// has one (interval, sourceRef, dependsOn, path).
 //
 // The struct tags are the one source of the JSON Schemas in schemas/:
 // `json` names the field, `jsonschema` its bounds (enum, pattern, minLength,
@@ -437,60 +438,6 @@ const (
 	StateRemoved  State = "Removed"
 )
 
-// Encryption says who can decrypt what: SOPS recipients for each scope. It
-// holds public keys only.
-type Encryption struct {
-	TypeMeta `json:",inline"`
-	Metadata ObjectMeta     `json:"metadata" jsonschema:"required"`
-	Spec     EncryptionSpec `json:"spec" jsonschema:"required"`
-}
-
-// EncryptionSpec is the specification of an Encryption; a specification has at
-// most one.
-type EncryptionSpec struct {
-	// Recipients for each scope.
-	Recipients ScopedRecipients `json:"recipients" jsonschema:"required"`
-	// Rules stand in the platform's .sops.yaml before the generated ones.
-	Rules []EncryptionRule `json:"rules,omitempty"`
-	// EncryptedRegex chooses the keys that are encrypted.
-	EncryptedRegex string `json:"encryptedRegex,omitempty" jsonschema:"default=^(data|stringData)$"`
-	// SecretRef names the Secret with the age key, key age.agekey, beside each
-	// Kustomization that decrypts; sops-age by default.
-	SecretRef *SecretRef `json:"secretRef,omitempty"`
-	// Secrets that clusters get, declared without their values: `fleetwright
-	// secrets sync` makes them, encrypted.
-	Secrets []DeclaredSecret `json:"secrets,omitempty"`
-}
-
-// ScopedRecipients are the recipients of each scope.
-type ScopedRecipients struct {
-	// Platform recipients (the platform team) can read every secret of the
-	// platform repository.
-	Platform Recipients `json:"platform,omitempty"`
-	// Clusters maps a cluster's name to its recipients.
-	Clusters map[string]Recipients `json:"clusters,omitempty"`
-	// Tenants maps a tenant's name to its recipients.
-	Tenants map[string]Recipients `json:"tenants,omitempty"`
-}
-
-// Recipients are public keys.
-type Recipients struct {
-	// Age recipients (age1…), or public keys of SSH (ssh-ed25519 …, ssh-rsa …).
-	// Clusters and tenants need one of age: kustomize-controller has no keys of SSH.
-	Age []string `json:"age,omitempty" jsonschema:"minItems=1,pattern=^(age1|ssh-ed25519 |ssh-rsa )"`
-}
-
-// EncryptionRule is a creation rule of SOPS.
-type EncryptionRule struct {
-	// PathRegex matches the file's path from the repository's root.
-	PathRegex string `json:"pathRegex" jsonschema:"required,minLength=1,example=^docs/.*$"`
-	// EncryptedRegex chooses the keys that are encrypted; the one of the
-	// Encryption by default.
-	EncryptedRegex string `json:"encryptedRegex,omitempty"`
-	// Recipients who can decrypt.
-	Recipients Recipients `json:"recipients" jsonschema:"required"`
-}
-
 // Spec is a whole, valid specification with its defaults applied. Its lists are
 // sorted by name and nothing of it depends on the files it was read from.
 type Spec struct {
@@ -499,10 +446,20 @@ type Spec struct {
 	Addons     []*Addon
 	Tenants    []*Tenant
 	Encryption *Encryption // nil when there is none
-	K0rdent    *K0rdent    // nil when there is none
-	Kommander  *Kommander  // nil when there is none
+	Products   []Product   // of platform products, one of each kind
 
-	// states are the places of the tenants' states, for CheckTransitions; no
-	// part of the specification itself.
-	states map[string]Error
+	// States are the places of the tenants' states, by the tenants' names. They are no part of the
+	// specification itself.
+	States map[string]Place
 }
+
+// Place is where a field is in the files of a specification.
+type Place struct {
+	File         string
+	Line, Column int
+	// Object and Field name it, such as Tenant payments and spec.state.
+	Object, Field string
+}
+
+// DurationPattern is the pattern that Flux's own CRDs put on a duration.
+const DurationPattern = `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`

@@ -98,14 +98,14 @@ type SSHKeyPair struct {
 
 // Source names the field of a source that is set, "" where none or several are.
 func (s SecretSource) Source() string {
-	if set := s.set(); len(set) == 1 {
+	if set := s.Set(); len(set) == 1 {
 		return set[0]
 	}
 	return ""
 }
 
-// set are the fields of a source that are set.
-func (s SecretSource) set() []string {
+// Set are the fields of a source that are set.
+func (s SecretSource) Set() []string {
 	var set []string
 	for _, field := range []struct {
 		name string
@@ -145,11 +145,11 @@ func (s *Spec) Secrets() []*DeclaredSecret {
 	if s.Encryption == nil {
 		return nil
 	}
-	return slices.Concat(s.ownSecrets(), s.k0rdentSecrets(), s.kommanderSecrets())
+	return slices.Concat(s.OwnSecrets(), s.ProductSecrets())
 }
 
-// ownSecrets are those that the Encryption declares.
-func (s *Spec) ownSecrets() []*DeclaredSecret {
+// OwnSecrets are those that the Encryption declares.
+func (s *Spec) OwnSecrets() []*DeclaredSecret {
 	var out []*DeclaredSecret
 	for i := range s.Encryption.Spec.Secrets {
 		out = append(out, &s.Encryption.Spec.Secrets[i])
@@ -181,24 +181,14 @@ func (s *Spec) SecretOn(c *Cluster, d *DeclaredSecret) *DeclaredSecret {
 	if d.Product != "" || d.Scope == ScopeTenant || slices.ContainsFunc(s.AddonsOn(c), func(a *Addon) bool { return a.Spec.Namespace == d.Namespace }) {
 		return d
 	}
-	for _, product := range s.Products(c) {
-		if step := s.productNamespaces(product)[d.Namespace]; step != "" {
+	for _, product := range s.ProductsOn(c) {
+		if step := product.NamespaceSteps()[d.Namespace]; step != "" {
 			on := *d
-			on.Product, on.Step = product, step
+			on.Product, on.Step = product.ProductName(), step
 			return &on
 		}
 	}
 	return d
-}
-
-// productNamespaces are the namespaces that a platform product has on its cluster,
-// and the steps that apply what stands in them: each namespace is there by then, and
-// nothing uses it before.
-func (s *Spec) productNamespaces(product string) map[string]string {
-	if product == ProductK0rdent {
-		return s.K0rdent.Spec.namespaceSteps()
-	}
-	return s.Kommander.Spec.namespaceSteps()
 }
 
 // Tenant returns the tenant of a name, or nil.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 // pageFile is a file that a page shows behind its name.
@@ -92,12 +92,12 @@ func TestPlatformPagesBesideTheStarter(t *testing.T) {
 	} {
 		_, path, content := fromNothing(t, name)
 		parts := strings.Split(content, "---\n")
-		platform := v1alpha1.File{Path: path, Content: []byte(parts[len(parts)-1])}
-		files, err := v1alpha1.Starter(v1alpha1.StarterOptions{})
+		platform := specs.File{Path: path, Content: []byte(parts[len(parts)-1])}
+		files, err := specs.Starter(specs.StarterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = v1alpha1.Load(append(files, platform))
+		_, err = specs.Load(append(files, platform))
 		if err == nil {
 			t.Fatalf("%s: the starter is as it should be already", name)
 		}
@@ -108,7 +108,7 @@ func TestPlatformPagesBesideTheStarter(t *testing.T) {
 		}
 		files[0].Content = []byte(strings.NewReplacer(edits...).Replace(string(files[0].Content)))
 		platform.Content = bytes.Replace(platform.Content, []byte("cluster: management"), []byte("cluster: staging"), 1)
-		if _, err := v1alpha1.Load(append(files, platform)); err != nil {
+		if _, err := specs.Load(append(files, platform)); err != nil {
 			t.Errorf("%s: with what the page says:\n%v", name, err)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 // A starter tells its user to run only commands that there are.
 func TestStarterNamesCommandsThatExist(t *testing.T) {
-	files, err := v1alpha1.Starter(v1alpha1.StarterOptions{})
+	files, err := specs.Starter(specs.StarterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

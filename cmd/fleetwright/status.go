@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -72,8 +72,8 @@ func (s streams) fail(err error) int {
 func explain(err error) (status int, text string) {
 	var (
 		known *failure
-		spec  v1alpha1.Errors
-		one   *v1alpha1.Error
+		spec  strict.Errors
+		one   *strict.Error
 		input *render.BadInput
 		file  *tree.FileError
 		no    *render.Refusal

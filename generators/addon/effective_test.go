@@ -8,6 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 const fleet = `
@@ -29,7 +30,7 @@ spec: {recipients: {platform: {age: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8z
 
 func generate(t *testing.T, objects string) (*v1alpha1.Spec, *emit.Files) {
 	t.Helper()
-	spec, err := v1alpha1.Load([]v1alpha1.File{{Path: "spec.yaml", Content: []byte(fleet + objects)}})
+	spec, err := specs.Load([]specs.File{{Path: "spec.yaml", Content: []byte(fleet + objects)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 // ageKeys makes a public key for each name.
@@ -32,7 +33,7 @@ func ageKeys(t *testing.T, names ...string) map[string]string {
 
 func load(t *testing.T, content string) *v1alpha1.Spec {
 	t.Helper()
-	spec, err := v1alpha1.Load([]v1alpha1.File{{Path: "spec.yaml", Content: []byte(content)}})
+	spec, err := specs.Load([]specs.File{{Path: "spec.yaml", Content: []byte(content)}})
 	if err != nil {
 		t.Fatal(err)
 	}

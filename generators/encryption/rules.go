@@ -73,8 +73,8 @@ func folders(spec *v1alpha1.Spec, lay layout.Layout) map[string]users {
 		use(c.Spec.Path, name)
 		use(lay.Bootstrap(c), name)
 		use(lay.TenantOverlay(name), name)
-		for _, product := range spec.Products(c) {
-			use(lay.Platform(c, product, nil).Dir, name)
+		for _, product := range spec.ProductsOn(c) {
+			use(lay.Platform(c, product.ProductName(), nil).Dir, name)
 		}
 		for _, u := range lay.Addons(c, spec.AddonsOn(c)) {
 			use(u.Dir, name)

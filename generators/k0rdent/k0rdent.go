@@ -45,10 +45,11 @@ type generator struct {
 }
 
 func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) *generator {
-	if spec.K0rdent == nil {
+	of := v1alpha1.ProductOf[*v1alpha1.K0rdent](spec)
+	if of == nil {
 		return nil
 	}
-	k := &spec.K0rdent.Spec
+	k := &of.Spec
 	c := spec.Cluster(k.Cluster)
 	return &generator{out: out, spec: spec, k: k, cluster: c, Steps: step.New(out, spec, lay, c, product, k.Timeout, secrets)}
 }

@@ -52,7 +52,7 @@ func values(k *v1alpha1.K0rdentSpec) map[string]any {
 
 // kcmAddon is the kcm chart as an add-on.
 func kcmAddon(spec *v1alpha1.Spec) *v1alpha1.Addon {
-	k := &spec.K0rdent.Spec
+	k := &v1alpha1.ProductOf[*v1alpha1.K0rdent](spec).Spec
 	a := &v1alpha1.Addon{
 		Metadata: v1alpha1.ObjectMeta{Name: "kcm"},
 		Spec: v1alpha1.AddonSpec{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/platformtest"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 // A new version of a cluster template: a new template beside the old ones, a
@@ -65,7 +66,7 @@ func TestUpgradeOfAClusterTemplate(t *testing.T) {
 func TestOldVersionsStayUntilNothingUsesThem(t *testing.T) {
 	without := "    - name: aws-standalone-cp\n      version: 1.0.42\n"
 	spec := func(changes ...string) error {
-		_, err := v1alpha1.Load(platformtest.Files(t, "k0rdent", changes...))
+		_, err := specs.Load(platformtest.Files(t, "k0rdent", changes...))
 		return err
 	}
 	if err := spec(without, ""); err == nil || !strings.Contains(err.Error(), `there is no version "1.0.42" of the cluster template "aws-standalone-cp"`) {
@@ -127,7 +128,7 @@ func TestLayoutApps(t *testing.T) {
 // The last service that is taken out is deleted, since its step stays and prunes.
 func TestLastServiceRemoved(t *testing.T) {
 	spec := example(t)
-	spec.K0rdent.Spec.MultiClusterServices = nil
+	v1alpha1.ProductOf[*v1alpha1.K0rdent](spec).Spec.MultiClusterServices = nil
 	r := render(t, spec)
 	k := r.Must("Kustomization", "k0rdent-services")
 	folder := strings.TrimPrefix(k.Text("spec", "path"), "./")

@@ -61,10 +61,11 @@ type generator struct {
 }
 
 func newGenerator(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets []secret.Placed) *generator {
-	if spec.Kommander == nil {
+	of := v1alpha1.ProductOf[*v1alpha1.Kommander](spec)
+	if of == nil {
 		return nil
 	}
-	k := &spec.Kommander.Spec
+	k := &of.Spec
 	c := spec.Cluster(k.Cluster)
 	return &generator{out: out, spec: spec, k: k, on: c, profile: profileOf(k), secrets: secrets, Steps: step.New(out, spec, lay, c, product, k.Timeout, secrets)}
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/platformtest"
+	"github.com/fleetwright/fleetwright/internal/specs"
+	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
 // An application is upgraded in one workspace: its file there changes, and nothing else of the
@@ -69,8 +70,8 @@ func TestDefinitionsComeAndGo(t *testing.T) {
 	if added.text("services/traefik/20.8.0/traefik.yaml") == "" {
 		t.Error("the new version is not there")
 	}
-	_, err := v1alpha1.Load(platformtest.Files(t, "kommander", "    - name: reloader\n      version: 1.0.5", "    - name: reloader\n      version: 1.0.6"))
-	var all v1alpha1.Errors
+	_, err := specs.Load(platformtest.Files(t, "kommander", "    - name: reloader\n      version: 1.0.5", "    - name: reloader\n      version: 1.0.6"))
+	var all strict.Errors
 	if !errors.As(err, &all) || len(all) != 1 || all[0].Message != `there is no definition of version "1.0.5" of "reloader"` || all[0].Line == 0 {
 		t.Errorf("a version that is used was taken out: %v", err)
 	}
@@ -111,7 +112,7 @@ func TestProjectRemoved(t *testing.T) {
 
 // A workspace can't be taken out while a project is in it.
 func TestWorkspaceStaysWhileItIsUsed(t *testing.T) {
-	_, err := v1alpha1.Load(platformtest.Files(t, "kommander", "    - name: retail\n      clusterLabels", "    - name: wholesale\n      clusterLabels"))
+	_, err := specs.Load(platformtest.Files(t, "kommander", "    - name: retail\n      clusterLabels", "    - name: wholesale\n      clusterLabels"))
 	if err == nil || strings.Count(err.Error(), `there is no workspace "retail"`) != 3 {
 		t.Errorf("two projects and a catalog are in it: %v", err)
 	}

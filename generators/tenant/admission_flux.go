@@ -244,8 +244,10 @@ func controllers(namespace string) string { return "system:serviceaccounts:" + n
 // fluxGroups are the groups of the accounts that Flux and its operator run as.
 func fluxGroups(spec *v1alpha1.Spec) []string {
 	groups := []string{controllers(emit.FluxNamespace)}
-	if spec.Kommander != nil {
-		groups = append(groups, controllers(v1alpha1.KommanderFluxNamespace))
+	for _, p := range spec.Products {
+		for _, namespace := range p.FluxNamespaces() {
+			groups = append(groups, controllers(namespace))
+		}
 	}
 	for _, a := range spec.Addons {
 		if a.Metadata.Name == layout.FluxOperator {

@@ -13,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/encryption"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -21,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden trees in testdata")
 // load reads a specification as the command does.
 func load(t testing.TB, content []byte) *v1alpha1.Spec {
 	t.Helper()
-	spec, err := v1alpha1.Load([]v1alpha1.File{{Path: "spec.yaml", Content: content}})
+	spec, err := specs.Load([]specs.File{{Path: "spec.yaml", Content: content}})
 	if err != nil {
 		t.Fatal(err)
 	}

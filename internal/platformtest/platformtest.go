@@ -17,6 +17,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -28,13 +29,13 @@ const (
 
 // Files are those of an example's specification, changed by pairs of old and new text, each
 // of which they must have.
-func Files(t testing.TB, example string, changes ...string) []v1alpha1.File {
+func Files(t testing.TB, example string, changes ...string) []specs.File {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("../../examples", example, "fleet/*.yaml"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no specification (%v)", err)
 	}
-	var files []v1alpha1.File
+	var files []specs.File
 	var all strings.Builder
 	for _, name := range names {
 		content, err := os.ReadFile(name)
@@ -42,7 +43,7 @@ func Files(t testing.TB, example string, changes ...string) []v1alpha1.File {
 			t.Fatal(err)
 		}
 		all.Write(content)
-		files = append(files, v1alpha1.File{Path: filepath.Base(name), Content: []byte(strings.NewReplacer(changes...).Replace(string(content)))})
+		files = append(files, specs.File{Path: filepath.Base(name), Content: []byte(strings.NewReplacer(changes...).Replace(string(content)))})
 	}
 	for i := 0; i < len(changes); i += 2 {
 		if !strings.Contains(all.String(), changes[i]) {
@@ -55,7 +56,7 @@ func Files(t testing.TB, example string, changes ...string) []v1alpha1.File {
 // Spec is the specification of an example, changed as Files does.
 func Spec(t testing.TB, example string, changes ...string) *v1alpha1.Spec {
 	t.Helper()
-	spec, err := v1alpha1.Load(Files(t, example, changes...))
+	spec, err := specs.Load(Files(t, example, changes...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -522,15 +523,15 @@ func (c *committer) differs(j *commitJob, where string) error {
 
 // sameSpecification says whether the files of a branch are the specification.
 func sameSpecification(r tree.Reader, paths []string, spec *v1alpha1.Spec) (bool, error) {
-	var files []v1alpha1.File
+	var files []specs.File
 	for _, p := range paths {
 		content, err := r.ReadFile(p)
 		if err != nil {
 			return false, err
 		}
-		files = append(files, v1alpha1.File{Path: p, Content: content})
+		files = append(files, specs.File{Path: p, Content: content})
 	}
-	there, err := v1alpha1.Load(files)
+	there, err := specs.Load(files)
 	if err != nil {
 		return false, nil //nolint:nilerr // one that doesn't load is another one
 	}
@@ -553,7 +554,7 @@ func throughLink(r tree.Reader, name string) error {
 }
 
 // specSteps makes the files of the specification in the branch these.
-func specSteps(r tree.Reader, files []v1alpha1.File, there []string) ([]tree.Step, error) {
+func specSteps(r tree.Reader, files []specs.File, there []string) ([]tree.Step, error) {
 	var steps []tree.Step
 	keep := map[string]bool{}
 	for _, f := range files {

@@ -14,6 +14,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/specs"
+	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -24,7 +26,7 @@ type Source struct {
 	// Spec is the specification; nil for a stream, which holds rendered files.
 	Spec *v1alpha1.Spec
 	// Files are the specification's files, relative to Root.
-	Files []v1alpha1.File
+	Files []specs.File
 	// Tenants are the tenants' states, sorted by name.
 	Tenants []tree.TenantState
 
@@ -183,7 +185,7 @@ func inFolder(dir string) string {
 }
 
 // Check refuses a platform whose tenants leave out a step of their off-boarding,
-// seen from the inventory of the last render. The error is v1alpha1.Errors.
+// seen from the inventory of the last render. The error is strict.Errors.
 func (s *Source) Check(inv *tree.Inventory) error {
 	spec := s.Spec
 	if spec == nil { // of a stream only the states are known
@@ -198,8 +200,8 @@ func (s *Source) Check(inv *tree.Inventory) error {
 	for _, t := range inv.Tenants {
 		previous[t.Name] = v1alpha1.State(t.State)
 	}
-	if errs := v1alpha1.CheckTransitions(spec, previous); len(errs) > 0 {
-		return v1alpha1.Errors(errs)
+	if errs := specs.CheckTransitions(spec, previous); len(errs) > 0 {
+		return strict.Errors(errs)
 	}
 	return nil
 }

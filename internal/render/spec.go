@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 // SpecFolder is where a specification stands, at the platform repository's root.
@@ -31,24 +32,24 @@ type Specification struct {
 	// Root is the folder with fleet/ in it: the platform target's place.
 	Root string
 	// Files are the specification's files, their paths relative to Root.
-	Files []v1alpha1.File
+	Files []specs.File
 	Spec  *v1alpha1.Spec
 }
 
 // ReadSpecification reads and checks the specification in dir/fleet; dir may be
 // the fleet folder itself. Symlinks are followed where they stay inside of the
 // root, each folder being read once; any other is refused. The error is a
-// *BadInput or v1alpha1.Errors; its paths begin with dir.
+// *BadInput or strict.Errors; its paths begin with dir.
 func ReadSpecification(dir string) (*Specification, error) {
-	return readSpecification(dir, v1alpha1.Load)
+	return readSpecification(dir, specs.Load)
 }
 
-// ReadKeyless is ReadSpecification where clusters may have no key yet, as [v1alpha1.LoadKeyless].
+// ReadKeyless is ReadSpecification where clusters may have no key yet, as [specs.LoadKeyless].
 func ReadKeyless(dir string) (*Specification, error) {
-	return readSpecification(dir, v1alpha1.LoadKeyless)
+	return readSpecification(dir, specs.LoadKeyless)
 }
 
-func readSpecification(dir string, load func([]v1alpha1.File) (*v1alpha1.Spec, error)) (*Specification, error) {
+func readSpecification(dir string, load func([]specs.File) (*v1alpha1.Spec, error)) (*Specification, error) {
 	root, folder, err := findSpecification(dir)
 	if err != nil {
 		return nil, err
@@ -63,9 +64,9 @@ func readSpecification(dir string, load func([]v1alpha1.File) (*v1alpha1.Spec, e
 			Hint: fmt.Sprintf("run \"fleetwright init %s\" for a starter specification", root),
 		}
 	}
-	shown := make([]v1alpha1.File, len(files))
+	shown := make([]specs.File, len(files))
 	for i, f := range files {
-		shown[i] = v1alpha1.File{Path: filepath.ToSlash(filepath.Join(root, filepath.FromSlash(f.Path))), Content: f.Content}
+		shown[i] = specs.File{Path: filepath.ToSlash(filepath.Join(root, filepath.FromSlash(f.Path))), Content: f.Content}
 	}
 	spec, err := load(shown)
 	if err != nil {
@@ -107,7 +108,7 @@ func aroundSpecification(dir string) (string, bool) {
 }
 
 // readFolder reads the YAML files of a folder and the folders in it.
-func readFolder(root, folder string) ([]v1alpha1.File, error) {
+func readFolder(root, folder string) ([]specs.File, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, &BadInput{Err: err}
@@ -124,7 +125,7 @@ func readFolder(root, folder string) ([]v1alpha1.File, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(r.files, func(a, b v1alpha1.File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(r.files, func(a, b specs.File) int { return strings.Compare(a.Path, b.Path) })
 	return r.files, nil
 }
 
@@ -132,7 +133,7 @@ func readFolder(root, folder string) ([]v1alpha1.File, error) {
 type specReader struct {
 	dir   *os.Root
 	root  string
-	files []v1alpha1.File
+	files []specs.File
 	bytes int64
 	// seen are the folders that were read, by their real paths; links are the
 	// symlinks to folders.
@@ -196,7 +197,7 @@ func (r *specReader) file(name string) error {
 	if len(r.files) == maxSpecFiles {
 		return &BadInput{Err: fmt.Errorf("%s: more than %d files in a specification", r.shown(SpecFolder), maxSpecFiles)}
 	}
-	content, err := readRegular(r.dir, name, v1alpha1.MaxFileSize+1)
+	content, err := readRegular(r.dir, name, specs.MaxFileSize+1)
 	if err != nil {
 		return r.unreadable(name, err)
 	}
@@ -204,7 +205,7 @@ func (r *specReader) file(name string) error {
 	if r.bytes > maxSpecBytes {
 		return &BadInput{Err: fmt.Errorf("%s: the specification is larger than %d MB", r.shown(SpecFolder), maxSpecBytes>>20)}
 	}
-	r.files = append(r.files, v1alpha1.File{Path: name, Content: content})
+	r.files = append(r.files, specs.File{Path: name, Content: content})
 	return nil
 }
 

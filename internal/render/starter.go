@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -67,7 +67,7 @@ func Start(dir string) ([]Started, error) {
 		}
 	}
 	if len(inventory.Files) > 0 {
-		wrote, err := writeNew(root, v1alpha1.File{Path: tree.InventoryPath, Content: inventory.Encode()})
+		wrote, err := writeNew(root, specs.File{Path: tree.InventoryPath, Content: inventory.Encode()})
 		if err != nil {
 			return out, fmt.Errorf("writing %q: %w", filepath.Join(dir, tree.InventoryPath), err)
 		}
@@ -79,20 +79,20 @@ func Start(dir string) ([]Started, error) {
 
 // starter lists the files to write, and the tree that the generated ones are of. The
 // specification that is there already, if any, is what these are rendered from.
-func starter(dir string) ([]v1alpha1.File, *tree.Tree, error) {
+func starter(dir string) ([]specs.File, *tree.Tree, error) {
 	read, err := ReadSpecification(dir)
 	var missing *BadInput
 	switch {
 	case err == nil:
 	case errors.As(err, &missing) && !hasSpecification(dir):
-		o := v1alpha1.StarterOptions{}
+		o := specs.StarterOptions{}
 		o.RepositoryURL, _ = gitrepo.RemoteURL(dir)
 		o.Branch, _ = gitrepo.CurrentBranch(dir)
-		files, err := v1alpha1.Starter(o)
+		files, err := specs.Starter(o)
 		if err != nil {
 			return nil, nil, err
 		}
-		spec, err := v1alpha1.Load(files)
+		spec, err := specs.Load(files)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the starter specification: %w", err)
 		}
@@ -108,10 +108,10 @@ func starter(dir string) ([]v1alpha1.File, *tree.Tree, error) {
 	}
 	for _, name := range startFiles {
 		if f, ok := target.Tree.Get(name); ok {
-			files = append(files, v1alpha1.File{Path: name, Content: f.Content})
+			files = append(files, specs.File{Path: name, Content: f.Content})
 		}
 	}
-	slices.SortFunc(files, func(a, b v1alpha1.File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	slices.SortFunc(files, func(a, b specs.File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
 	return files, target.Tree, nil
 }
 
@@ -122,7 +122,7 @@ func hasSpecification(dir string) bool {
 }
 
 // writeNew writes a file unless something stands at its path.
-func writeNew(root *os.Root, f v1alpha1.File) (bool, error) {
+func writeNew(root *os.Root, f specs.File) (bool, error) {
 	if d := path.Dir(f.Path); d != "." {
 		if err := root.MkdirAll(d, 0o777); err != nil {
 			return false, err
@@ -145,7 +145,7 @@ func writeNew(root *os.Root, f v1alpha1.File) (bool, error) {
 	return err == nil, err
 }
 
-func writeExclusive(root *os.Root, f v1alpha1.File) error {
+func writeExclusive(root *os.Root, f specs.File) error {
 	file, err := root.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err

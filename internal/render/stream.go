@@ -17,6 +17,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/manifest"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -232,12 +233,12 @@ func (u *unpacker) source(root string) (*Source, error) {
 	if u.specification == "" {
 		return s, nil
 	}
-	file := v1alpha1.File{Path: SpecFolder + "/fleet.yaml", Content: []byte(u.specification)}
-	spec, err := v1alpha1.Load([]v1alpha1.File{file})
+	file := specs.File{Path: SpecFolder + "/fleet.yaml", Content: []byte(u.specification)}
+	spec, err := specs.Load([]specs.File{file})
 	if err != nil {
 		return nil, u.bad(fmt.Errorf("the specification in it: %w", err))
 	}
-	s.carriedSpec, s.Files = spec, []v1alpha1.File{file}
+	s.carriedSpec, s.Files = spec, []specs.File{file}
 	return s, nil
 }
 

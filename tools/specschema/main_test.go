@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
@@ -108,11 +109,11 @@ func validate(t *testing.T, schemas map[string]*jsonschema.Schema, content []byt
 
 func TestExamplesAreValid(t *testing.T) {
 	compiled := schemas(t)
-	starter, err := v1alpha1.Starter(v1alpha1.StarterOptions{})
+	starter, err := specs.Starter(specs.StarterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	specs := map[string][]v1alpha1.File{"starter": starter}
+	all := map[string][]specs.File{"starter": starter}
 	paths, err := filepath.Glob("../../examples/*/fleet/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -122,10 +123,10 @@ func TestExamplesAreValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		specs[filepath.Dir(p)] = append(specs[filepath.Dir(p)], v1alpha1.File{Path: p, Content: content})
+		all[filepath.Dir(p)] = append(all[filepath.Dir(p)], specs.File{Path: p, Content: content})
 	}
-	for name, files := range specs {
-		if _, err := v1alpha1.Load(files); err != nil {
+	for name, files := range all {
+		if _, err := specs.Load(files); err != nil {
 			t.Errorf("%s: the decoder refuses it:\n%v", name, err)
 		}
 		for _, f := range files {
@@ -166,7 +167,7 @@ func TestBadOnesAreRefusedByBoth(t *testing.T) {
 			if err := validate(t, schemas(t), []byte(test.doc)); err == nil {
 				t.Error("the schema accepts it")
 			}
-			_, err := v1alpha1.Load([]v1alpha1.File{{Path: "bad.yaml", Content: []byte(test.doc)}})
+			_, err := specs.Load([]specs.File{{Path: "bad.yaml", Content: []byte(test.doc)}})
 			if err == nil || !strings.Contains(err.Error(), test.decoder) {
 				t.Errorf("the decoder says %v, want %s", err, test.decoder)
 			}

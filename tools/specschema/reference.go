@@ -10,6 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
 const intro = `# The specification
@@ -48,11 +49,11 @@ func reference(kinds []kind) ([]byte, error) {
 		rows(&out, "metadata", property(k.schema, "metadata"))
 		rows(&out, "spec", property(k.schema, "spec"))
 	}
-	files, err := v1alpha1.Starter(v1alpha1.StarterOptions{})
+	files, err := specs.Starter(specs.StarterOptions{})
 	if err != nil {
 		return nil, err
 	}
-	spec, err := v1alpha1.Load(files)
+	spec, err := specs.Load(files)
 	if err != nil {
 		return nil, fmt.Errorf("the starter specification: %w", err)
 	}

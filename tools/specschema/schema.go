@@ -10,6 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/strict"
 )
 
 const (
@@ -71,7 +72,7 @@ func explainPatterns(s *jsonschema.Schema) {
 		return
 	}
 	if s.Pattern != "" {
-		s.Extras = map[string]any{"patternErrorMessage": "want " + v1alpha1.PatternWords(s.Pattern)}
+		s.Extras = map[string]any{"patternErrorMessage": "want " + strict.PatternWords(s.Pattern)}
 	}
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
 		explainPatterns(pair.Value)

@@ -6,10 +6,10 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	rendered "github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -72,7 +72,7 @@ var specified = rule.Analysis[map[string]*secrets.Config]{
 
 // specifiedIn reads the specification of a folder, nil where it has errors.
 func specifiedIn(repo *repository.Repository, dir string) *secrets.Config {
-	var files []v1alpha1.File
+	var files []specs.File
 	for _, f := range repo.Files() {
 		if !strings.HasPrefix(f.Path, path.Join(dir, specFolder)+"/") {
 			continue
@@ -81,9 +81,9 @@ func specifiedIn(repo *repository.Repository, dir string) *secrets.Config {
 		if err != nil {
 			return nil
 		}
-		files = append(files, v1alpha1.File{Path: f.Path, Content: content})
+		files = append(files, specs.File{Path: f.Path, Content: content})
 	}
-	spec, err := v1alpha1.LoadKeyless(files)
+	spec, err := specs.LoadKeyless(files)
 	if err != nil {
 		return nil
 	}

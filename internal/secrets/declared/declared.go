@@ -22,6 +22,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -156,7 +157,7 @@ type syncer struct {
 	writes  []tree.Step
 	// files are those of the specification, with the public keys added so far;
 	// specification is the one that changed.
-	files         []v1alpha1.File
+	files         []specs.File
 	specification string
 	// outside are files that were read outside of the root.
 	outside []string
@@ -326,14 +327,14 @@ func (s *syncer) unpublished(d *v1alpha1.DeclaredSecret, public map[string]strin
 // publish adds the public key of a tenant's own key to the tenant's recipients.
 func (s *syncer) publish(r Result) error {
 	for _, key := range s.unpublished(r.Secret, r.PublicKeys) {
-		changed, err := v1alpha1.AddRecipient(s.files, "tenants", r.Secret.Tenant, key)
+		changed, err := specs.AddRecipient(s.files, "tenants", r.Secret.Tenant, key)
 		if err != nil {
 			return err
 		}
 		if changed == nil {
 			continue
 		}
-		i := slices.IndexFunc(s.files, func(f v1alpha1.File) bool { return f.Path == changed.Path })
+		i := slices.IndexFunc(s.files, func(f specs.File) bool { return f.Path == changed.Path })
 		s.files[i], s.specification = *changed, changed.Path
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/replace"
 	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -107,7 +108,7 @@ func (e *Edit) Add(public string) (*Change, error) {
 	if e.Spec.Encryption == nil {
 		return e.create(path, public)
 	}
-	file, err := v1alpha1.AddRecipient(e.Files, scopes[e.holder.Scope], e.holder.Name, public)
+	file, err := specs.AddRecipient(e.Files, scopes[e.holder.Scope], e.holder.Name, public)
 	if err != nil {
 		return nil, &Error{Message: err.Error()}
 	}

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/strict"
+)
+
+const qualifiedHint = "write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends, and before them, if wanted, a domain and /, such as example.com/team"
+
+// Labels checks keys and values as the API server does.
+func (c *Checker) Labels(of any, p *strict.Path, labels map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			c.FailKey(of, p.Child(key), qualifiedHint, "%s is not a label's name", strict.Quote(key))
+		}
+		if len(validation.IsValidLabelValue(labels[key])) > 0 {
+			c.Fail(of, p.Child(key), "write at most 63 letters, digits, -, _ and ., with a letter or digit at both ends, such as eu-central-1; or nothing",
+				"%s is not a label's value", strict.Quote(labels[key]))
+		}
+	}
+}
+
+// Annotations checks keys as the API server does.
+func (c *Checker) Annotations(of any, p *strict.Path, annotations map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
+			c.FailKey(of, p.Child(key), qualifiedHint, "%s is not an annotation's name", strict.Quote(key))
+		}
+	}
+}
+
+// ClusterHint says how a cluster is added.
+func ClusterHint(name string) string {
+	return "add an object, here or in another file: apiVersion: " + v1alpha1.APIVersion + ", kind: Cluster, metadata: {name: " + strict.Shorten(name) + "}"
+}
+
+// VariableHint says how the name of a variable is written.
+func VariableHint(name string) string {
+	if meant := strict.AsVariable(name); len(name) <= strict.MaxShown && VariableName.MatchString(meant) {
+		return "write " + meant
+	}
+	return "use letters, digits and _, and no digit first"
+}
+
+// VariableName is the pattern that kustomize-controller puts on variables.
+var VariableName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+
+const urlHint = "write a scheme, a host and a path, such as https://git.example.com/platform/fleet.git"
+
+// URL checks a URL that Flux fetches from: it has a host, or a path for file://,
+// and no password.
+func (c *Checker) URL(of any, p *strict.Path, raw string) {
+	if raw == "" {
+		return
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		c.Fail(of, p, urlHint, "%s is %s, which is not a URL", p, strict.Quote(raw))
+		return
+	case u.Host == "" && u.Scheme != "file":
+		c.Fail(of, p, urlHint, "%s is %s, which has no host", p, strict.Quote(raw))
+	case strings.ContainsAny(raw, "${} \t\n"):
+		c.Fail(of, p, urlHint, "%s is %s, which has characters that no URL has", p, strict.Quote(raw))
+	}
+	if _, has := u.User.Password(); has {
+		c.Fail(of, p, "take it out, put the credentials into a Secret of the cluster and name that in secretRef", "%s holds a password", p)
+	}
+}
+
+var gitBranch = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+@#-]*$`)
+
+// Branch checks the name of a branch, more strictly than git does.
+func (c *Checker) Branch(of any, p *strict.Path, name string) {
+	bad := !gitBranch.MatchString(name) || strings.Contains(name, "..") || strings.Contains(name, "//") || strings.Contains(name, "@{") ||
+		strings.HasSuffix(name, "/") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") || strings.Contains(name, "/.")
+	if name != "" && bad {
+		c.Fail(of, p, "write a name such as main or release/1.2, without refs/heads/", "%s is %s, which is not a branch's name", p, strict.Quote(name))
+	}
+}
+
+// SecretSource checks that a value comes from one place.
+func (c *Checker) SecretSource(of any, p *strict.Path, s v1alpha1.SecretSource) {
+	if set := s.Set(); len(set) != 1 && c.Whole(of) {
+		c.Fail(of, p, "set exactly one of them: a value comes from one place", "%s has %d of %s", p, len(set), "env, file, generate, ageKey and sshKeyPair")
+	}
+}

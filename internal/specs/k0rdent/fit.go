@@ -1,0 +1,98 @@
+package k0rdent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/kcm"
+	"github.com/fleetwright/fleetwright/internal/strict"
+)
+
+// fits checks that what a cluster is made of goes together, as kcm's webhook does: its credential
+// with the infrastructure of its template, the template with the providers that are enabled, and
+// its services with its version of Kubernetes.
+func (c *checker) fits(p *strict.Path, d v1alpha1.K0rdentCluster) {
+	s := &c.of.Spec
+	i := slices.IndexFunc(s.ClusterTemplates, func(t v1alpha1.K0rdentTemplate) bool {
+		return t.Name == d.Template.Name && t.Version == d.Template.Version
+	})
+	if i < 0 {
+		return
+	}
+	template := s.ClusterTemplates[i]
+	c.serviceVersions(p.Child("services"), template, d.Services)
+	needs := template.Providers
+	if len(needs) == 0 && template.Helm != nil {
+		needs, _ = kcm.Needs(template.Helm.Chart)
+	}
+	j := slices.IndexFunc(s.Credentials, func(x v1alpha1.K0rdentCredential) bool { return x.Name == d.Credential })
+	if j < 0 || !c.Whole(c.of) {
+		return
+	}
+	cred := s.Credentials[j]
+	for _, provider := range kcm.Infrastructures(needs) {
+		if kinds := kcm.Identities(provider); len(kinds) > 0 && cred.IdentityKind() != "" && !slices.Contains(kinds, cred.IdentityKind()) {
+			c.Fail(c.of, p.Child("credential"), "name a credential for "+provider+", which takes "+strings.Join(kinds, ", "),
+				"the credential %s has an identity of kind %s, and version %s of the cluster template %s is for %s", strict.Quote(cred.Name), cred.IdentityKind(), d.Template.Version, strict.Quote(template.Name), provider)
+		}
+	}
+	if missing := c.notEnabled(needs); len(missing) > 0 && cred.Region == "" {
+		hint := "enable what brings them in spec.providers"
+		if charts := kcm.Bringing(missing); len(charts) > 0 {
+			hint = "enable " + strings.Join(charts, " and ") + " in spec.providers"
+		}
+		c.Fail(c.of, p.Child("template"), hint, "version %s of the cluster template %s needs %s, which no enabled provider brings", d.Template.Version, strict.Quote(template.Name), strings.Join(missing, ", "))
+	}
+}
+
+// notEnabled are the providers among some that none of the Management's brings; none where it
+// isn't known what one of them brings.
+func (c *checker) notEnabled(needs []string) []string {
+	var brings []string
+	for _, p := range c.of.Spec.Providers {
+		of, known := kcm.Brings(p.Name)
+		if !known && !p.Disabled {
+			return nil
+		}
+		if !p.Disabled {
+			brings = append(brings, of...)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(needs), func(need string) bool { return kcm.BuiltIn(need) || slices.Contains(brings, need) })
+}
+
+// serviceVersions checks that the services of a cluster are for its version of Kubernetes.
+func (c *checker) serviceVersions(p *strict.Path, template v1alpha1.K0rdentTemplate, services []v1alpha1.K0rdentService) {
+	version, err := semver.NewVersion(template.K8sVersion)
+	if err != nil {
+		return // told where it stands, or only the chart says it
+	}
+	for i, service := range services {
+		for _, of := range c.of.Spec.ServiceTemplates {
+			if of.Name != service.Template.Name || of.Version != service.Template.Version || of.K8sConstraint == "" {
+				continue
+			}
+			if wanted, err := semver.NewConstraint(of.K8sConstraint); err == nil && !wanted.Check(version) {
+				c.Fail(c.of, p.Item(i).Child("template"), "take a version of the service that is for it",
+					"version %s of the service template %s is for Kubernetes %s, and the cluster gets %s", of.Version, strict.Quote(of.Name), of.K8sConstraint, template.K8sVersion)
+			}
+		}
+	}
+}
+
+// kubernetes checks that the versions and ranges of Kubernetes in templates are some.
+func (c *checker) kubernetes() {
+	for i, t := range c.of.Spec.ClusterTemplates {
+		if _, err := semver.NewVersion(t.K8sVersion); err != nil && t.K8sVersion != "" {
+			c.Fail(c.of, strict.At("spec", "clusterTemplates").Item(i).Child("k8sVersion"), "write a version, as in v1.34.1", "%s is no version of Kubernetes", strict.Quote(t.K8sVersion))
+		}
+	}
+	for i, t := range c.of.Spec.ServiceTemplates {
+		if _, err := semver.NewConstraint(t.K8sConstraint); err != nil && t.K8sConstraint != "" {
+			c.Fail(c.of, strict.At("spec", "serviceTemplates").Item(i).Child("k8sConstraint"), "write a range, as in >=1.32.0", "%s is no range of versions of Kubernetes", strict.Quote(t.K8sConstraint))
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package specs
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/strict"
+)
+
+//go:embed starter/*.yaml
+var starterFiles embed.FS
+
+// StarterOptions are what a starter specification takes from its repository.
+type StarterOptions struct {
+	// RepositoryURL is the platform repository's remote, in any form that git
+	// accepts; a placeholder stands in for it when it is empty.
+	RepositoryURL string
+	// Branch that the clusters follow; main when it is empty.
+	Branch string
+}
+
+// Starter returns the specification that `fleetwright init` writes, with a
+// comment for every field. It is valid as it stands. The files' paths begin
+// with fleet/.
+func Starter(o StarterOptions) ([]File, error) {
+	var files []File
+	for _, name := range []string{"fleet.yaml", "clusters.yaml", "addons.yaml", "tenants.yaml"} {
+		content, err := starterFiles.ReadFile("starter/" + name)
+		if err != nil {
+			return nil, fmt.Errorf("starter specification: %w", err)
+		}
+		files = append(files, File{Path: "fleet/" + name, Content: content})
+	}
+	for _, field := range []struct {
+		at    *strict.Path
+		value string
+	}{
+		{strict.At("spec", "repository", "url"), strict.CloneURL(o.RepositoryURL)},
+		{strict.At("spec", "repository", "branch"), o.Branch},
+	} {
+		content, err := replaceScalar(files[0].Content, field.at, field.value)
+		if err != nil {
+			return nil, fmt.Errorf("starter specification: %w", err)
+		}
+		files[0].Content = content
+	}
+	return files, nil
+}
+
+// replaceScalar replaces a plain scalar of a YAML file's first document and
+// leaves every other byte as it is; an empty value leaves all of them.
+func replaceScalar(content []byte, p *strict.Path, value string) ([]byte, error) {
+	if value == "" {
+		return content, nil
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(content, &doc); err != nil {
+		return nil, err
+	}
+	_, node, found := p.Find(doc.Content[0])
+	if !found {
+		return nil, fmt.Errorf("%s is not there", p)
+	}
+	written, err := yaml.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p, err)
+	}
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	line := lines[node.Line-1]
+	after := line[node.Column-1+len(node.Value):]
+	lines[node.Line-1] = bytes.Join([][]byte{line[:node.Column-1], bytes.TrimSpace(written), after}, nil)
+	return bytes.Join(lines, nil), nil
+}

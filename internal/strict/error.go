@@ -1,0 +1,167 @@
+package strict
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+)
+
+// MaxErrors bounds what one run reports, so that hostile input cannot make a
+// report larger than itself.
+const MaxErrors = 1000
+
+// Error is one thing that is wrong with a specification, with the place to
+// fix it.
+type Error struct {
+	// File is the path as the caller passed it; empty where an object came
+	// without one.
+	File string
+	// Line and Column start at 1 and are 0 where there is no position.
+	Line   int
+	Column int
+	// Object is the kind and name of the object at fault, such as
+	// "Tenant payments"; empty where no object could be read.
+	Object string
+	// Field is the path of the field at fault, such as
+	// spec.source.url or spec.overrides[0].values; it may be empty.
+	Field string
+	// Message says what is wrong, Hint the way out. Neither holds a secret.
+	Message string
+	Hint    string
+}
+
+// Error is the message behind its place: file:line:column: message. Without a
+// position, the object and the field stand for it.
+func (e *Error) Error() string {
+	if e.File != "" && e.Line > 0 {
+		return fmt.Sprintf("%s:%d:%d: %s", output.Line(e.File), e.Line, e.Column, output.Line(e.Message))
+	}
+	parts := slices.DeleteFunc([]string{e.File, e.Object, e.Message}, func(s string) bool { return s == "" })
+	return output.Line(strings.Join(parts, ": "))
+}
+
+// Text is Error followed by the hint on a line of its own. It ends without a
+// line break.
+func (e *Error) Text() string {
+	if e.Hint == "" {
+		return e.Error()
+	}
+	return e.Error() + "\n  hint: " + output.Line(e.Hint)
+}
+
+// Errors are all errors of one run, sorted by file, line and column. It is never
+// empty where it is returned as an error; errors.As finds it, and the single
+// errors in it.
+type Errors []*Error
+
+// Error is the text of every error, hints included, a line break between them.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Text()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the single errors.
+func (es Errors) Unwrap() []error {
+	out := make([]error, len(es))
+	for i, e := range es {
+		out[i] = e
+	}
+	return out
+}
+
+// Report gathers errors. The zero report is ready to use.
+type Report struct {
+	Errors []*Error
+	seen   map[Error]bool
+	more   bool
+	// Compared counts the names that hints were sought among.
+	Compared int
+}
+
+// Add gathers one error, once: an aliased node is visited many times.
+func (r *Report) Add(e Error) {
+	if r.Full() {
+		r.more = true
+		return
+	}
+	e.Object, e.Field = redact(e.Object), redact(e.Field)
+	e.Message, e.Hint = redact(e.Message), redact(e.Hint)
+	if r.seen == nil {
+		r.seen = map[Error]bool{}
+	}
+	if r.seen[e] {
+		return
+	}
+	r.seen[e] = true
+	r.Errors = append(r.Errors, &e)
+}
+
+// Full says that a report holds all that it will.
+func (r *Report) Full() bool { return len(r.Errors) >= MaxErrors }
+
+// Err is nil, or all errors sorted.
+func (r *Report) Err() error {
+	if len(r.Errors) == 0 {
+		return nil
+	}
+	sortErrors(r.Errors)
+	if r.more {
+		r.Errors = append(r.Errors, &Error{Message: "more errors are not shown"})
+	}
+	return Errors(r.Errors)
+}
+
+func sortErrors(errs []*Error) {
+	slices.SortStableFunc(errs, func(a, b *Error) int {
+		return cmp.Or(
+			strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+// Secrets that a message could quote: age and PEM private keys, and the password
+// of a URL.
+var (
+	AgePrivateKey = regexp.MustCompile(`AGE-SECRET-KEY-[0-9A-Z-]{20,}`)
+	PEMPrivateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)
+	urlPassword   = regexp.MustCompile(`(://[^/?#\s"@:]*):[^/?#\s"]*@`)
+)
+
+// redact takes secrets out of a message.
+func redact(s string) string {
+	s = AgePrivateKey.ReplaceAllString(s, "AGE-SECRET-KEY-…")
+	if at := PEMPrivateKey.FindStringIndex(s); at != nil {
+		s = s[:at[1]] + "…"
+	}
+	return urlPassword.ReplaceAllString(s, "$1:…@")
+}
+
+// Quote quotes a value for a message and cuts it short.
+func Quote(s string) string { return strconv.Quote(Shorten(redact(s))) }
+
+// quoteValue is [quote] for a value that is in the wrong place, where it may be a secret.
+func quoteValue(s string) string {
+	if credential.IsRandom(s) && !credential.IsEvident(s) {
+		return "that is not shown"
+	}
+	return Quote(s)
+}
+
+// Shorten cuts a text short that comes from the input.
+func Shorten(s string) string {
+	const limit = 130 // a kind and a name
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return s
+}
