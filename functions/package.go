@@ -215,7 +215,7 @@ func (f *renderFleet) updatePackage(list *resourceList, source *render.Source) e
 // splitInventory parts the files that items can show from those that kpt never
 // gives to a function, such as .sops.yaml.
 func splitInventory(inv *tree.Inventory, current tree.Memory, krm *tree.Tree) (visible *tree.Inventory, unseen []tree.Entry) {
-	visible = &tree.Inventory{Target: inv.Target, Tenants: inv.Tenants}
+	visible = &tree.Inventory{Target: inv.Target, Release: inv.Release, Tenants: inv.Tenants}
 	for _, e := range inv.Files {
 		_, there := current[e.Path]
 		_, rendered := krm.Get(e.Path)
@@ -231,7 +231,7 @@ func splitInventory(inv *tree.Inventory, current tree.Memory, krm *tree.Tree) (v
 // apply does what a plan says to the items. unseen are the inventory's entries
 // that the plan knows nothing of.
 func (l *resourceList) apply(p *packageFiles, plan *tree.Plan, unseen []tree.Entry, before *tree.Inventory) error {
-	next := &tree.Inventory{Target: plan.Inventory.Target, Files: slices.Concat(plan.Inventory.Files, unseen), Tenants: plan.Inventory.Tenants}
+	next := &tree.Inventory{Target: plan.Inventory.Target, Release: plan.Inventory.Release, Files: slices.Concat(plan.Inventory.Files, unseen), Tenants: plan.Inventory.Tenants}
 	slices.SortFunc(next.Files, func(a, b tree.Entry) int { return strings.Compare(a.Path, b.Path) })
 	replaced := map[string][]*kyaml.RNode{}
 	put := func(file string, content []byte) (err error) {

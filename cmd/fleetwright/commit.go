@@ -13,6 +13,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 func newCommit(s streams) *cobra.Command {
@@ -161,6 +162,7 @@ func printCommit(s streams, done []render.Committed, o render.CommitOptions, fai
 	conflicts, committed := 0, false
 	for _, d := range done {
 		printRecovery(s, d.Location, d.Recovery)
+		printNewer(s.err, version.Current(), d.Location, d.Plan)
 		state := stateOf(d, o.DryRun && !failed)
 		place := fmt.Sprintf("%s → %s#%s", d.Target.Name, d.Location, d.Branch)
 		switch state {

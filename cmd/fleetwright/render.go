@@ -16,6 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 // sourceFlags are the flags that say what targets are rendered from.
@@ -129,6 +130,7 @@ func printRender(s streams, planned []render.Planned, absent []generators.Secret
 	var total tree.Summary
 	for _, p := range planned {
 		printRecovery(s, p.Dir, p.Recovery)
+		printNewer(s.err, version.Current(), p.Dir, p.Plan)
 		if o.Check {
 			if err := p.Plan.Diff(s.out, s.colour()); err != nil {
 				return err
@@ -183,6 +185,14 @@ func printRecovery(s streams, dir string, r tree.Recovery) {
 	}
 	for _, p := range r.Changed {
 		_ = output.Printf(s.out, "%s: %q changed since the write was interrupted: left as it is\n", shownDir(dir), p)
+	}
+}
+
+// printNewer says that a release which is newer than this build rendered a target.
+func printNewer(w io.Writer, this version.Build, dir string, p *tree.Plan) {
+	if p != nil && this.Before(p.RenderedBy) {
+		_ = output.Printf(w, "warning: %s: fleetwright %s rendered it, which is newer than this %s\n", shownDir(dir), p.RenderedBy, this.Version)
+		_ = output.Printf(w, "  hint: install %s or newer, or review what this version changes before you commit it\n", p.RenderedBy)
 	}
 }
 

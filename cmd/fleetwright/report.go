@@ -97,6 +97,8 @@ type targetReport struct {
 	Conflicts []conflictReport `json:"conflicts"`
 	// Left are files of Secrets that are no longer declared, and the user's from now on.
 	Left []leftReport `json:"left"`
+	// RenderedBy is the release that rendered the target last, where one did.
+	RenderedBy string `json:"renderedBy,omitempty"`
 	// The rest is commit's.
 	Repository string `json:"repository,omitempty"`
 	Branch     string `json:"branch,omitempty"`
@@ -157,6 +159,7 @@ func printAbsent(s streams, files []generators.SecretFile, dir string) {
 func (r *renderReport) add(name, dir string, plan *tree.Plan) *targetReport {
 	t := targetReport{Name: name, Dir: dir, Created: []string{}, Updated: []string{}, Deleted: []string{}, Conflicts: []conflictReport{}, Left: []leftReport{}}
 	if plan != nil {
+		t.RenderedBy = plan.RenderedBy
 		for _, s := range plan.Steps {
 			switch s.Action {
 			case tree.Create:

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 // streams are what a command talks to. Text goes to out and err by output.Printf; formats for
@@ -57,7 +58,7 @@ them; it validates any Flux repository, its own or hand-made.
 
 Exit status: 0 fine; 1 findings, or --check or diff found changes; 2 wrong usage,
 unreadable input or nothing to check; 3 cannot continue.`,
-		Version: version(),
+		Version: version.Current().Version,
 
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,

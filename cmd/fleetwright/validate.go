@@ -22,6 +22,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/version"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators"
 )
@@ -424,7 +425,7 @@ func (v *validation) write(failed error) error {
 		return finding.WriteText(v.out, v.report, finding.TextOptions{Color: v.colour(), Source: v.lines(), Verbose: v.flags.verbose, Duration: time.Since(v.start)})
 	}
 	o := finding.MachineOptions{
-		Rules: v.rules, Version: version(), Prefix: fromCheckout(v.dir),
+		Rules: v.rules, Version: version.Current().Version, Prefix: fromCheckout(v.dir),
 		FailOn: v.config.FailOn, FailOnUnresolved: v.config.FailOnUnresolved,
 	}
 	if v.repo != nil {

@@ -1,31 +1,41 @@
 package main
 
 import (
-	"cmp"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/output"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
-// version is what the module proxy or the version control system calls the
-// build.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(devel)"
-	}
-	return cmp.Or(info.Main.Version, "(devel)")
-}
-
 func newVersion(s streams) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, its revision and the Go version that built it",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return output.Printf(s.out, "fleetwright %s\n", version())
+			return printVersion(s, version.Current(), format)
 		},
 	}
+	formatFlag(c, &format)
+	return c
+}
+
+// printVersion prints a build. A build of the module proxy has no revision.
+func printVersion(s streams, b version.Build, format string) error {
+	if format == formatJSON {
+		return writeJSON(s.out, map[string]any{
+			"apiVersion": "fleetwright.dev/v1alpha1", "kind": "Version", "version": b.Version, "release": b.Release() != "",
+			"revision": b.Revision, "time": b.Time, "modified": b.Modified, "go": b.Go, "platform": b.Platform,
+		})
+	}
+	_ = output.Printf(s.out, "fleetwright %s\n", b.Version)
+	if b.Revision != "" {
+		changed := ""
+		if b.Modified {
+			changed = ", with uncommitted changes"
+		}
+		_ = output.Printf(s.out, "  revision %s of %s%s\n", b.Revision, b.Time, changed)
+	}
+	return output.Printf(s.out, "  built with %s for %s\n", b.Go, b.Platform)
 }

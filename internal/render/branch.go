@@ -51,7 +51,7 @@ func (r *branchReader) adoptWorkTree(dir string, t *tree.Tree, inv *tree.Invento
 	if err != nil {
 		return nil, nil, err
 	}
-	merged := &tree.Inventory{Target: inv.Target, Files: slices.Clone(inv.Files), Tenants: inv.Tenants}
+	merged := &tree.Inventory{Target: inv.Target, Release: inv.Release, Files: slices.Clone(inv.Files), Tenants: inv.Tenants}
 	for f := range t.All() {
 		committed, err := r.ReadFile(f.Path)
 		if f.Mode == tree.Managed || f.Mode != tree.Carried && !errors.Is(err, fs.ErrNotExist) {

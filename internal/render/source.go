@@ -17,6 +17,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/strict"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 // Source is what targets are rendered from.
@@ -208,7 +209,9 @@ func (s *Source) Check(inv *tree.Inventory) error {
 
 // Plan compares a target with what is there. Overwrite lists paths of the target.
 func (s *Source) Plan(t tree.Target, current tree.Reader, inv *tree.Inventory, overwrite []string) (*tree.Plan, error) {
-	o := tree.Options{Target: t.Name, Overwrite: overwrite, RewriteAdopted: s.components != nil, Marked: generators.Marked, Made: secrets.AsMade}
+	o := tree.Options{
+		Target: t.Name, Release: version.Current().Release(), Overwrite: overwrite, RewriteAdopted: s.components != nil, Marked: generators.Marked, Made: secrets.AsMade,
+	}
 	if t.Name == generators.PlatformTarget {
 		if err := s.Check(inv); err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 // startFiles are the generated files that a repository starts with: secrets are
@@ -55,7 +56,7 @@ func Start(dir string) ([]Started, error) {
 	if made {
 		out = append(out, Started{Path: ".git"})
 	}
-	inventory := &tree.Inventory{Target: generators.PlatformTarget}
+	inventory := &tree.Inventory{Target: generators.PlatformTarget, Release: version.Current().Release()}
 	for _, f := range files {
 		wrote, err := writeNew(root, f)
 		if err != nil {

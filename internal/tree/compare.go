@@ -24,6 +24,8 @@ type Options struct {
 	// Target is the name of the target, which the new inventory records. An
 	// inventory of another target is a *TargetError.
 	Target string
+	// Release is the release of Fleetwright that the new inventory records, if the build is one.
+	Release string
 	// Tenants are the tenants' states that the new inventory records.
 	Tenants []TenantState
 	// Marked says whether content carries the mark that renders put into the files
@@ -326,7 +328,7 @@ func (c *comparison) checkOverwrite() error {
 
 // inventory plans the inventory's own file.
 func (c *comparison) inventory() error {
-	c.next.Target = c.opts.Target
+	c.next.Target, c.next.Release = c.opts.Target, c.opts.Release
 	c.next.Tenants = slices.Clone(c.opts.Tenants)
 	c.next.sort()
 	for i := range c.next.Tenants {
@@ -350,6 +352,7 @@ func (c *comparison) inventory() error {
 		step.Action, step.New = Create, c.next.Encode()
 	case c.next.Equal(c.inv):
 		step.Action, step.Old = Keep, nil
+		c.next.Release = c.inv.Release
 	default:
 		step.Action, step.New = Update, c.next.Encode()
 	}
@@ -362,5 +365,5 @@ func (c *comparison) plan() *Plan {
 	slices.SortFunc(c.steps, func(a, b Step) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(c.conflicts, func(a, b Conflict) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(c.left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
-	return &Plan{Steps: c.steps, Conflicts: c.conflicts, Left: c.left, Inventory: c.next}
+	return &Plan{Steps: c.steps, Conflicts: c.conflicts, Left: c.left, RenderedBy: c.inv.Release, Inventory: c.next}
 }

@@ -480,3 +480,27 @@ func states(tb testing.TB) (before Memory, after *Tree) {
 	}
 	return before, &next
 }
+
+// A release that changes nothing else leaves the inventory as it is; one that changes something
+// is recorded.
+func TestCompareRelease(t *testing.T) {
+	var tree Tree
+	add(t, &tree, "a.yaml", Managed, "a: 1\n")
+	inv := inventory(entry("a.yaml", Managed, "a: 1\n"))
+	inv.Release = "v1.2.3"
+	current := Memory{"a.yaml": []byte("a: 1\n"), InventoryPath: inv.Encode()}
+	plan, err := Compare(&tree, current, inv, Options{Release: "v1.3.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !plan.Empty() || plan.RenderedBy != "v1.2.3" || plan.Inventory.Release != "v1.2.3" {
+		t.Errorf("nothing changes, and the plan is %+v", plan)
+	}
+	add(t, &tree, "b.yaml", Managed, "b: 1\n")
+	if plan, err = Compare(&tree, current, inv, Options{Release: "v1.3.0"}); err != nil {
+		t.Fatal(err)
+	}
+	if plan.RenderedBy != "v1.2.3" || plan.Inventory.Release != "v1.3.0" {
+		t.Errorf("a file is added, and the plan is %+v", plan)
+	}
+}

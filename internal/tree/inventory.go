@@ -20,6 +20,9 @@ type Inventory struct {
 	// Target is the name of the target that the files are, or empty in an
 	// inventory of before targets were written down.
 	Target string
+	// Release is the release of Fleetwright that wrote the inventory, or empty for a
+	// build that is none.
+	Release string
 	// Files are sorted by path, each path once.
 	Files []Entry
 	// Tenants are sorted by name, each name once.
@@ -62,7 +65,8 @@ func (inv *Inventory) Tenant(name string) (state string, ok bool) {
 	return inv.Tenants[i].State, true
 }
 
-// Equal reports whether two inventories say the same.
+// Equal reports whether two inventories say the same of the files; a render by another
+// release that changes nothing else is no change.
 func (inv *Inventory) Equal(other *Inventory) bool {
 	return inv.Target == other.Target && slices.Equal(inv.Files, other.Files) && slices.Equal(inv.Tenants, other.Tenants)
 }
@@ -99,6 +103,7 @@ metadata:
 spec:
   files:`
 	inventoryTarget  = "\n  target: "
+	inventoryRelease = "\n  release: "
 	inventoryTenants = "\n  tenants:"
 	entryPath        = "\n  - path: "
 	entryMode        = "\n    mode: "
@@ -131,6 +136,10 @@ func (inv *Inventory) Encode() []byte {
 		out.WriteString(inventoryTarget)
 		writeScalar(&out, inv.Target)
 	}
+	if inv.Release != "" {
+		out.WriteString(inventoryRelease)
+		writeScalar(&out, inv.Release)
+	}
 	out.WriteString(inventoryTenants)
 	if len(inv.Tenants) == 0 {
 		out.WriteString(emptyList)
@@ -161,7 +170,7 @@ func writeScalar(out *bytes.Buffer, s string) {
 }
 
 // isPlain reports whether a string is certainly the same string as a plain YAML
-// scalar: a lower-case word that YAML gives no meaning, or something with a
+// scalar: a lower-case word that YAML gives no meaning, a version, or something with a
 // slash or the digest's colon in it that starts with a letter, an underscore or
 // a dot.
 func isPlain(s string) bool {
@@ -188,5 +197,6 @@ func isPlain(s string) bool {
 	case Managed, Once, Adopted, Carried:
 		return true
 	}
-	return strings.HasSuffix(s, ".yaml") && s[0] != '.'
+	version := len(s) > 1 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9'
+	return version || strings.HasSuffix(s, ".yaml") && s[0] != '.'
 }

@@ -80,6 +80,11 @@ func scanInventory(content []byte) (*Inventory, bool) {
 			return nil, false
 		}
 	}
+	if strings.HasPrefix(rest, inventoryRelease) {
+		if inv.Release, rest, ok = scanField(rest, inventoryRelease); !ok {
+			return nil, false
+		}
+	}
 	if rest, ok = strings.CutPrefix(rest, inventoryTenants); !ok {
 		return nil, false
 	}
@@ -178,12 +183,17 @@ func (d *inventoryDecoder) decode(content []byte) (*Inventory, error) {
 	if !ok {
 		return nil, d.fail(root, hintRestore, "the inventory has no spec")
 	}
-	fields, err = d.mapping(spec, "files", "target", "tenants")
+	fields, err = d.mapping(spec, "files", "target", "release", "tenants")
 	if err != nil {
 		return nil, err
 	}
 	if fields["target"] != nil {
 		if inv.Target, err = d.text(spec, fields, "target"); err != nil {
+			return nil, err
+		}
+	}
+	if fields["release"] != nil {
+		if inv.Release, err = d.text(spec, fields, "release"); err != nil {
 			return nil, err
 		}
 	}

@@ -28,7 +28,7 @@ func sampleInventory() *Inventory {
 
 func TestInventoryRoundTrip(t *testing.T) {
 	for name, inv := range map[string]*Inventory{
-		"empty": {}, "sample": sampleInventory(),
+		"empty": {}, "release": {Target: "platform", Release: "v1.2.3-rc.1", Files: []Entry{entry("a/b.yaml", Once, "x")}}, "sample": sampleInventory(),
 		"plain": {Files: []Entry{entry("a/b.yaml", Once, "x")}, Tenants: []TenantState{{"shop", "Active"}}},
 	} {
 		encoded := inv.Encode()
@@ -36,7 +36,7 @@ func TestInventoryRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, encoded)
 		}
-		if !got.Equal(inv) {
+		if !got.Equal(inv) || got.Release != inv.Release {
 			t.Errorf("%s: got %+v, want %+v", name, got, inv)
 		}
 		if _, fast := scanInventory(encoded); fast != (name != "sample") {
@@ -82,7 +82,7 @@ func TestInventoryDecodeErrors(t *testing.T) {
 		{"two documents", good + "---\na: 1\n", "f: the inventory holds more than one document", hintRestore},
 		{"kind", replace("kind: Inventory", "kind: Other"), `this is "Other"`, hintRestore},
 		{"version", replace("v1alpha1", "v9"), `f:2:13: unknown inventory version "fleetwright.dev/v9"`, hintUpgrade},
-		{"unknown field", replace("  tenants:", "  more: 1\n  tenants:"), `f:13:3: unknown field "more": this version knows files, target, tenants`, hintUpgrade},
+		{"unknown field", replace("  tenants:", "  more: 1\n  tenants:"), `f:13:3: unknown field "more": this version knows files, target, release, tenants`, hintUpgrade},
 		{"unknown field of a file", replace("    mode:", "    more: 1\n    mode:"), `f:11:5: unknown field "more"`, hintUpgrade},
 		{"unknown mode", replace("managed", "shared"), `f:11:11: unknown mode "shared": this version knows managed, once, adopted`, hintUpgrade},
 		{"digest", replace("sha256:", "sha1:"), `f:12:13: digest "sha1:`, hintRestore},

@@ -36,6 +36,8 @@ type Plan struct {
 	Conflicts []Conflict
 	// Left are sorted by path: files that go their own way from now on.
 	Left []Left
+	// RenderedBy is the release that wrote the inventory so far, if one did.
+	RenderedBy string
 	// Inventory is what the inventory says when the plan is done.
 	Inventory *Inventory
 }

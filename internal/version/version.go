@@ -1,0 +1,70 @@
+// Package version says what this build is: a release, a commit or neither.
+package version
+
+import (
+	"cmp"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Build is what the Go toolchain wrote into the executable.
+type Build struct {
+	// Version is the module's version: a release, a pseudo-version of a commit, or "(devel)".
+	Version string
+	// Revision is the commit, and Time its date; the module proxy tells neither.
+	Revision, Time string
+	// Modified says that the work tree differed from the commit.
+	Modified bool
+	// Go is the toolchain's version, and Platform what it built for, as in linux/amd64.
+	Go, Platform string
+}
+
+// Current returns the running executable's build.
+var Current = sync.OnceValue(func() Build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Build{Version: devel}
+	}
+	return read(info)
+})
+
+const devel = "(devel)"
+
+func read(info *debug.BuildInfo) Build {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	return Build{
+		Version:  cmp.Or(info.Main.Version, devel),
+		Revision: settings["vcs.revision"], Time: settings["vcs.time"], Modified: settings["vcs.modified"] == "true",
+		Go: info.GoVersion, Platform: settings["GOOS"] + "/" + settings["GOARCH"],
+	}
+}
+
+// pseudo matches the versions that the Go toolchain gives to commits without a tag.
+// Source: golang.org/x/mod/module, IsPseudoVersion.
+var pseudo = regexp.MustCompile(`[-.]\d{14}-[0-9a-f]{12}$`)
+
+// Release returns the version if the build is a release, and "" otherwise.
+func (b Build) Release() string {
+	v, err := semver.StrictNewVersion(strings.TrimPrefix(b.Version, "v"))
+	if err != nil || !strings.HasPrefix(b.Version, "v") || v.Metadata() != "" || pseudo.MatchString(b.Version) {
+		return ""
+	}
+	return b.Version
+}
+
+// Before reports whether the build is older than a release. A build without a version is not.
+func (b Build) Before(release string) bool {
+	this, err := semver.NewVersion(b.Version)
+	if err != nil {
+		return false
+	}
+	other, err := semver.NewVersion(release)
+	return err == nil && this.LessThan(other)
+}
