@@ -12,17 +12,6 @@ import (
 	"github.com/fleetwright/fleetwright/generators/layout"
 )
 
-// The groups of Flux's kinds, and of its operator's.
-const (
-	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
-	helmGroup         = "helm.toolkit.fluxcd.io"
-	sourceGroup       = "source.toolkit.fluxcd.io"
-	artifactGroup     = "source.extensions.fluxcd.io"
-	imageGroup        = "image.toolkit.fluxcd.io"
-	notificationGroup = "notification.toolkit.fluxcd.io"
-	operatorGroup     = "fluxcd.controlplane.io"
-)
-
 // accountPolicy keeps Flux's controllers from acting as somebody else, on another
 // cluster, with another namespace's source, or from reading another namespace's objects
 // for dependsOn. What the Flux Operator makes of a ResourceSet it makes as cluster-admin,

@@ -14,18 +14,6 @@ import (
 const rbacComment = `The accounts that Flux works with for the tenant, and what they may do. The one in the
 sync namespace has no role there: the tenant cannot touch its own source and keys.`
 
-// Profiles of spec.access.profile.
-const (
-	profileEdit  = "edit"
-	profileAdmin = "admin"
-)
-
-// The accounts of a tenant: kustomize-controller acts as the first, which stands
-// in the sync namespace, helm-controller as the second, in each workload
-// namespace.
-func kustomizeAccount(t *v1alpha1.Tenant) string { return t.Metadata.Name }
-func helmAccount(t *v1alpha1.Tenant) string      { return t.Metadata.Name + "-helm" }
-
 // role and binding of kustomize-controller's account, named as `flux create
 // tenant` does.
 func reconcilerRole(t *v1alpha1.Tenant) string { return t.Metadata.Name + "-reconciler" }

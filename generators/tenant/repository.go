@@ -17,13 +17,6 @@ import (
 // targetBranch is where a repository starts whose tenant follows tags.
 const targetBranch = "main"
 
-// hasTarget says that a tenant's repository, or its branch of the platform's,
-// is generated: artifacts are built elsewhere, and a leaving tenant's repository
-// is left to it.
-func hasTarget(t *v1alpha1.Tenant) bool {
-	return t.Spec.Source.Kind == v1alpha1.SourceGit && t.Spec.State == v1alpha1.StateActive
-}
-
 // Targets generates the repository, or the branch of the platform repository, of
 // each active tenant that deploys from Git; sorted by name. It fails when two
 // tenants share a branch, where one's files would replace the other's.

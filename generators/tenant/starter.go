@@ -15,17 +15,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// The starter that a tenant's repository begins with. The tenant's admission
-// policy allows its chart, exactly this URL, beside the tenant's own sources: a
-// repository must deploy as it is generated, and no chart of spec.allowedSources
-// is known to be there. Its values are podinfo's
-// (https://github.com/stefanprodan/podinfo/tree/master/charts/podinfo).
-const (
-	starterName    = "podinfo"
-	starterChart   = "oci://ghcr.io/stefanprodan/charts/podinfo"
-	starterVersion = "6.14.0"
-)
-
 // chartMediaType is the layer of an OCI artifact that holds a Helm chart.
 const chartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 

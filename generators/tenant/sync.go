@@ -88,16 +88,9 @@ type pathPatch struct {
 	Spec       pathPatchSet `json:"spec"`
 }
 
-type patchMeta struct {
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
-}
-
 type pathPatchSet struct {
 	Path string `json:"path"`
 }
-
-func patchFile(t *v1alpha1.Tenant) string { return t.Metadata.Name + "-patch.yaml" }
 
 // patches write, for each cluster that an active tenant is on, which path of its
 // source is applied there. Clusters of one environment have the same patch, which

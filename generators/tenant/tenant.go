@@ -10,11 +10,6 @@
 package tenant
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -42,23 +37,6 @@ func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, secrets [
 		out.Merge(files)
 	}
 	overlays(out, spec, lay)
-}
-
-// eachTenant generates for each tenant, several at a time. The results stand in
-// the order of the tenants.
-func eachTenant[T any](tenants []*v1alpha1.Tenant, generate func(*v1alpha1.Tenant) T) []T {
-	results := make([]T, len(tenants))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(tenants)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(tenants)); i = next.Add(1) - 1 {
-				results[i] = generate(tenants[i])
-			}
-		})
-	}
-	workers.Wait()
-	return results
 }
 
 // base writes the objects of a tenant that all its clusters share, and lists the
@@ -109,13 +87,5 @@ func overlays(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
 		if k := on[c.Metadata.Name]; k != nil {
 			out.Kustomization(lay.TenantOverlay(c.Metadata.Name), *k)
 		}
-	}
-}
-
-// objectMeta names an object of a tenant. Cluster-wide objects have no namespace.
-func objectMeta(t *v1alpha1.Tenant, name, namespace string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Name: name, Namespace: namespace,
-		Labels: map[string]string{emit.LabelTenant: t.Metadata.Name},
 	}
 }
