@@ -10,7 +10,7 @@ import (
 // DependsOnMissing is flux-dependson-missing.
 var DependsOnMissing = rule.Rule{
 	ID:       "flux-dependson-missing",
-	Title:    "a dependency on something that is not there",
+	Title:    "a dependency on an object that does not exist",
 	Severity: finding.Error,
 	Why: `A Kustomization or HelmRelease waits for all that its spec.dependsOn names. What doesn't exist never becomes
 ready: the controller says "dependency not found" and tries again for ever. Nothing is applied or upgraded, and what
@@ -51,7 +51,7 @@ func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
 		return
 	}
 	p.ReportBuilt(d.of, at.in(finding.Finding{
-		Message: fmt.Sprintf("%s depends on %s, which is not there", d.of, idText(d.on)),
+		Message: fmt.Sprintf("%s depends on %s, which does not exist", d.of, idText(d.on)),
 		Hint:    w.hint(d.on),
 	}))
 }

@@ -119,7 +119,7 @@ spec: {interval: 1h, path: ./deeper, prune: true, sourceRef: {kind: GitRepositor
 		{"an artifact that is made of files which are not followed", base + excluding(artifacts("web", "web")), "[flux-build-failed]"},
 		{"an artifact of a pattern that matches nothing", base + strings.ReplaceAll(artifacts("web", "web"), "apps/**", "gone/**"), "flux-path-missing [flux-build-failed]"},
 		{"an artifact of a file that is not there", base + strings.ReplaceAll(artifacts("web", "web"), "apps/**", "apps/gone.yaml"), "flux-path-missing [flux-build-failed]"},
-		{"an artifact of a source that is not there", base + strings.ReplaceAll(artifacts("web", "web"), "name: flux-system}]", "name: flux-systems}]"), "flux-source-missing [flux-build-failed]"},
+		{"an artifact of a source that does not exist", base + strings.ReplaceAll(artifacts("web", "web"), "name: flux-system}]", "name: flux-systems}]"), "flux-source-missing [flux-build-failed]"},
 		{"an artifact of an alias that is not there", base + strings.ReplaceAll(artifacts("web", "web"), "@repo/", "@rep/"), "flux-source-missing [flux-build-failed]"},
 		{"an artifact of a source that is not at hand", base + elsewhere("team", "") + strings.ReplaceAll(artifacts("web", "web"), "name: flux-system}]", "name: team, namespace: team}]"), "[flux-build-failed]"},
 		{"a misspelt artifact beside one like it", base + excluding(artifacts("web", "wep")), "flux-source-missing [flux-build-failed]"},
@@ -438,11 +438,11 @@ func TestPatchOfManyObjects(t *testing.T) {
 		want  string
 	}{
 		{"a dependency", DependsOnMissing, files("        - op: add\n          path: /spec/dependsOn\n          value: [{name: gone}]\n"), 18,
-			"Kustomization flux-system/a depends on Kustomization flux-system/gone, which is not there (the same for 2 other objects)"},
+			"Kustomization flux-system/a depends on Kustomization flux-system/gone, which does not exist (the same for 2 other objects)"},
 		{"a path", PathMissing, files("        - op: replace\n          path: /spec/path\n          value: gone\n"), 18,
 			`path of Kustomization flux-system/a: there is no folder "gone" (the same for 2 other objects)`},
 		{"a dependency of their releases", DependsOnMissing, nested("              - op: add\n                path: /spec/dependsOn\n                value: [{name: gone}]\n"), 23,
-			"HelmRelease flux-system/a depends on HelmRelease flux-system/gone, which is not there (the same for 2 other objects)"},
+			"HelmRelease flux-system/a depends on HelmRelease flux-system/gone, which does not exist (the same for 2 other objects)"},
 		{"an operation that fails", BuildFailed, nested("              - op: test\n                path: /spec/interval\n                value: 2h\n"), 22,
 			"testing value /spec/interval failed: test failed (the same for 2 other objects)"},
 		{"a patch that is none", BuildFailed, nested("              not: a patch\n"), 20,

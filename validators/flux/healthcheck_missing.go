@@ -15,7 +15,7 @@ import (
 // HealthCheckMissing is flux-healthcheck-missing.
 var HealthCheckMissing = rule.Rule{
 	ID:       "flux-healthcheck-missing",
-	Title:    "a health check of something that is not there",
+	Title:    "a health check of an object that does not exist",
 	Severity: finding.Error,
 	Why: `A Kustomization waits for the objects of its spec.healthChecks, and is ready when all are. One that doesn't
 exist never is: the Kustomization stays not ready ("timeout waiting for"), although all of it was applied, and what
@@ -56,7 +56,7 @@ func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 		return
 	}
 	p.ReportBuilt(k.Object, at.in(finding.Finding{
-		Message: fmt.Sprintf("Kustomization %s waits for %s, which is not there", k, idText(id)),
+		Message: fmt.Sprintf("Kustomization %s has a health check for %s, which does not exist", k, idText(id)),
 		Hint:    w.hint(id),
 	}))
 }

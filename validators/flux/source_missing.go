@@ -16,7 +16,7 @@ import (
 // SourceMissing is flux-source-missing.
 var SourceMissing = rule.Rule{
 	ID:       "flux-source-missing",
-	Title:    "a source that is not there",
+	Title:    "a source that does not exist",
 	Severity: finding.Error,
 	Why: `A Kustomization, HelmRelease or HelmChart whose source doesn't exist is never reconciled: kustomize-controller
 says "Source not found" and tries again for ever, helm-controller "could not get Source object". What was applied

@@ -15,7 +15,7 @@ import (
 // ValuesReferenceMissing is flux-values-reference-missing.
 var ValuesReferenceMissing = rule.Rule{
 	ID:       "flux-values-reference-missing",
-	Title:    "values or variables that are read from what is not there",
+	Title:    "values or variables from an object that does not exist",
 	Severity: finding.Error,
 	Why: `A HelmRelease reads spec.valuesFrom before it installs or upgrades: a ConfigMap or Secret that doesn't exist,
 or lacks the key (values.yaml where valuesKey isn't given), stops it with a ValuesError. A Kustomization reads
@@ -98,7 +98,7 @@ func (w *world) byController(r reference) bool {
 // read and that speaks of it, "" for none.
 func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spoken string) {
 	at := w.placeOfReference(r, "name", r.id.Name)
-	f := at.in(finding.Finding{Message: fmt.Sprintf("%s, which %s reads, is not there", idText(r.id), r.by)})
+	f := at.in(finding.Finding{Message: fmt.Sprintf("%s, which %s references, does not exist", idText(r.id), r.by)})
 	if r.id.Kind == "Secret" {
 		f.Severity = finding.Warning // somebody may have made it by hand
 	}

@@ -16,7 +16,7 @@ import (
 // AccessVersion is k0rdent-access-version.
 var AccessVersion = rule.Rule{
 	ID:       "k0rdent-access-version",
-	Title:    "a rule of access that its release of k0rdent doesn't take",
+	Title:    "an access rule that the installed k0rdent release does not accept",
 	Severity: finding.Error,
 	Why: `From k0rdent 1.12 on the rules of the AccessManagement have resources; up to 1.11 they have a list for each kind, and the
 API server refuses resources as an unknown field. 1.12 takes the lists too, and its webhook turns them into resources: what
@@ -25,7 +25,7 @@ Git says is then no longer what the cluster has, so Flux sets it back and the we
 The webhook of 1.12 also refuses resources of a kind that has no namespace, and kinds that it doesn't find: an apiGroup that
 isn't given is k0rdent's own for chains, Credentials, ClusterAuthentications, DataSources and ClusterAuditPolicies, and that
 of v1 for all others.`,
-	Fix: `Write the rules in the form of the release that the Management names, and kinds with their apiGroup.`,
+	Fix: `Write the access rules in the form of the release that the Management references, and set apiGroup for other kinds.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			version := w.version()
@@ -49,17 +49,17 @@ of v1 for all others.`,
 // turns into others.
 func (w *world) form(p *rule.Pass, o *reconcile.Object, i int, hasResources bool, version *semver.Version) {
 	wrong := []string{"resources"}
-	why, hint := "which is refused as an unknown field", "write clusterTemplateChains, serviceTemplateChains and credentials"
+	why, hint := "which refuses it as an unknown field", "write clusterTemplateChains, serviceTemplateChains and credentials"
 	if hasResources {
 		wrong = []string{"clusterTemplateChains", "serviceTemplateChains", "credentials", "clusterAuthentications", "dataSources", "clusterAuditPolicies"}
-		why, hint = "which its webhook turns into resources, and Flux back", "write resources with kind and names"
+		why, hint = "whose webhook converts it to resources, and Flux reverts that", "write resources with kind and names"
 	}
 	for _, field := range wrong {
 		path := []any{"spec", "accessRules", i, field}
 		if o.Field(path...) == nil {
 			continue
 		}
-		f := finding.Finding{Message: fmt.Sprintf("%s has %s, and the Management is of k0rdent %s, %s", o, field, version, why), Hint: hint}
+		f := finding.Finding{Message: fmt.Sprintf("%s has %s, and the Management runs k0rdent %s, %s", o, field, version, why), Hint: hint}
 		if hasResources {
 			f.Severity = finding.Warning
 		}
@@ -85,9 +85,9 @@ func judgeKinds(p *rule.Pass, o *reconcile.Object, i int) {
 			is.Version = "v1beta1"
 		}
 		s, known := schemas.Lookup(is)
-		f := finding.Finding{Message: fmt.Sprintf("%s hands on %s, which has no namespace: kcm refuses it", o, kind)}
+		f := finding.Finding{Message: fmt.Sprintf("%s distributes %s, which is cluster-scoped: kcm refuses it", o, kind)}
 		if !known {
-			f.Message = fmt.Sprintf("%s hands on the kind %s, of which there is none in the API group %q: kcm refuses it", o, kind, of)
+			f.Message = fmt.Sprintf("%s distributes kind %s, which does not exist in API group %q: kcm refuses it", o, kind, of)
 			if _, own := schemas.Lookup(kubescheme.GroupVersionKind{Group: group, Version: "v1beta1", Kind: kind}); own {
 				f.Hint = "add apiGroup: " + group
 			}

@@ -13,7 +13,7 @@ import (
 // ApplyOrder is k0rdent-apply-order.
 var ApplyOrder = rule.Rule{
 	ID:       "k0rdent-apply-order",
-	Title:    "a chain or cluster that is applied before what it needs",
+	Title:    "a chain or cluster that is applied before the objects that it needs",
 	Severity: finding.Warning,
 	Why: `kcm's webhooks refuse a chain whose templates aren't there yet (since 1.6), and a ClusterDeployment whose template, or
 that of a service, isn't valid yet, or whose Credential isn't ready. kustomize-controller asks the API server of all objects of a
@@ -91,9 +91,9 @@ func (r order) report(p *rule.Pass, o *reconcile.Object, k *reconcile.Kustomizat
 	if more := len(names) - mostListed; more > 0 {
 		names = append(names[:mostListed:mostListed], fmt.Sprintf("%d more", more))
 	}
-	needs, until := platform.List(names), "as long as there is none"
+	needs, until := platform.List(names), "until it exists"
 	if o.Kind == clusterKind {
-		until = "until that is ready"
+		until = "until it is ready"
 	}
 	f := finding.Finding{
 		Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: on a new cluster kcm refuses it %s", o.Kustomization, o, k, needs, until),
@@ -103,11 +103,11 @@ func (r order) report(p *rule.Pass, o *reconcile.Object, k *reconcile.Kustomizat
 	switch {
 	case k == o.Kustomization:
 		f.Severity = finding.Error
-		f.Message = fmt.Sprintf("%s is applied together with %s: on a new cluster kcm refuses it %s, and then nothing of Kustomization %s is applied", o, needs, until, k)
+		f.Message = fmt.Sprintf("%s is applied together with %s: on a new cluster kcm refuses it %s, and Kustomization %s applies nothing", o, needs, until, k)
 		f.Hint = "move it to a Kustomization that depends on this one"
 	case after:
 		f.Severity = finding.Error
-		f.Message = fmt.Sprintf("%s is applied before %s: on a new cluster kcm refuses it %s, and Kustomization %s, which applies that, comes after %s", o, needs, until, k, o.Kustomization)
+		f.Message = fmt.Sprintf("%s is applied before %s: on a new cluster kcm refuses it %s, but Kustomization %s, which applies the latter, depends on %s", o, needs, until, k, o.Kustomization)
 		f.Hint = fmt.Sprintf("move it to a Kustomization that depends on %s", k)
 	}
 	p.ReportBuilt(o, f)

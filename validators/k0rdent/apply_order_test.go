@@ -14,7 +14,7 @@ func TestWhatIsAppliedBeforeWhatItNeeds(t *testing.T) {
 	const chainName = "ClusterTemplateChain kcm-system/aws-1-0-43"
 	clusters := cluster("aws-standalone-cp-1-0-43", "aws")
 	inOrder := ordered(base + chains + clusters)
-	together := chainName + " is applied together with ClusterTemplate kcm-system/aws-standalone-cp-1-0-42 and ClusterTemplate kcm-system/aws-standalone-cp-1-0-43: on a new cluster kcm refuses it as long as there is none, and then nothing of Kustomization flux-system/flux-system is applied\n" +
+	together := chainName + " is applied together with ClusterTemplate kcm-system/aws-standalone-cp-1-0-42 and ClusterTemplate kcm-system/aws-standalone-cp-1-0-43: on a new cluster kcm refuses it until it exists, and Kustomization flux-system/flux-system applies nothing\n" +
 		"  move it to a Kustomization that depends on this one\n"
 	cases(t, ApplyOrder, map[string][2]string{
 		"in order":   {inOrder, ""},
@@ -26,9 +26,9 @@ func TestWhatIsAppliedBeforeWhatItNeeds(t *testing.T) {
 		"before 1.6":                                  {base + chains + managedBy("1.5.0"), ""},
 		"a chain that kcm handed on":                  {base + swap(t, strings.ReplaceAll(chains, "namespace: kcm-system", "namespace: team"), "name: aws-1-0-43\n", "name: aws-1-0-43\n  labels: {k0rdent.mirantis.com/managed: \"true\"}\n"), ""},
 		"without waiting": {swap(t, inOrder, "  dependsOn:\n  - name: chains\n", ""), "Kustomization flux-system/deployments applies " + tools +
-			" without waiting for flux-system/templates, which applies ClusterTemplate kcm-system/aws-standalone-cp-1-0-43 and Credential kcm-system/aws: on a new cluster kcm refuses it until that is ready\n  add flux-system/templates to its dependsOn\n"},
+			" without waiting for flux-system/templates, which applies ClusterTemplate kcm-system/aws-standalone-cp-1-0-43 and Credential kcm-system/aws: on a new cluster kcm refuses it until it is ready\n  add flux-system/templates to its dependsOn\n"},
 		"above it": {strings.Replace(inOrder, "-- deployments/cluster.yaml --", "-- deployments/none.yaml --\n# Nothing.\n-- clusters/prod/cluster.yaml --", 1), tools +
-			" is applied before ClusterTemplate kcm-system/aws-standalone-cp-1-0-43 and Credential kcm-system/aws: on a new cluster kcm refuses it until that is ready, and Kustomization flux-system/templates, which applies that, comes after flux-system/flux-system\n  move it to a Kustomization that depends on flux-system/templates\n"},
+			" is applied before ClusterTemplate kcm-system/aws-standalone-cp-1-0-43 and Credential kcm-system/aws: on a new cluster kcm refuses it until it is ready, but Kustomization flux-system/templates, which applies the latter, depends on flux-system/flux-system\n  move it to a Kustomization that depends on flux-system/templates\n"},
 	})
 	handed := base + chains + handing("list: [team]") + inTeam
 	if got := said(t, ApplyOrder, handed); !strings.Contains(got, "ClusterDeployment team/web is applied together with ClusterTemplate kcm-system/aws-standalone-cp-1-0-42 and Credential kcm-system/aws: ") {

@@ -16,7 +16,7 @@ import (
 // ClusterUnfit is k0rdent-cluster-unfit.
 var ClusterUnfit = rule.Rule{
 	ID:       "k0rdent-cluster-unfit",
-	Title:    "a cluster whose credential or services don't fit its template",
+	Title:    "a cluster whose credential or services do not match its template",
 	Severity: finding.Error,
 	Why: `kcm's webhook refuses a ClusterDeployment
 
@@ -50,7 +50,7 @@ Kubernetes, or a version of the template that has another one.`,
 func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 	cred := w.credentialOf(o)
 	needs, known := w.needs(o)
-	const question = "has a credential that fits its template"
+	const question = "has a credential that matches its template"
 	w.steps += len(needs)
 	if w.spent(o, question, "spec", "credential") || cred == nil || !known || platform.Unknown(o.Text("spec", "template")) {
 		return // told by another rule, or not known
@@ -69,7 +69,7 @@ func (w *world) judgeIdentity(p *rule.Pass, o *reconcile.Object) {
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("%s has the template %s for %s and %s with an identity of kind %s: kcm refuses it", o, o.Text("spec", "template"), provider, cred, kind),
+			Message: fmt.Sprintf("%s uses template %s for %s, but %s has an identity of kind %s: kcm refuses it", o, o.Text("spec", "template"), provider, cred, kind),
 			Hint:    provider + " takes " + listed(kinds),
 		}, "spec", "credential")
 	}
@@ -98,7 +98,7 @@ func (w *world) judgeVersions(p *rule.Pass, o *reconcile.Object) {
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("%s gets Kubernetes %s from its template %s, and its service %s is for %s: kcm refuses it",
+			Message: fmt.Sprintf("%s runs Kubernetes %s (template %s), but its service %s requires %s: kcm refuses it",
 				o, version.Original(), template.Name, of.Name, of.Text("spec", "k8sConstraint")),
 		}, at(servicesAt, i, "template")...)
 	}
@@ -117,7 +117,7 @@ func judgeVersion(p *rule.Pass, o *reconcile.Object) {
 		return
 	}
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s has the %s %q, which is none: the template is never valid", o, field, text),
+		Message: fmt.Sprintf("%s has an invalid %s %q: the template never becomes valid", o, field, text),
 		Hint:    "write " + what,
 	}, "spec", field)
 }

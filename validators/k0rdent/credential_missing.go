@@ -15,7 +15,7 @@ import (
 // CredentialMissing is k0rdent-credential-missing.
 var CredentialMissing = rule.Rule{
 	ID:       "k0rdent-credential-missing",
-	Title:    "a Credential, its identity or its Secret that is not there",
+	Title:    "a Credential, its identity or its Secret that does not exist",
 	Severity: finding.Error,
 	Why: `kcm's webhook refuses a ClusterDeployment without a credential, be it an adopted or a dry one, and one whose credential
 isn't in its namespace; the AccessManagement copies to a namespace the credentials that a rule names, out of kcm-system. A
@@ -24,9 +24,9 @@ namespace where its kind has one, and itself names a Secret, in kcm-system where
 
 Where Git holds no object of the kind at all, they are made by hand, and the question is unresolved. So are Secrets, unless
 an ExternalSecret, a SealedSecret or the like in Git makes them, or the name is a slip of the pen for one that is there.`,
-	Fix: `Correct the name, add the Credential or what it lacks, or hand it to the namespace with a rule of the AccessManagement.`,
+	Fix: `Correct the name, add the missing object, or distribute the Credential to the namespace with an access rule of the AccessManagement.`,
 	Run: func(p *rule.Pass) {
-		const consequence = "clusters with it are refused"
+		const consequence = "kcm refuses clusters that use it"
 		dangling(p, credentialReferences, map[string]string{"": consequence})
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(clusterKind) {
@@ -38,7 +38,7 @@ an ExternalSecret, a SealedSecret or the like in Git makes them, or the name is 
 				r := identityOf(o)
 				if bare[r.Kind] && r.Namespace == "" && r.Name != "" {
 					w.lacks(p, o, finding.Finding{
-						Message: fmt.Sprintf("%s names %s without its namespace: %s", o, r, consequence),
+						Message: fmt.Sprintf("%s references %s without a namespace: %s", o, r, consequence),
 						Hint:    "add identityRef.namespace: " + system,
 					}, "the namespace of its identity", "spec", "identityRef")
 					continue
@@ -70,8 +70,8 @@ func (w *world) without(p *rule.Pass, o *reconcile.Object) {
 		return
 	}
 	w.lacks(p, o, finding.Finding{
-		Message: fmt.Sprintf("%s names no credential: kcm refuses it", o),
-		Hint:    "add spec.credential, also for an adopted cluster, whose Credential names the Secret with its kubeconfig",
+		Message: fmt.Sprintf("%s has no spec.credential: kcm refuses it", o),
+		Hint:    "add spec.credential; for an adopted cluster, its Credential references the Secret with the kubeconfig",
 	}, "a credential", "spec")
 }
 
@@ -120,7 +120,7 @@ func (w *world) identityThere(r platform.Reference) (is bool, doubt string) {
 	if w.Doubt(r) == "" && w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" {
 		return false, ""
 	}
-	return false, "Secrets may be made outside of Git"
+	return false, "Secrets may be created outside Git"
 }
 
 // makesSecret says whether a controller makes a Secret of what Git holds.
@@ -162,7 +162,7 @@ func (w *world) secretOf(p *rule.Pass, identity *reconcile.Object) []platform.Re
 	}
 	if of := identity.Field(r.Path...); of == nil || of == "" {
 		w.lacks(p, identity, finding.Finding{
-			Message: fmt.Sprintf("%s names no Secret: clusters with it are never made", identity),
+			Message: fmt.Sprintf("%s references no Secret: clusters that use it are never created", identity),
 			Hint:    "add " + schemas.Field(r.Path),
 		}, "a Secret", "spec")
 	}

@@ -70,7 +70,7 @@ type world struct {
 // a cluster.
 const mostSteps = 1_000_000
 
-var tooMuchOf = fmt.Sprintf("its cluster has more than %d entries of rules, chains and providers to follow", mostSteps)
+var tooMuchOf = fmt.Sprintf("its cluster has more than %d access rules, chains and providers", mostSteps)
 
 // spent says whether there is more on a cluster than is followed, and reports the first time that a
 // question about an object, and those after it, is not checked.
@@ -150,11 +150,11 @@ func (w *world) there(r platform.Reference) (is bool, doubt string) {
 func (w *world) made(r platform.Reference) string {
 	switch {
 	case slices.Contains([]string{clusterTemplate, serviceTemplate, providerTemplate}, r.Kind) && !w.off("createTemplates"):
-		return "kcm makes templates of its own, unless controller.createTemplates is off in its HelmRelease"
+		return "kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease"
 	case r.Kind == release && !w.off("createRelease"):
-		return "kcm makes Releases of its own, unless controller.createRelease is off in its HelmRelease"
+		return "kcm creates Releases itself, unless controller.createRelease is false in its HelmRelease"
 	case !w.Holds(r.Group, r.Kind):
-		return "Git holds no " + r.Kind + " at all"
+		return "Git has no " + r.Kind + " at all"
 	}
 	return ""
 }
@@ -199,7 +199,7 @@ func (w *world) handed(r platform.Reference) (is bool, doubt string) {
 }
 
 // tooMuch is why what the AccessManagement hands on is not known in full.
-const tooMuch = "there is too much in the rules of access to follow"
+const tooMuch = "the access rules exceed the limit"
 
 // tooMuch notes that what an AccessManagement hands on is not followed any further.
 func (w *world) tooMuch(h *handed, o *reconcile.Object) {
@@ -228,7 +228,7 @@ func (w *world) follow(h *handed, o *reconcile.Object, i int, kind, namespace st
 		if chain != "" {
 			c := w.All[reconcile.Identity{Group: group, Kind: chain, Namespace: system, Name: name}]
 			if c == nil { // told of by another rule
-				h.doubt = "the AccessManagement hands on " + chain + " " + name + ", which is not there"
+				h.doubt = "the AccessManagement distributes " + chain + " " + name + ", which does not exist"
 				continue
 			}
 			found = supported(c)
@@ -257,7 +257,7 @@ func (w *world) reaches(o *reconcile.Object, namespace string, i int) (is bool, 
 	case len(list) > 0:
 		return slices.Contains(list, any(namespace)), ""
 	case field("stringSelector") != nil && field("stringSelector") != "":
-		return false, "whom a rule's stringSelector selects is not known"
+		return false, "the namespaces that a rule's stringSelector selects are unknown"
 	case !platform.IsEmpty(field("selector")):
 		ns := w.namespaces[namespace]
 		if ns == nil {

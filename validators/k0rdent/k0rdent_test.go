@@ -37,7 +37,7 @@ func said(t *testing.T, r rule.Rule, files string) string {
 }
 
 // outside is what is left open of the Secret of the identity in the examples.
-const outside = "? whether there is Secret kcm-system/aws-secret, which AWSClusterStaticIdentity aws names: Secrets may be made outside of Git\n"
+const outside = "? whether there is Secret kcm-system/aws-secret, which AWSClusterStaticIdentity aws names: Secrets may be created outside Git\n"
 
 // handing has a rule of access in the older form.
 func handing(targets string) string {
@@ -65,9 +65,9 @@ spec:
 // What other namespaces use is handed to them by the AccessManagement, in either
 // generation of its schema.
 func TestHandedToOtherNamespaces(t *testing.T) {
-	refused := "ClusterDeployment team/web names ClusterTemplate team/aws-standalone-cp-1-0-42, which is not there: kcm refuses it\n" +
-		"  it stands in kcm-system: hand it to namespace team with a rule of the AccessManagement\n"
-	open := "? whether there is ClusterTemplate team/aws-standalone-cp-1-0-42, which ClusterDeployment team/web names: whom a rule's stringSelector selects is not known\n"
+	refused := "ClusterDeployment team/web references ClusterTemplate team/aws-standalone-cp-1-0-42, which does not exist: kcm refuses it\n" +
+		"  it is in kcm-system: distribute it to namespace team with an access rule of the AccessManagement\n"
+	open := "? whether there is ClusterTemplate team/aws-standalone-cp-1-0-42, which ClusterDeployment team/web names: the namespaces that a rule's stringSelector selects are unknown\n"
 	for target, want := range map[string]string{
 		"list: [team]":  "",
 		"list: [other]": refused,
@@ -90,7 +90,7 @@ func TestHandedToOtherNamespaces(t *testing.T) {
 		}
 	}
 	none := strings.Replace(newer, "- {kind: Credential}", "- {kind: Credential, names: [azure]}", 1)
-	if got := said(t, CredentialMissing, base+chains+none+inTeam); !strings.Contains(got, "AccessManagement kcm names Credential kcm-system/azure") || !strings.Contains(got, "ClusterDeployment team/web names Credential team/aws") {
+	if got := said(t, CredentialMissing, base+chains+none+inTeam); !strings.Contains(got, "AccessManagement kcm references Credential kcm-system/azure") || !strings.Contains(got, "ClusterDeployment team/web references Credential team/aws") {
 		t.Errorf("a credential that is not there: %s", got)
 	}
 }
@@ -99,17 +99,17 @@ func TestHandedToOtherNamespaces(t *testing.T) {
 func TestDoubt(t *testing.T) {
 	dangles := cluster("gcp-standalone-cp-1-0-43", "gcp")
 	kcmMakes := "? whether there is ClusterTemplate kcm-system/gcp-standalone-cp-1-0-43, which ClusterDeployment kcm-system/tools names: " +
-		"kcm makes templates of its own, unless controller.createTemplates is off in its HelmRelease\n"
+		"kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease\n"
 	for name, c := range map[string]struct {
 		r           rule.Rule
 		files, want string
 	}{
 		"templates of kcm's":   {TemplateMissing, strings.Replace(base, "      createTemplates: false\n", "", 1) + chains + dangles, kcmMakes},
 		"no kcm in Git":        {TemplateMissing, rule.FluxSync + chains + dangles, kcmMakes},
-		"no credential":        {CredentialMissing, base + dangles, "? whether there is Credential kcm-system/gcp, which ClusterDeployment kcm-system/tools names: Git holds no Credential at all\n"},
+		"no credential":        {CredentialMissing, base + dangles, "? whether there is Credential kcm-system/gcp, which ClusterDeployment kcm-system/tools names: Git has no Credential at all\n"},
 		"a variable":           {TemplateMissing, base + chains + cluster("aws-${VERSION}", "aws"), "? whether there is ClusterTemplate kcm-system/aws-${VERSION}, which ClusterDeployment kcm-system/tools names: its name holds a variable whose value is not known\n"},
-		"a Release of kcm's":   {TemplateMissing, rule.FluxSync + "-- clusters/prod/m.yaml --\n" + managementOf("1.11.4", ""), "? whether there is Release kcm-1-11-4, which Management kcm names: kcm makes Releases of its own, unless controller.createRelease is off in its HelmRelease\n"},
-		"a near miss":          {TemplateMissing, base + chains + cluster("aws-standalone-cp-1-0-4", "aws"), "ClusterDeployment kcm-system/tools names ClusterTemplate kcm-system/aws-standalone-cp-1-0-4, which is not there: kcm refuses it\n  did you mean \"aws-standalone-cp-1-0-42\"?\n"},
+		"a Release of kcm's":   {TemplateMissing, rule.FluxSync + "-- clusters/prod/m.yaml --\n" + managementOf("1.11.4", ""), "? whether there is Release kcm-1-11-4, which Management kcm names: kcm creates Releases itself, unless controller.createRelease is false in its HelmRelease\n"},
+		"a near miss":          {TemplateMissing, base + chains + cluster("aws-standalone-cp-1-0-4", "aws"), "ClusterDeployment kcm-system/tools references ClusterTemplate kcm-system/aws-standalone-cp-1-0-4, which does not exist: kcm refuses it\n  did you mean \"aws-standalone-cp-1-0-42\"?\n"},
 		"nothing of k0rdent's": {TemplateMissing, rule.FluxSync, ""},
 	} {
 		if got := said(t, c.r, c.files); got != c.want {
@@ -122,12 +122,12 @@ func TestDoubt(t *testing.T) {
 func TestWhatBecomesOfWhatNamesNothing(t *testing.T) {
 	const other = "-- clusters/prod/template.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ServiceTemplate\nmetadata:\n  name: other-2-0-0\n  namespace: kcm-system\n"
 	services := base + chains + other + strings.Replace(service("{matchLabels: {a: b}}"), "ingress-4-13-3", "web-1-0-0", 1)
-	want := "MultiClusterService ingress names ServiceTemplate kcm-system/web-1-0-0, which is not there: kcm installs none of its services\n"
+	want := "MultiClusterService ingress references ServiceTemplate kcm-system/web-1-0-0, which does not exist: kcm installs none of its services\n"
 	if got := said(t, TemplateMissing, services); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	wrong := strings.Replace(managedBy("1.11.4"), "template: cluster-api-1-1-15", "template: cluster-api-9-9-9", 1)
-	if got := said(t, TemplateMissing, base+wrong); !strings.HasPrefix(got, "Release kcm-1-11-4 names ProviderTemplate cluster-api-9-9-9, which is not there: the Release is never ready\n") {
+	if got := said(t, TemplateMissing, base+wrong); !strings.HasPrefix(got, "Release kcm-1-11-4 references ProviderTemplate cluster-api-9-9-9, which does not exist: the Release never becomes ready\n") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -144,9 +144,9 @@ func TestOrderByWayOfOthers(t *testing.T) {
 		t.Errorf("with a health check: %s", got)
 	}
 	for wait, want := range map[string]string{
-		"":               "doesn't say when",
-		"  wait: true\n": "doesn't say when",
-		strings.Replace(waiting, "  wait: true\n", "", 1): "doesn't say when",
+		"":               "has no health check for",
+		"  wait: true\n": "has no health check for",
+		strings.Replace(waiting, "  wait: true\n", "", 1): "has no health check for",
 	} {
 		if got := said(t, ReleaseOrder, base+steps("release", wait, "")); !strings.Contains(got, want) {
 			t.Errorf("%q: %s", wait, got)
@@ -158,10 +158,10 @@ func TestOrderByWayOfOthers(t *testing.T) {
 // list of namespaces is all of them.
 func TestPlacement(t *testing.T) {
 	files := base + templates + cluster("aws-standalone-cp-1-0-43", "aws")
-	none := "MultiClusterService ingress is for no cluster: "
+	none := "MultiClusterService ingress selects no cluster: "
 	for selector, want := range map[string]string{
 		"{matchLabels: {environment: tools}}":                                                            "",
-		"{matchLabels: {environment: tool}}":                                                             none + "no ClusterDeployment has labels that its clusterSelector selects\n  label the clusters that it is for\n",
+		"{matchLabels: {environment: tool}}":                                                             none + "no ClusterDeployment has labels that match its clusterSelector\n  add the labels to the clusters\n",
 		"{matchExpressions: [{key: environment, operator: In, values: [a, tools]}]}":                     "",
 		"{matchExpressions: [{key: environment, operator: In, values: []}]}":                             none + "In of \"environment\" has no values\n",
 		"{matchExpressions: [{key: environment, operator: Is, values: [tools]}]}":                        none + "there is no operator \"Is\"\n",
@@ -169,9 +169,9 @@ func TestPlacement(t *testing.T) {
 		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}":                    none + "what it asks of \"a\" excludes itself\n",
 		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: NotIn, values: [b]}]}":              none + "what it asks of \"a\" excludes itself\n",
 		"{matchExpressions: [{key: a, operator: In, values: [b]}, {key: a, operator: In, values: [c]}]}": none + "what it asks of \"a\" excludes itself\n",
-		"{matchLabels: {environment: \"${STAGE}\"}}":                                                     "? which clusters MultiClusterService ingress is for: its clusterSelector holds a variable whose value is not known\n",
-		"{matchLabels: {k0rdent.mirantis.com/component: kcm}}":                                           "? which clusters MultiClusterService ingress is for: it asks for labels that kcm sets\n",
-		"{}\n  x: {}": none + "its clusterSelector is empty, which kcm takes for none\n  select clusters by a label\n",
+		"{matchLabels: {environment: \"${STAGE}\"}}":                                                     "? which clusters MultiClusterService ingress selects: its clusterSelector contains a variable whose value is unknown\n",
+		"{matchLabels: {k0rdent.mirantis.com/component: kcm}}":                                           "? which clusters MultiClusterService ingress selects: it matches labels that kcm sets\n",
+		"{}\n  x: {}": none + "its clusterSelector is empty, and kcm then selects none\n  select clusters by a label\n",
 	} {
 		if got := said(t, PlacementEmpty, files+service(selector)); got != want {
 			t.Errorf("%s: got\n%swant\n%s", selector, got, want)
@@ -181,15 +181,15 @@ func TestPlacement(t *testing.T) {
 	if got := said(t, PlacementEmpty, files+itself); got != "" {
 		t.Errorf("for the management cluster: %s", got)
 	}
-	if got := said(t, PlacementEmpty, base+service("{matchLabels: {a: b}}")); !strings.HasSuffix(got, "Git holds no ClusterDeployment at all\n") {
+	if got := said(t, PlacementEmpty, base+service("{matchLabels: {a: b}}")); !strings.HasSuffix(got, "Git has no ClusterDeployment at all\n") {
 		t.Errorf("no cluster: %s", got)
 	}
 	for targets, want := range map[string]string{
 		"list: [team]":                        "",
-		"list: []":                            "AccessManagement kcm hands on to every namespace here: kcm takes an empty list for all of them\n  name the namespaces, leave the rule out, or targetNamespaces where all are meant\n",
+		"list: []":                            "this rule of AccessManagement kcm distributes to every namespace: kcm treats an empty list as all namespaces\n  list the namespaces, or remove the rule; if all namespaces are intended, remove targetNamespaces\n",
 		"list: []\n      stringSelector: a=b": "",
 		"selector: {matchLabels: {a: b}}":     "",
-		"selector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}": "AccessManagement kcm hands on to no namespace here: what it asks of \"a\" excludes itself\n",
+		"selector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}": "this rule of AccessManagement kcm selects no namespace: what it asks of \"a\" excludes itself\n",
 	} {
 		if got := said(t, PlacementEmpty, base+chains+access(targets, "credentials: [aws]")); got != want {
 			t.Errorf("%s: got\n%swant\n%s", targets, got, want)
@@ -202,9 +202,9 @@ func TestIdentityOfACredential(t *testing.T) {
 	for files, want := range map[string]string{
 		templates: outside,
 		strings.Replace(templates, "    name: aws\n", "    name: aws\n    namespace: kcm-system\n", 1): outside,
-		strings.Replace(templates, "    name: aws\n", "    name: awz\n", 1):                            "Credential kcm-system/aws names AWSClusterStaticIdentity awz, which is not there: clusters with it are refused\n  did you mean \"aws\"?\n",
-		strings.TrimSuffix(templates, "---\n"+identity):                                                "? whether there is AWSClusterStaticIdentity aws, which Credential kcm-system/aws names: Git holds no AWSClusterStaticIdentity at all\n",
-		strings.Replace(templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n    namespace: kcm-system\n", 1): "? whether there is Secret kcm-system/aws, which Credential kcm-system/aws names: Secrets may be made outside of Git\n",
+		strings.Replace(templates, "    name: aws\n", "    name: awz\n", 1):                            "Credential kcm-system/aws references AWSClusterStaticIdentity awz, which does not exist: kcm refuses clusters that use it\n  did you mean \"aws\"?\n",
+		strings.TrimSuffix(templates, "---\n"+identity):                                                "? whether there is AWSClusterStaticIdentity aws, which Credential kcm-system/aws names: Git has no AWSClusterStaticIdentity at all\n",
+		strings.Replace(templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n    namespace: kcm-system\n", 1): "? whether there is Secret kcm-system/aws, which Credential kcm-system/aws names: Secrets may be created outside Git\n",
 	} {
 		if got := said(t, CredentialMissing, base+files); got != want {
 			t.Errorf("got\n%swant\n%s", got, want)
@@ -218,7 +218,7 @@ func TestListsOfTheOlderForm(t *testing.T) {
 	if got := said(t, AccessVersion, files+managedBy("1.11.4")); got != "" {
 		t.Errorf("1.11: %s", got)
 	}
-	if got := said(t, AccessVersion, files+managedBy("1.12.0-rc2")); strings.Count(got, "which its webhook turns into resources") != 2 {
+	if got := said(t, AccessVersion, files+managedBy("1.12.0-rc2")); strings.Count(got, "whose webhook converts it to resources") != 2 {
 		t.Errorf("1.12: %s", got)
 	}
 }
@@ -339,8 +339,8 @@ func TestTooManyNeeds(t *testing.T) {
 // kcm's own cert-manager may be off where another one comes, and the Management has the last word.
 func TestPrerequisites(t *testing.T) {
 	missing := func(of string) string {
-		return of + " turns kcm's cert-manager off, and nothing in this repository installs another one: kcm waits for it, and the Management never gets ready\n" +
-			"  add cert-manager, or take the value out; where it is installed otherwise, ignore the rule with that reason\n"
+		return of + " disables kcm's cert-manager, and this repository installs no other one: the Management never becomes ready\n" +
+			"  add cert-manager, or remove the value; if cert-manager is installed in another way, ignore the rule with that reason\n"
 	}
 	managing := func(enabled string) string {
 		return strings.Replace(managedBy("1.11.4"), "  release: kcm-1-11-4\n", "  release: kcm-1-11-4\n  core: {kcm: {config: {regional: {cert-manager: {enabled: "+enabled+"}}}}}\n", 1)
@@ -371,7 +371,7 @@ func TestVersionsOfATemplate(t *testing.T) {
 	}
 	w := names("aws-standalone-cp-1-0-42", "aws-standalone-cp-1-0-43", "aws-standalone-cp-1-0-9", "aws-standalone-cp", "aws-eks-1-0-9", "mine-1-0-42")
 	for name, want := range map[string]string{
-		"aws-standalone-cp-1-0-44": "of aws-standalone-cp there is aws-standalone-cp-1-0-43, aws-standalone-cp-1-0-42, aws-standalone-cp-1-0-9: add the template, or name one that is there",
+		"aws-standalone-cp-1-0-44": "aws-standalone-cp has aws-standalone-cp-1-0-43, aws-standalone-cp-1-0-42, aws-standalone-cp-1-0-9: add the template, or reference an existing one",
 		"gcp-gke-1-0-1":            "",
 		"aws-standalone":           "",
 	} {

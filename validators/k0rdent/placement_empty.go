@@ -13,7 +13,7 @@ import (
 // PlacementEmpty is k0rdent-placement-empty.
 var PlacementEmpty = rule.Rule{
 	ID:       "k0rdent-placement-empty",
-	Title:    "a placement that selects nothing, or by an empty list everything",
+	Title:    "a placement that selects nothing, or everything because of an empty list",
 	Severity: finding.Warning,
 	Why: `A MultiClusterService whose clusterSelector is empty is for no cluster, unless its provider has selfManagement: kcm
 takes an empty selector for none, where others take it for all. One that no ClusterDeployment's labels fulfil, or that
@@ -22,7 +22,7 @@ unresolved.
 
 In the AccessManagement it is the other way round: a rule whose list of target namespaces is empty hands on to every
 namespace.`,
-	Fix: `Select clusters by a label that they have. Leave out a rule of access that is for nobody.`,
+	Fix: `Select clusters by a label that they have. Remove an access rule that selects no namespace.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(serviceKind) {
@@ -45,14 +45,14 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 		return // it is for the management cluster
 	}
 	report := func(why, hint string) {
-		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s is for no cluster: %s", o, why), Hint: hint}, at...)
+		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s selects no cluster: %s", o, why), Hint: hint}, at...)
 	}
 	if platform.IsEmpty(selector) {
 		if selector == nil {
 			at = at[:1]
 		}
 		w.lacks(p, o, finding.Finding{
-			Message: fmt.Sprintf("%s is for no cluster: its clusterSelector is empty, which kcm takes for none", o), Hint: "select clusters by a label",
+			Message: fmt.Sprintf("%s selects no cluster: its clusterSelector is empty, and kcm then selects none", o), Hint: "select clusters by a label",
 		}, "a clusterSelector", at...)
 		return
 	}
@@ -73,10 +73,10 @@ func (w *world) selectsNoCluster(p *rule.Pass, o *reconcile.Object) {
 	}
 	if doubt := w.elsewhere(selector); doubt != "" {
 		file, line, _ := o.Position(at...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s is for", o), doubt)
+		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s selects", o), doubt)
 		return
 	}
-	report("no ClusterDeployment has labels that its clusterSelector selects", "label the clusters that it is for")
+	report("no ClusterDeployment has labels that match its clusterSelector", "add the labels to the clusters")
 }
 
 // elsewhere is why there may be clusters that a selector selects though none in Git
@@ -85,17 +85,17 @@ func (w *world) elsewhere(selector any) string {
 	text := fmt.Sprint(selector)
 	switch {
 	case platform.Unknown(text):
-		return "its clusterSelector holds a variable whose value is not known"
+		return "its clusterSelector contains a variable whose value is unknown"
 	case w.Partial != "":
 		return w.Partial
 	case !w.Holds(group, clusterKind):
-		return "Git holds no " + clusterKind + " at all"
+		return "Git has no " + clusterKind + " at all"
 	case strings.Contains(text, group+"/"):
-		return "it asks for labels that kcm sets"
+		return "it matches labels that kcm sets"
 	}
 	for _, c := range w.Of(clusterKind) {
 		if platform.Unknown(fmt.Sprint(c.Field("metadata", "labels"))) {
-			return "the labels of " + c.String() + " hold a variable whose value is not known"
+			return "the labels of " + c.String() + " contain a variable whose value is unknown"
 		}
 	}
 	return ""
@@ -108,11 +108,11 @@ func selectsNoNamespace(p *rule.Pass, o *reconcile.Object, i int) {
 	selector := []any{"spec", "accessRules", i, "targetNamespaces", "selector"}
 	if names, given := o.Field(list...).([]any); given && len(names) == 0 && platform.IsEmpty(o.Field(selector...)) && o.Text("spec", "accessRules", i, "targetNamespaces", "stringSelector") == "" {
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("%s hands on to every namespace here: kcm takes an empty list for all of them", o),
-			Hint:    "name the namespaces, leave the rule out, or targetNamespaces where all are meant",
+			Message: fmt.Sprintf("this rule of %s distributes to every namespace: kcm treats an empty list as all namespaces", o),
+			Hint:    "list the namespaces, or remove the rule; if all namespaces are intended, remove targetNamespaces",
 		}, list...)
 	}
 	if why := platform.Nothing(o.Field(selector...)); why != "" {
-		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s hands on to no namespace here: %s", o, why)}, selector...)
+		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("this rule of %s selects no namespace: %s", o, why)}, selector...)
 	}
 }

@@ -23,13 +23,13 @@ import (
 // PolicyInvalid is k0rdent-policy-invalid.
 var PolicyInvalid = rule.Rule{
 	ID:       "k0rdent-policy-invalid",
-	Title:    "an audit policy or authentication that an API server refuses",
+	Title:    "an audit policy or authentication configuration that the API server refuses",
 	Severity: finding.Error,
 	Why: `A ClusterAuditPolicy holds the audit policy, and a ClusterAuthentication the authentication, of clusters' API servers.
 The definitions say little about them: kcm's webhooks judge them with the API server's own code, and refuse what that would
 refuse, such as a level that there is none of, or an issuer without https. So does this rule. The certificates of a caSecret
 are not looked at.`,
-	Fix: `Write what the message asks for.`,
+	Fix: `Correct the field as the message says.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			switch {
@@ -60,7 +60,7 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	}
 	file, line, _ := o.Position(path...)
 	if len(text) > mostJudged {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, o.String(), fmt.Sprintf("what the API server reads of it is larger than %d kB", mostJudged>>10)), path...)
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, o.String(), fmt.Sprintf("the configuration for the API server is larger than %d kB", mostJudged>>10)), path...)
 		return
 	}
 	config := new(T)
@@ -75,7 +75,7 @@ func judge[T any](p *rule.Pass, o *reconcile.Object, path []any, validate func(*
 	for _, problem := range problems {
 		where := at(path, pathOf(problem.Field)...)
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("%s is refused for %s: %s", o, schemas.Field(where), problem.ErrorBody()),
+			Message: fmt.Sprintf("the API server refuses %s because of %s: %s", o, schemas.Field(where), problem.ErrorBody()),
 		}, where...)
 	}
 }

@@ -30,9 +30,9 @@ cert-manager is installed in another way, say so: ignore the rule with that reas
 				continue
 			}
 			w.ReportLacking(p, o, finding.Finding{
-				Message: fmt.Sprintf("%s turns kcm's cert-manager off, and nothing in this repository installs another one: kcm waits for it, and the Management never gets ready", o),
-				Hint:    "add cert-manager, or take the value out; where it is installed otherwise, ignore the rule with that reason",
-			}, "whether anything installs cert-manager, which kcm waits for", path...)
+				Message: fmt.Sprintf("%s disables kcm's cert-manager, and this repository installs no other one: the Management never becomes ready", o),
+				Hint:    "add cert-manager, or remove the value; if cert-manager is installed in another way, ignore the rule with that reason",
+			}, "whether cert-manager, which kcm requires, is installed", path...)
 		}
 	},
 }

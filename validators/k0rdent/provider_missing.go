@@ -18,7 +18,7 @@ import (
 // ProviderMissing is k0rdent-provider-missing.
 var ProviderMissing = rule.Rule{
 	ID:       "k0rdent-provider-missing",
-	Title:    "a provider that is needed and not enabled, or not in the Release",
+	Title:    "a required provider that is not enabled, or not in the Release",
 	Severity: finding.Error,
 	Why: `The Management, or a Region, enables providers by name. kcm takes the template of each from the Release unless it has one
 of its own: a name that the Release doesn't have is never installed. kcm's webhook refuses a cluster whose template needs a
@@ -79,8 +79,8 @@ func (w *world) notInRelease(p *rule.Pass, o *reconcile.Object) {
 			continue
 		}
 		f := finding.Finding{
-			Message: fmt.Sprintf("%s enables the provider %s, which is not in %s: it is never installed", o, name, r),
-			Hint:    "add it to the Release, or give it a template of its own",
+			Message: fmt.Sprintf("%s enables provider %s, which is not in %s: it is never installed", o, name, r),
+			Hint:    "add it to the Release, or set the provider's template",
 		}
 		if near := w.Hints.Nearest(name, names); near != "" {
 			f.Hint = fmt.Sprintf("did you mean %q?", near)
@@ -127,7 +127,7 @@ func (w *world) enabledBy(o *reconcile.Object) *enabledProviders {
 	for i := range o.List("spec", "providers") {
 		brings, known := w.brings(o, i, released)
 		if !known && e.open == "" {
-			e.open = fmt.Sprintf("what the provider %s of %s brings is not known", o.Text("spec", "providers", i, "name"), o)
+			e.open = fmt.Sprintf("the contents of provider %s of %s are unknown", o.Text("spec", "providers", i, "name"), o)
 		}
 		for _, one := range brings {
 			e.names[one] = true
@@ -142,7 +142,7 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 	needs, ok := w.needs(o)
 	credential := w.credentialOf(o)
 	w.steps += len(needs)
-	if w.spent(o, "needs what is enabled", "spec", "template") || !ok || credential == nil {
+	if w.spent(o, "needs only enabled providers", "spec", "template") || !ok || credential == nil {
 		return // told by another rule
 	}
 	in := w.regional(credential)
@@ -166,14 +166,14 @@ func (w *world) notEnabled(p *rule.Pass, o *reconcile.Object, known map[*reconci
 	question := fmt.Sprintf("%s needs %s", o, listed(missing))
 	open := known[in].open
 	if open == "" && !w.namesHold(missing) {
-		open = "providers of k0rdent before 1.11 may have other names"
+		open = "before k0rdent 1.11, providers may have other names"
 	}
 	if open != "" {
 		file, line, _ := o.Position("spec", "template")
-		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s brings what %s", in, question), open)
+		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s provides what %s", in, question), open)
 		return
 	}
-	f := finding.Finding{Message: fmt.Sprintf("%s, which %s doesn't enable: kcm refuses it", question, in)}
+	f := finding.Finding{Message: fmt.Sprintf("%s, which %s does not enable: kcm refuses it", question, in)}
 	if charts := kcm.Bringing(missing); len(charts) > 0 {
 		f.Hint = "enable " + strings.Join(charts, " and ") + " there"
 	}

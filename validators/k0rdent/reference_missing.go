@@ -12,7 +12,7 @@ import (
 // ReferenceMissing is k0rdent-reference-missing.
 var ReferenceMissing = rule.Rule{
 	ID:       "k0rdent-reference-missing",
-	Title:    "a region, data source, policy or authentication that is not there",
+	Title:    "a region, data source, policy or authentication that does not exist",
 	Severity: finding.Error,
 	Why: `kcm does nothing for what names something that isn't there, or refuses it: a Credential whose Region isn't there is never
 ready, and clusters with it are refused; so is a Region whose ClusterDeployment isn't there. A ClusterDeployment waits for
@@ -22,9 +22,9 @@ deleted either.
 
 The AccessManagement hands data sources, policies and authentications on from kcm-system. Where Git holds none of the kind at
 all the question is unresolved, and so are Secrets with the kubeconfig of a Region.`,
-	Fix: `Correct the name, add what is named, or hand it to the namespace with a rule of the AccessManagement.`,
+	Fix: `Correct the name, add the object, or distribute it to the namespace with an access rule of the AccessManagement.`,
 	Run: func(p *rule.Pass) {
-		dangling(p, otherReferences, map[string]string{"": "kcm does nothing for it until that is there"})
+		dangling(p, otherReferences, map[string]string{"": "kcm does not reconcile it until the object exists"})
 	},
 }
 

@@ -59,7 +59,7 @@ func (w *world) versions(r platform.Reference) string {
 	}
 	slices.SortFunc(there, func(a, b string) int { return cmp.Or(slices.Compare(number[b], number[a]), cmp.Compare(a, b)) })
 	shown := strings.Join(there[:min(len(there), mostVersions)], ", ")
-	return fmt.Sprintf("of %s there is %s: add the template, or name one that is there", base, shown)
+	return fmt.Sprintf("%s has %s: add the template, or reference an existing one", base, shown)
 }
 
 // splitVersion takes the name of a template apart: what it is of, "" without a version, and the
@@ -83,7 +83,7 @@ func splitVersion(name string) (base string, numbers []int) {
 func (w *world) inSystem(r platform.Reference) string {
 	if in := r; r.Namespace != "" && r.Namespace != system {
 		if in.Namespace = system; w.Has(in) {
-			return fmt.Sprintf("it stands in %s: hand it to namespace %s with a rule of the AccessManagement", system, r.Namespace)
+			return fmt.Sprintf("it is in %s: distribute it to namespace %s with an access rule of the AccessManagement", system, r.Namespace)
 		}
 	}
 	return ""
@@ -183,7 +183,7 @@ func accessReferences(w *world, kind string) []platform.Reference {
 // TemplateMissing is k0rdent-template-missing.
 var TemplateMissing = rule.Rule{
 	ID:       "k0rdent-template-missing",
-	Title:    "a template or Release that is not there",
+	Title:    "a template or Release that does not exist",
 	Severity: finding.Error,
 	Why: `kcm's webhooks refuse a ClusterDeployment, its services or a chain whose template isn't there, and a Management
 whose Release isn't. Flux reports the refusal of the whole Kustomization, and tries again at each interval: nothing of it
@@ -195,21 +195,21 @@ controller.createTemplates or createRelease isn't off in a HelmRelease of kcm in
 	Fix: `Correct the name or the version in it, add the template, or hand it to the namespace: a chain with it, and a rule
 of the AccessManagement that names the chain.`,
 	Run: func(p *rule.Pass) {
-		dangling(p, templateReferences, map[string]string{"": "kcm refuses it", serviceKind: "kcm installs none of its services", release: "the Release is never ready"})
+		dangling(p, templateReferences, map[string]string{"": "kcm refuses it", serviceKind: "kcm installs none of its services", release: "the Release never becomes ready"})
 	},
 }
 
 // ChainMissing is k0rdent-chain-missing.
 var ChainMissing = rule.Rule{
 	ID:       "k0rdent-chain-missing",
-	Title:    "a chain of templates that is not there",
+	Title:    "a template chain that does not exist",
 	Severity: finding.Error,
 	Why: `The AccessManagement hands the templates of the chains that it names to namespaces. A chain that isn't in kcm-system
 hands on nothing: kcm reports an error in the AccessManagement's status, and clusters in those namespaces are refused for
 want of their template. Chains are immutable, so that a change makes a new one under a new name: forgotten here, the old
 name dangles as soon as the old chain is taken out.`,
-	Fix: `Name the chain that there is. A chain that other namespaces use stands in kcm-system.`,
+	Fix: `Reference an existing chain. A chain that other namespaces use must be in kcm-system.`,
 	Run: func(p *rule.Pass) {
-		dangling(p, chainReferences, map[string]string{"": "nothing is handed on", clusterKind: "kcm refuses it", serviceKind: "kcm installs none of its services"})
+		dangling(p, chainReferences, map[string]string{"": "nothing is distributed", clusterKind: "kcm refuses it", serviceKind: "kcm installs none of its services"})
 	},
 }

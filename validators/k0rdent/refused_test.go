@@ -42,15 +42,15 @@ func TestCredentialThatLacksSomething(t *testing.T) {
 	}
 	without := swap(t, cluster("aws-standalone-cp-1-0-43", "aws"), "  credential: aws\n", "")
 	cases(t, CredentialMissing, map[string][2]string{
-		"an empty one":             {base + templates + swap(t, cluster("aws-standalone-cp-1-0-43", "aws"), "credential: aws", `credential: ""`), tools + " names no credential: kcm refuses it\n  add spec.credential, also for an adopted cluster, whose Credential names the Secret with its kubeconfig\n" + outside},
+		"an empty one":             {base + templates + swap(t, cluster("aws-standalone-cp-1-0-43", "aws"), "credential: aws", `credential: ""`), tools + " has no spec.credential: kcm refuses it\n  add spec.credential; for an adopted cluster, its Credential references the Secret with the kubeconfig\n" + outside},
 		"a base":                   {without, "? whether " + tools + " gets a credential: no cluster of the repository says what is applied together\n"},
-		"a bare Secret":            {base + swap(t, templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n"), "Credential kcm-system/aws names Secret aws without its namespace: clusters with it are refused\n  add identityRef.namespace: kcm-system\n"},
-		"no Secret":                {base + swap(t, templates, "  secretRef: aws-secret\n", "  allowedNamespaces: {}\n"), "AWSClusterStaticIdentity aws names no Secret: clusters with it are never made\n  add spec.secretRef\n"},
-		"no Secret for Azure":      {base + azureIdentity, "AzureClusterIdentity kcm-system/aws names no Secret: clusters with it are never made\n  add spec.clientSecret.name\n"},
+		"a bare Secret":            {base + swap(t, templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n"), "Credential kcm-system/aws references Secret aws without a namespace: kcm refuses clusters that use it\n  add identityRef.namespace: kcm-system\n"},
+		"no Secret":                {base + swap(t, templates, "  secretRef: aws-secret\n", "  allowedNamespaces: {}\n"), "AWSClusterStaticIdentity aws references no Secret: clusters that use it are never created\n  add spec.secretRef\n"},
+		"no Secret for Azure":      {base + azureIdentity, "AzureClusterIdentity kcm-system/aws references no Secret: clusters that use it are never created\n  add spec.clientSecret.name\n"},
 		"a workload's identity":    {base + swap(t, azureIdentity, "type: ServicePrincipal", "type: WorkloadIdentity"), ""},
 		"a Secret":                 {base + templates + with("v1", "Secret", "aws-secret"), ""},
 		"a SealedSecret":           {base + templates + with("bitnami.com/v1alpha1", "SealedSecret", "aws-secret"), ""},
-		"a slip of the pen":        {base + templates + with("v1", "Secret", "aws-secrets"), "AWSClusterStaticIdentity aws names Secret kcm-system/aws-secret, which is not there: clusters with it are refused\n  did you mean \"aws-secrets\"?\n"},
+		"a slip of the pen":        {base + templates + with("v1", "Secret", "aws-secrets"), "AWSClusterStaticIdentity aws references Secret kcm-system/aws-secret, which does not exist: kcm refuses clusters that use it\n  did you mean \"aws-secrets\"?\n"},
 		"an identity with a place": {base + swap(t, templates, "kind: AWSClusterStaticIdentity\nmetadata:\n  name: aws\n", "kind: AWSClusterStaticIdentity\nmetadata:\n  name: aws\n  namespace: team\n"), strings.Replace(outside, "Identity aws", "Identity team/aws", 1)},
 	})
 }
@@ -60,27 +60,27 @@ func TestCredentialThatLacksSomething(t *testing.T) {
 func TestServices(t *testing.T) {
 	files := base + serviceTemplates
 	on := func(dependency string) string { return files + services("web", "  dependsOn: [{"+dependency+"}]") }
-	service := "service default/web of " + tools + " waits for "
+	service := "service default/web of " + tools + " depends on "
 	cases(t, ServiceRefused, map[string][2]string{
 		"another one":       {on("name: database, namespace: data"), ""},
-		"no namespace":      {on("name: database"), service + "default/database, which is not among its services: kcm refuses it\n  add namespace: data\n"},
-		"none of the name":  {on("name: databas, namespace: data"), service + "data/databas, which is not among its services: kcm refuses it\n  did you mean \"data/database\"?\n"},
-		"itself":            {on("name: web"), "default/web of the services waits for itself in " + tools + ": kcm refuses it\n  take a dependency out\n"},
-		"itself by default": {on("name: web, namespace: default"), "default/web of the services waits for itself in " + tools + ": kcm refuses it\n  take a dependency out\n"},
+		"no namespace":      {on("name: database"), service + "default/database, which is not one of its services: kcm refuses it\n  add namespace: data\n"},
+		"none of the name":  {on("name: databas, namespace: data"), service + "data/databas, which is not one of its services: kcm refuses it\n  did you mean \"data/database\"?\n"},
+		"itself":            {on("name: web"), "default/web of the services depends on itself in " + tools + ": kcm refuses it\n  remove one of the dependencies\n"},
+		"itself by default": {on("name: web, namespace: default"), "default/web of the services depends on itself in " + tools + ": kcm refuses it\n  remove one of the dependencies\n"},
 		"a variable":        {files + services("web-${NAME}", "  dependsOn: [{name: databas}]"), ""},
 		"a circle": {swap(t, on("name: database, namespace: data"), "      namespace: data\n", "      namespace: data\n      dependsOn: [{name: web}]\n"),
-			"the services data/database, default/web wait for each other in " + tools + ": kcm refuses it\n  take a dependency out\n"},
+			"the services data/database, default/web depend on each other in " + tools + ": kcm refuses it\n  remove one of the dependencies\n"},
 		"a namespace": {swap(t, on("name: database, namespace: data.base"), "namespace: data\n", "namespace: data.base\n"),
-			tools + " has a service with the namespace \"data.base\", which kcm refuses\n  write lower case letters, digits and dashes, with a letter or digit at both ends, 63 at most\n"},
+			tools + " has a service with namespace \"data.base\", which kcm refuses\n  use at most 63 lower case letters, digits and dashes, with a letter or digit at both ends\n"},
 		"its chain": {files + services("web", "  templateChain: ingress") + serviceChainOf("ingress-4-13-3"), ""},
 		"another chain": {files + services("web", "  templateChain: ingress") + serviceChainOf("ingress-4-13-4"),
-			tools + " has a service with the template ingress-4-13-3, which its ServiceTemplateChain kcm-system/ingress doesn't support: kcm refuses it\n  did you mean \"ingress-4-13-4\"?\n"},
+			tools + " has a service with template ingress-4-13-3, which its ServiceTemplateChain kcm-system/ingress does not support: kcm refuses it\n  did you mean \"ingress-4-13-4\"?\n"},
 		"no such chain": {files + services("web", "  templateChain: egress") + serviceChainOf("ingress-4-13-4"), ""},
 	})
 	clusters := cluster("aws-standalone-cp-1-0-43", "aws")
 	cases(t, ServiceRefused, map[string][2]string{
-		"three":   {files + clusters + dependent("a", "b") + dependent("b", "c") + dependent("c", "a"), "the MultiClusterServices a, b, c wait for each other: kcm installs nothing of them\n  take a dependency out\n"},
-		"missing": {files + clusters + dependent("edge", "bas") + dependent("base", ""), "MultiClusterService edge names MultiClusterService bas, which is not there: kcm installs nothing of it\n  did you mean \"base\"?\n"},
+		"three":   {files + clusters + dependent("a", "b") + dependent("b", "c") + dependent("c", "a"), "the MultiClusterServices a, b, c depend on each other: kcm installs none of them\n  remove one of the dependencies\n"},
+		"missing": {files + clusters + dependent("edge", "bas") + dependent("base", ""), "MultiClusterService edge references MultiClusterService bas, which does not exist: kcm does not install it\n  did you mean \"base\"?\n"},
 		"open":    {strings.TrimPrefix(dependent("edge", "base"), ""), "? whether there is MultiClusterService base, which MultiClusterService edge names: no cluster of the repository says what is applied together\n"},
 	})
 }
@@ -99,19 +99,19 @@ func TestSources(t *testing.T) {
 		return "-- clusters/prod/site.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: " + kind + "\nmetadata:\n  name: site\n  namespace: " + namespace + "\n"
 	}
 	other := "-- clusters/prod/catalog.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: catalog\n  namespace: kcm-system\n"
-	missing := "ServiceTemplate team/site-1-0-0 names GitRepository team/site, which is not there: the template is never valid\n  "
+	missing := "ServiceTemplate team/site-1-0-0 references GitRepository team/site, which does not exist: the template never becomes valid\n  "
 	cases(t, SourceMissing, map[string][2]string{
 		"kcm's own":             {base + from("kcm-templates"), ""},
-		"of that name":          {base + from("mirror"), template + " names HelmRepository kcm-system/mirror, which is not there: the template is never valid\n"},
-		"of a chart":            {base + other + from("mirror"), "? whether there is HelmRepository kcm-system/mirror, which " + template + " names: the chart of HelmRelease kcm-system/catalog may bring it\n"},
-		"a slip for all that":   {base + other + from("charts-mirro") + swap(t, site("HelmRepository", "kcm-system"), "name: site", "name: charts-mirror"), template + " names HelmRepository kcm-system/charts-mirro, which is not there: the template is never valid\n  did you mean \"charts-mirror\"?\n"},
-		"of another kind":       {base + swap(t, from("site"), "kind: HelmRepository", "kind: GitRepository") + site("HelmRepository", "kcm-system"), template + " names GitRepository kcm-system/site, which is not there: the template is never valid\n  there is a source of that name of kind HelmRepository\n"},
+		"of that name":          {base + from("mirror"), template + " references HelmRepository kcm-system/mirror, which does not exist: the template never becomes valid\n"},
+		"of a chart":            {base + other + from("mirror"), "? whether there is HelmRepository kcm-system/mirror, which " + template + " names: the chart of HelmRelease kcm-system/catalog may install it\n"},
+		"a slip for all that":   {base + other + from("charts-mirro") + swap(t, site("HelmRepository", "kcm-system"), "name: site", "name: charts-mirror"), template + " references HelmRepository kcm-system/charts-mirro, which does not exist: the template never becomes valid\n  did you mean \"charts-mirror\"?\n"},
+		"of another kind":       {base + swap(t, from("site"), "kind: HelmRepository", "kind: GitRepository") + site("HelmRepository", "kcm-system"), template + " references GitRepository kcm-system/site, which does not exist: the template never becomes valid\n  a source of this name exists with kind HelmRepository\n"},
 		"there":                 {local("GitRepository", "") + site("GitRepository", "team"), ""},
-		"in another namespace":  {local("GitRepository", "") + site("GitRepository", "kcm-system"), missing + "it stands in namespace kcm-system\n"},
+		"in another namespace":  {local("GitRepository", "") + site("GitRepository", "kcm-system"), missing + "it is in namespace kcm-system\n"},
 		"in the one it names":   {local("GitRepository", "      namespace: kcm-system\n") + site("GitRepository", "kcm-system"), ""},
-		"none of the kind":      {local("Bucket", ""), "? whether there is Bucket team/site, which ServiceTemplate team/site-1-0-0 names: Git holds no Bucket at all\n"},
-		"a ConfigMap":           {local("ConfigMap", ""), "? whether there is ConfigMap team/site, which ServiceTemplate team/site-1-0-0 names: ConfigMaps may be made outside of Git\n"},
-		"a chart by its name":   {base + swap(t, from("kcm"), "    chartSpec:\n      chart: aws-standalone-cp\n      version: 1.0.43\n      interval: 10m0s\n      sourceRef:\n        kind: HelmRepository\n        name: kcm\n", "    chartRef:\n      kind: HelmChart\n      name: aws\n"), "? whether there is HelmChart kcm-system/aws, which " + template + " names: controllers make HelmCharts\n"},
+		"none of the kind":      {local("Bucket", ""), "? whether there is Bucket team/site, which ServiceTemplate team/site-1-0-0 names: Git has no Bucket at all\n"},
+		"a ConfigMap":           {local("ConfigMap", ""), "? whether there is ConfigMap team/site, which ServiceTemplate team/site-1-0-0 names: ConfigMaps may be created outside Git\n"},
+		"a chart by its name":   {base + swap(t, from("kcm"), "    chartSpec:\n      chart: aws-standalone-cp\n      version: 1.0.43\n      interval: 10m0s\n      sourceRef:\n        kind: HelmRepository\n        name: kcm\n", "    chartRef:\n      kind: HelmChart\n      name: aws\n"), "? whether there is HelmChart kcm-system/aws, which " + template + " names: controllers create HelmCharts\n"},
 		"of a ProviderTemplate": {base + managed(""), ""},
 	})
 }
@@ -120,7 +120,7 @@ func TestSources(t *testing.T) {
 func TestProviders(t *testing.T) {
 	const aws, azure, k0smotron = "cluster-api-provider-aws", "cluster-api-provider-azure", "cluster-api-provider-k0sproject-k0smotron"
 	made := cluster("aws-standalone-cp-1-0-43", "aws")
-	needs := tools + " needs infrastructure-aws, which Management kcm doesn't enable: kcm refuses it\n  enable " + aws + " there\n"
+	needs := tools + " needs infrastructure-aws, which Management kcm does not enable: kcm refuses it\n  enable " + aws + " there\n"
 	own := strings.ReplaceAll(templates, "spec:\n  helm:\n", "spec:\n  providers: [bootstrap-k0smotron]\n  helm:\n")
 	kcmMakes := swap(t, base, "      createTemplates: false\n", "")
 	_, credential, _ := strings.Cut(templates, "name: aws-standalone-cp-1-0-43\n")
@@ -130,50 +130,50 @@ func TestProviders(t *testing.T) {
 	cases(t, ProviderMissing, map[string][2]string{
 		"enabled":           {base + templates + enabled(aws, k0smotron) + made, ""},
 		"not enabled":       {base + templates + enabled(azure, k0smotron) + made, needs},
-		"none":              {base + templates + enabled() + made, tools + " needs bootstrap-k0sproject-k0smotron, control-plane-k0sproject-k0smotron, infrastructure-aws, which Management kcm doesn't enable: kcm refuses it\n  enable " + aws + " and " + k0smotron + " there\n"},
+		"none":              {base + templates + enabled() + made, tools + " needs bootstrap-k0sproject-k0smotron, control-plane-k0sproject-k0smotron, infrastructure-aws, which Management kcm does not enable: kcm refuses it\n  enable " + aws + " and " + k0smotron + " there\n"},
 		"adopted":           {base + swap(t, templates, "chart: aws-standalone-cp\n      version: 1.0.43", "chart: adopted-cluster\n      version: 1.0.43") + enabled(azure) + made, ""},
 		"kcm's templates":   {kcmMakes + "-- clusters/prod/credential.yaml --\n" + credential + enabled(azure, k0smotron) + made, needs},
 		"no Management":     {base + templates + made, ""},
 		"in a region":       {base + inRegion + regionOf + enabled(azure) + made, ""},
-		"one of another":    {base + templates + enabled(azure, k0smotron) + "  - name: foundry\n    template: foundry-1-0-0\n" + made, "? whether Management kcm brings what " + tools + " needs infrastructure-aws: what the provider foundry of Management kcm brings is not known\n"},
-		"a name of before":  {base + own + enabled(aws) + made, tools + " needs bootstrap-k0smotron, which Management kcm doesn't enable: kcm refuses it\n"},
-		"in an old release": {strings.ReplaceAll(base+own+enabled(aws)+made, "version: 1.11.4", "version: 0.3.0"), "? whether Management kcm brings what " + tools + " needs bootstrap-k0smotron: providers of k0rdent before 1.11 may have other names\n"},
-		"not in Release":    {base + enabled("cluster-api-provider-awz"), "Management kcm enables the provider cluster-api-provider-awz, which is not in Release kcm-1-11-4: it is never installed\n  did you mean \"" + aws + "\"?\n"},
+		"one of another":    {base + templates + enabled(azure, k0smotron) + "  - name: foundry\n    template: foundry-1-0-0\n" + made, "? whether Management kcm provides what " + tools + " needs infrastructure-aws: the contents of provider foundry of Management kcm are unknown\n"},
+		"a name of before":  {base + own + enabled(aws) + made, tools + " needs bootstrap-k0smotron, which Management kcm does not enable: kcm refuses it\n"},
+		"in an old release": {strings.ReplaceAll(base+own+enabled(aws)+made, "version: 1.11.4", "version: 0.3.0"), "? whether Management kcm provides what " + tools + " needs bootstrap-k0smotron: before k0rdent 1.11, providers may have other names\n"},
+		"not in Release":    {base + enabled("cluster-api-provider-awz"), "Management kcm enables provider cluster-api-provider-awz, which is not in Release kcm-1-11-4: it is never installed\n  did you mean \"" + aws + "\"?\n"},
 	})
 }
 
 // A credential fits the infrastructure of the cluster's template, and services its Kubernetes.
 func TestFit(t *testing.T) {
 	files := base + templates + azure
-	unfit := tools + " has the template azure-standalone-cp-1-0-45 for infrastructure-azure and Credential kcm-system/aws with an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-azure takes AzureClusterIdentity, Secret\n"
+	unfit := tools + " uses template azure-standalone-cp-1-0-45 for infrastructure-azure, but Credential kcm-system/aws has an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-azure takes AzureClusterIdentity, Secret\n"
 	inAzure := cluster("azure-standalone-cp-1-0-45", "aws")
 	itself := "-- clusters/prod/interface.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ProviderInterface\nmetadata:\n  name: azure\n  labels:\n    cluster.x-k8s.io/provider: infrastructure-azure\nspec:\n  clusterIdentities:\n  - {group: infrastructure.cluster.x-k8s.io, version: v1beta2, kind: AWSClusterStaticIdentity}\n"
 	from := func(version, constraint string) string {
 		return base + versionedAs(version, constraint) + services("web", "")
 	}
 	gets := func(service string) string {
-		return tools + " gets Kubernetes v1.31.4 from its template aws-standalone-cp-1-0-43, and its service ingress-4-13-3 is for " + service + ": kcm refuses it\n"
+		return tools + " runs Kubernetes v1.31.4 (template aws-standalone-cp-1-0-43), but its service ingress-4-13-3 requires " + service + ": kcm refuses it\n"
 	}
 	cases(t, ClusterUnfit, map[string][2]string{
 		"in AWS":           {files + cluster("aws-standalone-cp-1-0-43", "aws"), ""},
 		"in Azure":         {files + inAzure, unfit},
 		"by its interface": {files + itself + inAzure, ""},
 		"said in the template": {base + swap(t, templates, "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n", "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n  providers: [infrastructure-gcp]\n") + cluster("aws-standalone-cp-1-0-43", "aws"),
-			tools + " has the template aws-standalone-cp-1-0-43 for infrastructure-gcp and Credential kcm-system/aws with an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-gcp takes Secret\n"},
+			tools + " uses template aws-standalone-cp-1-0-43 for infrastructure-gcp, but Credential kcm-system/aws has an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-gcp takes Secret\n"},
 		"a chart of others": {base + swap(t, templates, "chart: aws-standalone-cp\n      version: 1.0.43", "chart: hetzner\n      version: 1.0.43") + cluster("aws-standalone-cp-1-0-43", "aws"), ""},
 		"no such template":  {base + templates + cluster("azure-standalone-cp-1-0-45", "aws"), ""},
 		"a version":         {from("v1.32.4+k0s.0", ">=1.32.0 <1.35"), ""},
 		"an older one":      {from("v1.31.4", ">= 1.32"), gets(">= 1.32") + gets(">= 1.32")},
 		"disabled":          {strings.ReplaceAll(from("v1.31.4", ">= 1.32"), "      template: ingress-4-13-3\n", "      template: ingress-4-13-3\n      disable: true\n"), ""},
-		"no version":        {from("newest", ">= 1.32"), "ClusterTemplate kcm-system/aws-standalone-cp-1-0-43 has the k8sVersion \"newest\", which is none: the template is never valid\n  write a version, such as v1.34.1\n"},
-		"no range":          {from("v1.31.4", "from 1.32"), "ServiceTemplate kcm-system/ingress-4-13-3 has the k8sConstraint \"from 1.32\", which is none: the template is never valid\n  write a range of versions, such as >= 1.32\n"},
+		"no version":        {from("newest", ">= 1.32"), "ClusterTemplate kcm-system/aws-standalone-cp-1-0-43 has an invalid k8sVersion \"newest\": the template never becomes valid\n  write a version, such as v1.34.1\n"},
+		"no range":          {from("v1.31.4", "from 1.32"), "ServiceTemplate kcm-system/ingress-4-13-3 has an invalid k8sConstraint \"from 1.32\": the template never becomes valid\n  write a range of versions, such as >= 1.32\n"},
 	})
 }
 
 // What the API server would refuse of a policy or an authentication is told at its field.
 func TestPolicies(t *testing.T) {
-	policyOf := "ClusterAuditPolicy kcm-system/strict is refused for spec.policy."
-	people := "ClusterAuthentication kcm-system/people is refused for spec.authenticationConfiguration."
+	policyOf := "the API server refuses ClusterAuditPolicy kcm-system/strict because of spec.policy."
+	people := "the API server refuses ClusterAuthentication kcm-system/people because of spec.authenticationConfiguration."
 	cases(t, PolicyInvalid, map[string][2]string{
 		"a level":     {base + policy("strict", "Request"), ""},
 		"none":        {base + policy("strict", "Requests"), policyOf + "rules[0].level: Unsupported value: \"Requests\": supported values: \"None\", \"Metadata\", \"Request\", \"RequestResponse\"\n"},
@@ -183,7 +183,7 @@ func TestPolicies(t *testing.T) {
 		"without TLS": {base + authentication("http://id.example.com"), people + "jwt[0].issuer.url: Invalid value: \"http://id.example.com\": URL scheme must be https\n"},
 		"an expression": {base + swap(t, authentication("https://id.example.com"), "claim: sub\n          prefix: \"\"\n", "expression: claims.sub +\n"),
 			people + "jwt[0].claimMappings.username.expression: Invalid value: \"claims.sub +\": compilation failed: ERROR: <input>:1:13: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | claims.sub +\n | ............^\n"},
-		"a large one": {base + policy("strict", "Metadata\n      users: ["+strings.Repeat("somebody-with-a-name, ", 5000)+"]"), "ClusterAuditPolicy kcm-system/strict was not checked: what the API server reads of it is larger than 64 kB\n  " + rule.FixedHint + "\n"},
+		"a large one": {base + policy("strict", "Metadata\n      users: ["+strings.Repeat("somebody-with-a-name, ", 5000)+"]"), "ClusterAuditPolicy kcm-system/strict was not checked: the configuration for the API server is larger than 64 kB\n  " + rule.FixedHint + "\n"},
 	})
 }
 
@@ -193,26 +193,26 @@ func TestSingletons(t *testing.T) {
 	renamed := base + chains + second("teams")
 	cases(t, Singleton, map[string][2]string{
 		"one":          {one, ""},
-		"two":          {one + second("teams"), "AccessManagement teams is refused: there is an AccessManagement already\n  move its rules to the one called kcm\n"},
+		"two":          {one + second("teams"), "kcm refuses AccessManagement teams: another AccessManagement exists\n  move its rules to the one named kcm\n"},
 		"another":      {renamed, ""},
-		"beside kcm's": {swap(t, renamed, "      createAccessManagement: false\n", ""), "AccessManagement teams is refused: there is an AccessManagement already\n  move its rules to the one called kcm\n"},
-		"Management":   {base + swap(t, managed(""), "kind: Management\nmetadata:\n  name: kcm\n", "kind: Management\nmetadata:\n  name: k0rdent\n"), "Management k0rdent is not called kcm: no cluster is ever deployed by it\n  call it kcm\n"},
+		"beside kcm's": {swap(t, renamed, "      createAccessManagement: false\n", ""), "kcm refuses AccessManagement teams: another AccessManagement exists\n  move its rules to the one named kcm\n"},
+		"Management":   {base + swap(t, managed(""), "kind: Management\nmetadata:\n  name: kcm\n", "kind: Management\nmetadata:\n  name: k0rdent\n"), "Management k0rdent is not named kcm: it never deploys a cluster\n  name it kcm\n"},
 	})
 }
 
-// What is taken out, and kcm doesn't let go of, is told of a change, unless something keeps it.
+// What is removed, and kcm doesn't let go of, is told of a change, unless something keeps it.
 func TestTakenOut(t *testing.T) {
 	whole := base + chains + cluster("aws-standalone-cp-1-0-43", "aws") + managedBy("1.11.4") + access("list: [team]", "credentials: [aws]")
 	stepless := base + chains + cluster("aws-standalone-cp-1-0-43", "aws")
 	kept := "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n"
 	withoutManagement := swap(t, whole, managementOf("1.11.4", ""), "# none\n")
 	for name, c := range map[string]struct{ before, after, want string }{
-		"AccessManagement":        {whole, swap(t, whole, access("list: [team]", "credentials: [aws]"), ""), "AccessManagement kcm is taken out, and kcm refuses to delete it while there is Management kcm"},
-		"Management":              {whole, withoutManagement, "Management kcm is taken out, and kcm refuses to delete it while there is " + tools},
+		"AccessManagement":        {whole, swap(t, whole, access("list: [team]", "credentials: [aws]"), ""), "AccessManagement kcm is removed, and kcm refuses to delete it while Management kcm exists"},
+		"Management":              {whole, withoutManagement, "Management kcm is removed, and kcm refuses to delete it while " + tools + " exists"},
 		"nothing":                 {whole, whole, ""},
 		"nothing of before":       {stepless, whole, ""},
 		"a Management that stays": {swap(t, whole, "kind: Management\nmetadata:\n  name: kcm\n", "kind: Management\nmetadata:\n  name: kcm\n"+kept), withoutManagement, ""},
-		"the step":                {whole, stepless + access("list: [team]", "credentials: [aws]"), "Management kcm is taken out, and kcm refuses to delete it while there is " + tools},
+		"the step":                {whole, stepless + access("list: [team]", "credentials: [aws]"), "Management kcm is removed, and kcm refuses to delete it while " + tools + " exists"},
 		"a step that orphans":     {strings.ReplaceAll(whole, "  prune: true\n", "  prune: true\n  deletionPolicy: Orphan\n"), stepless + access("list: [team]", "credentials: [aws]"), ""},
 		"no prune":                {strings.ReplaceAll(whole, "  prune: true\n", "  prune: false\n"), strings.ReplaceAll(withoutManagement, "  prune: true\n", "  prune: false\n"), ""},
 		"all of it":               {whole, base + chains + access("list: [team]", "credentials: [aws]"), ""},
@@ -237,9 +237,9 @@ func TestKindsOfAccess(t *testing.T) {
 		"with a group":  {of("kind: ServiceTemplate, apiGroup: k0rdent.mirantis.com"), ""},
 		"a Secret":      {of("kind: Secret"), ""},
 		"another group": {of("kind: Issuer, apiGroup: cert-manager.io"), ""},
-		"no group":      {of("kind: ServiceTemplate"), "AccessManagement kcm hands on the kind ServiceTemplate, of which there is none in the API group \"\": kcm refuses it\n  add apiGroup: k0rdent.mirantis.com\n"},
-		"a slip":        {of("kind: Credentials, apiGroup: k0rdent.mirantis.com"), "AccessManagement kcm hands on the kind Credentials, of which there is none in the API group \"k0rdent.mirantis.com\": kcm refuses it\n"},
-		"no namespace":  {of("kind: Region, apiGroup: k0rdent.mirantis.com"), "AccessManagement kcm hands on Region, which has no namespace: kcm refuses it\n"},
+		"no group":      {of("kind: ServiceTemplate"), "AccessManagement kcm distributes kind ServiceTemplate, which does not exist in API group \"\": kcm refuses it\n  add apiGroup: k0rdent.mirantis.com\n"},
+		"a slip":        {of("kind: Credentials, apiGroup: k0rdent.mirantis.com"), "AccessManagement kcm distributes kind Credentials, which does not exist in API group \"k0rdent.mirantis.com\": kcm refuses it\n"},
+		"no namespace":  {of("kind: Region, apiGroup: k0rdent.mirantis.com"), "AccessManagement kcm distributes Region, which is cluster-scoped: kcm refuses it\n"},
 	})
 }
 
@@ -248,13 +248,13 @@ func TestReferences(t *testing.T) {
 	made := base + templates + cluster("aws-standalone-cp-1-0-43", "aws")
 	inTeam := strings.ReplaceAll(made+"  auditPolicy: strict\n", "name: tools\n  namespace: kcm-system", "name: tools\n  namespace: team")
 	handedOn := access("list: [team]", "clusterAuditPolicies: [strict]")
-	awaits := "which is not there: kcm does nothing for it until that is there\n"
+	awaits := "which does not exist: kcm does not reconcile it until the object exists\n"
 	cases(t, ReferenceMissing, map[string][2]string{
 		"handed on":     {inTeam + policy("strict", "Metadata") + handedOn, ""},
-		"not handed on": {inTeam + policy("strict", "Metadata"), "ClusterDeployment team/tools names ClusterAuditPolicy team/strict, " + awaits + "  it stands in kcm-system: hand it to namespace team with a rule of the AccessManagement\n"},
-		"none handed":   {base + policy("lenient", "Metadata") + handedOn, "AccessManagement kcm names ClusterAuditPolicy kcm-system/strict, " + awaits},
-		"no Region":     {base + swap(t, templates, "spec:\n  identityRef:\n", "spec:\n  region: eu\n  identityRef:\n"), "? whether there is Region eu, which Credential kcm-system/aws names: Git holds no Region at all\n"},
-		"of a Region":   {made + "-- clusters/prod/region.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Region\nmetadata:\n  name: eu\nspec:\n  clusterDeployment: {name: tool, namespace: kcm-system}\n", "Region eu names ClusterDeployment kcm-system/tool, " + awaits + "  did you mean \"tools\"?\n"},
+		"not handed on": {inTeam + policy("strict", "Metadata"), "ClusterDeployment team/tools references ClusterAuditPolicy team/strict, " + awaits + "  it is in kcm-system: distribute it to namespace team with an access rule of the AccessManagement\n"},
+		"none handed":   {base + policy("lenient", "Metadata") + handedOn, "AccessManagement kcm references ClusterAuditPolicy kcm-system/strict, " + awaits},
+		"no Region":     {base + swap(t, templates, "spec:\n  identityRef:\n", "spec:\n  region: eu\n  identityRef:\n"), "? whether there is Region eu, which Credential kcm-system/aws names: Git has no Region at all\n"},
+		"of a Region":   {made + "-- clusters/prod/region.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Region\nmetadata:\n  name: eu\nspec:\n  clusterDeployment: {name: tool, namespace: kcm-system}\n", "Region eu references ClusterDeployment kcm-system/tool, " + awaits + "  did you mean \"tools\"?\n"},
 		"kcm's own":     {made + "  serviceSpec:\n    provider: {name: ksm-projectsveltos}\n", ""},
 	})
 }

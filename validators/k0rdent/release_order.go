@@ -50,18 +50,18 @@ func (w *world) order(p *rule.Pass, m, r *reconcile.Object) {
 	case m.Kustomization == r.Kustomization:
 		p.ReportBuilt(m, finding.Finding{
 			Severity: finding.Error,
-			Message:  fmt.Sprintf("%s is applied together with %s: kcm refuses it until that is ready, and then nothing of Kustomization %s is applied", m, r, m.Kustomization),
+			Message:  fmt.Sprintf("%s is applied together with %s: kcm refuses it until the Release is ready, and Kustomization %s applies nothing", m, r, m.Kustomization),
 			Hint:     "move it to a Kustomization that depends on the one with the Release",
 		}, "kind")
 	case !before(w.Cluster, m.Kustomization)[r.Kustomization]:
 		p.ReportBuilt(m, finding.Finding{
-			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: kcm refuses it until that is ready", m.Kustomization, m, r.Kustomization, r),
+			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies %s: kcm refuses it until the Release is ready", m.Kustomization, m, r.Kustomization, r),
 			Hint:    fmt.Sprintf("add %s to its dependsOn", r.Kustomization),
 		}, "kind")
 	case !waits(r):
 		p.ReportBuilt(m, finding.Finding{
-			Message: fmt.Sprintf("Kustomization %s doesn't say when %s is healthy: kcm refuses %s until the Release's status is ready", r.Kustomization, r, m),
-			Hint:    "let it wait: true, with healthCheckExprs for Release: current: has(status.ready) && status.ready",
+			Message: fmt.Sprintf("Kustomization %s has no health check for %s: kcm refuses %s until the Release's status is ready", r.Kustomization, r, m),
+			Hint:    "set wait: true, and healthCheckExprs for Release: current: has(status.ready) && status.ready",
 		}, "kind")
 	}
 }

@@ -13,7 +13,7 @@ import (
 // RemovalOrder is k0rdent-removal-order.
 var RemovalOrder = rule.Rule{
 	ID:       "k0rdent-removal-order",
-	Title:    "a cluster that is taken out together with what it takes to delete it",
+	Title:    "a cluster that is removed together with objects that its deletion needs",
 	Severity: finding.Error,
 	Why: `k0rdent deletes a cluster with the Credential that its ClusterDeployment names: kcm looks for that first, and Cluster
 API's provider signs in at the cloud with the identity and the Secret behind it. When one of them goes in the same change,
@@ -53,12 +53,12 @@ func (r removal) judge(p *rule.Pass) {
 		if !r.Gone(o.Identity) {
 			continue
 		}
-		question := fmt.Sprintf("whether %s is taken out together with what it takes to delete it", o)
+		question := fmt.Sprintf("whether %s is removed together with objects that its deletion needs", o)
 		providers := r.givenUp(o)
 		if needs := append(r.needs(o), providers.taken...); len(needs) > 0 {
 			r.Report(p, o, finding.Finding{
-				Message: fmt.Sprintf("%s is taken out together with %s, without which k0rdent can't delete the cluster", o, platform.List(needs)),
-				Hint:    "take out the ClusterDeployment alone, and the rest when the cluster is gone",
+				Message: fmt.Sprintf("%s is removed together with %s, without which k0rdent cannot delete the cluster", o, platform.List(needs)),
+				Hint:    "remove the ClusterDeployment first, and the rest after the cluster is deleted",
 			}, question)
 		}
 		if f, stuck := r.deadlock(o, providers); stuck {
@@ -66,9 +66,9 @@ func (r removal) judge(p *rule.Pass) {
 		}
 		for _, template := range r.refused(o) {
 			r.Report(p, o, finding.Finding{
-				Message: fmt.Sprintf("%s is taken out together with %s, which kcm refuses to delete before it: Kustomization %s, which prunes the cluster, waits for %s, which prunes the template",
+				Message: fmt.Sprintf("%s is removed together with %s, and kcm refuses to delete the template first: Kustomization %s, which prunes the cluster, waits for %s, which prunes the template",
 					o, template, o.Kustomization, template.Kustomization),
-				Hint: "take out the ClusterDeployment alone, and the template when the cluster is gone",
+				Hint: "remove the ClusterDeployment first, and the template after the cluster is deleted",
 			}, question)
 		}
 	}
@@ -88,7 +88,7 @@ func (r removal) needs(o *reconcile.Object) []string {
 	source := r.was.All[id]
 	if source == nil && o.Namespace != system {
 		if r.withdrawn(ref) {
-			out = append(out, fmt.Sprintf("the rule of access that hands it %s", ref))
+			out = append(out, fmt.Sprintf("the access rule that distributes %s to it", ref))
 		}
 		id.Namespace = system
 		source = r.was.All[id]

@@ -88,8 +88,8 @@ func TestWhatAClusterNeedsToGo(t *testing.T) {
 	team := with(webPart, namespacePart, rule, credentialPart, identityPart)
 	adopted := strings.Replace(credentialPart, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n    name: aws\n",
 		"    apiVersion: v1\n    kind: Secret\n    name: aws-secret\n    namespace: kcm-system\n", 1)
-	const hub, web = "ClusterDeployment kcm-system/tools is taken out together with ", "ClusterDeployment team/web is taken out together with "
-	const cant = ", without which k0rdent can't delete the cluster\n"
+	const hub, web = "ClusterDeployment kcm-system/tools is removed together with ", "ClusterDeployment team/web is removed together with "
+	const cant = ", without which k0rdent cannot delete the cluster\n"
 	for _, c := range []struct{ name, before, after, want string }{
 		{"nothing", tools, tools, ""},
 		{"the cluster alone", tools, with(credentialPart, identityPart, secretPart), ""},
@@ -106,7 +106,7 @@ func TestWhatAClusterNeedsToGo(t *testing.T) {
 		{"the whole step, which stays", strings.Replace(tools, "  retryInterval: 1m\n", "  retryInterval: 1m\n  deletionPolicy: Orphan\n", 1), base, ""},
 		{"no credential", with(strings.Replace(toolsPart, "  credential: aws\n", "", 1), credentialPart), with(), ""},
 		{"its namespace", team, with(rule, credentialPart, identityPart), web + "Namespace team" + cant},
-		{"its rule of access", team, with(namespacePart, other, credentialPart, identityPart), web + "the rule of access that hands it Credential team/aws" + cant},
+		{"its rule of access", team, with(namespacePart, other, credentialPart, identityPart), web + "the access rule that distributes Credential team/aws to it" + cant},
 		{"the rule of access alone, which another rule tells", team, with(webPart, namespacePart, other, credentialPart, identityPart), ""},
 		{"the AccessManagement, which kcm refuses to delete", team, with(namespacePart, credentialPart, identityPart), ""},
 		{"the credential behind the rule", team, with(namespacePart, rule, identityPart), web + "Credential kcm-system/aws" + cant},
@@ -127,7 +127,7 @@ func TestTemplatesThatGoWithTheirCluster(t *testing.T) {
 	with, rest := with+"---\n", strings.SplitAfterN(without, "---\n", 2)[1]
 	of := cluster("aws-standalone-cp-1-0-43", "aws")
 	for spec, want := range map[string]string{
-		"  dependsOn: [{name: templates}]\n": "ClusterDeployment kcm-system/tools is taken out together with ClusterTemplate kcm-system/aws-standalone-cp-1-0-43, which kcm refuses to delete before it: " +
+		"  dependsOn: [{name: templates}]\n": "ClusterDeployment kcm-system/tools is removed together with ClusterTemplate kcm-system/aws-standalone-cp-1-0-43, and kcm refuses to delete the template first: " +
 			"Kustomization flux-system/k0rdent, which prunes the cluster, waits for flux-system/templates, which prunes the template\n",
 		"": "",
 	} {
@@ -162,9 +162,9 @@ func TestProvidersThatGoWithTheirCluster(t *testing.T) {
 		return base + templates + providers + strings.ReplaceAll(clusters, "-- clusters/prod/", "-- management/")
 	}
 	of := cluster("aws-standalone-cp-1-0-43", "aws")
-	const is = "ClusterDeployment kcm-system/tools is taken out together with the provider " + aws
-	const taken = is + " of Management kcm, without which k0rdent can't delete the cluster\n"
-	const refused = is + ", which kcm refuses to take from Management kcm before it: Kustomization flux-system/"
+	const is = "ClusterDeployment kcm-system/tools is removed together with provider " + aws
+	const taken = is + " of Management kcm, without which k0rdent cannot delete the cluster\n"
+	const refused = is + ", and kcm refuses to remove the provider from Management kcm first: Kustomization flux-system/"
 	for _, c := range []struct{ name, before, after, want string }{
 		{"from the Release too", base + templates + both + step("", of), base + templates + released + step("", ""), taken},
 		{"with its template", base + templates + both + step("", of), base + templates + untemplated + step("", ""), taken},
@@ -194,7 +194,7 @@ func TestRemovalThatIsNotKnown(t *testing.T) {
 		"-- clusters/prod/other.yaml --\n" + strings.Replace(kustomization("other", ""), "  sourceRef:\n    kind: GitRepository\n    name: flux-system\n", "  sourceRef:\n    kind: OCIRepository\n    name: other\n", 1) +
 		"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: other, namespace: flux-system}\nspec: {interval: 1h, url: \"oci://registry.example.com/other\"}\n"
 	found, open := ruletest.RunSince(t, RemovalOrder, before, after)
-	if len(found) > 0 || len(open) != 1 || !strings.HasPrefix(open[0].Reason, "whether ClusterDeployment kcm-system/tools is taken out together with what it takes to delete it: not all that Kustomization") {
+	if len(found) > 0 || len(open) != 1 || !strings.HasPrefix(open[0].Reason, "whether ClusterDeployment kcm-system/tools is removed together with objects that its deletion needs: not all that Kustomization") {
 		t.Errorf("found %v, open %v", found, open)
 	}
 }

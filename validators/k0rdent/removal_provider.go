@@ -39,7 +39,7 @@ func (r removal) givenUp(o *reconcile.Object) givenUp {
 		name := in.Text("spec", "providers", i, "name")
 		brings, _ := r.was.brings(in, i, before)
 		if r.was.steps += 1 + len(needs)*len(brings); r.was.steps > mostSteps {
-			r.is.Exceeded(out.in, fmt.Sprintf("which providers %s gives up", out.in), tooMuchOf)
+			r.is.Exceeded(out.in, fmt.Sprintf("which providers %s removes", out.in), tooMuchOf)
 			break
 		}
 		if kept[name] || !slices.ContainsFunc(brings, func(one string) bool { return slices.Contains(needs, one) }) {
@@ -47,7 +47,7 @@ func (r removal) givenUp(o *reconcile.Object) givenUp {
 		}
 		template := cmp.Or(in.Text("spec", "providers", i, "template"), after[name])
 		if r.Gone(reconcile.Identity{Group: group, Kind: providerTemplate, Name: template}) || template == "" && r.is.releaseOf() != nil {
-			out.taken = append(out.taken, fmt.Sprintf("the provider %s of %s", name, in))
+			out.taken = append(out.taken, fmt.Sprintf("provider %s of %s", name, in))
 		} else {
 			out.refused = append(out.refused, name)
 		}
@@ -71,8 +71,8 @@ func (r removal) deadlock(o *reconcile.Object, g givenUp) (f finding.Finding, ok
 		how = "applies the " + g.in.Kind + " first"
 	}
 	return finding.Finding{
-		Message: fmt.Sprintf("%s is taken out together with the provider %s, which kcm refuses to take from %s before it: Kustomization %s, which prunes the cluster, %s",
+		Message: fmt.Sprintf("%s is removed together with provider %s, and kcm refuses to remove the provider from %s first: Kustomization %s, which prunes the cluster, %s",
 			o, listed(g.refused), g.in, k, how),
-		Hint: "take out the ClusterDeployment alone, and the provider when the cluster is gone",
+		Hint: "remove the ClusterDeployment first, and the provider after the cluster is deleted",
 	}, true
 }

@@ -18,7 +18,7 @@ import (
 // ServiceRefused is k0rdent-service-refused.
 var ServiceRefused = rule.Rule{
 	ID:       "k0rdent-service-refused",
-	Title:    "a service that kcm refuses for its name, its chain or what it waits for",
+	Title:    "a service that kcm refuses because of its name, its chain or its dependencies",
 	Severity: finding.Error,
 	Why: `kcm judges the services of a ClusterDeployment when it is applied, and refuses the whole of it; those of a
 MultiClusterService its controller judges, and installs none of them:
@@ -31,7 +31,7 @@ MultiClusterService its controller judges, and installs none of them:
 
 A MultiClusterService depends on others by their names, of which none may be missing or wait for itself. One that others
 depend on isn't deleted either.`,
-	Fix: `Correct the name or add the namespace, add what is waited for, or take a dependency of the circle out.`,
+	Fix: `Correct the name, add the namespace or the missing dependency, or remove a dependency of the cycle.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Own {
@@ -75,7 +75,7 @@ func (w *world) judgeServices(p *rule.Pass, o *reconcile.Object) {
 			on := serviceKey(o, path)
 			if !there[on] && !open && !platform.Unknown(on) {
 				p.ReportBuilt(o, finding.Finding{
-					Message: fmt.Sprintf("service %s of %s waits for %s, which is not among its services: kcm refuses it", name, o, on),
+					Message: fmt.Sprintf("service %s of %s depends on %s, which is not one of its services: kcm refuses it", name, o, on),
 					Hint:    w.meant(on, names, named),
 				}, at(path, "name")...)
 			}
@@ -108,8 +108,8 @@ func (w *world) judgeName(p *rule.Pass, o *reconcile.Object, i int) {
 		}
 		if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
 			p.ReportBuilt(o, finding.Finding{
-				Message: fmt.Sprintf("%s has a service with the %s %q, which kcm refuses", o, field, name),
-				Hint:    "write lower case letters, digits and dashes, with a letter or digit at both ends, 63 at most",
+				Message: fmt.Sprintf("%s has a service with %s %q, which kcm refuses", o, field, name),
+				Hint:    "use at most 63 lower case letters, digits and dashes, with a letter or digit at both ends",
 			}, path...)
 		}
 	}
@@ -124,10 +124,10 @@ func (w *world) judgeChain(p *rule.Pass, o *reconcile.Object, i int) {
 	}
 	templates := supported(chain)
 	w.steps += len(templates)
-	if w.spent(o, "has services that their chains support", at(servicesAt, i, "template")...) || slices.Contains(templates, template) || slices.ContainsFunc(templates, platform.Unknown) {
+	if w.spent(o, "has only services that their chains support", at(servicesAt, i, "template")...) || slices.Contains(templates, template) || slices.ContainsFunc(templates, platform.Unknown) {
 		return
 	}
-	f := finding.Finding{Message: fmt.Sprintf("%s has a service with the template %s, which its %s doesn't support: kcm refuses it", o, template, chain)}
+	f := finding.Finding{Message: fmt.Sprintf("%s has a service with template %s, which its %s does not support: kcm refuses it", o, template, chain)}
 	if near := w.Hints.Nearest(template, templates); near != "" {
 		f.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
@@ -147,8 +147,8 @@ func (w *world) waitForOthers(p *rule.Pass) {
 		}
 	}
 	there := func(r platform.Reference) (bool, string) { return false, w.Doubt(r) }
-	platform.Dangling{There: there, Consequence: "kcm installs nothing of it"}.Report(p, w.World, references)
-	g.report(p, "MultiClusterServices", "kcm installs nothing of them")
+	platform.Dangling{There: there, Consequence: "kcm does not install it"}.Report(p, w.World, references)
+	g.report(p, "MultiClusterServices", "kcm installs none of them")
 }
 
 // dependencies are what waits for what, by name.
@@ -193,14 +193,14 @@ func (d dependencies) report(p *rule.Pass, what, consequence string) {
 			continue
 		}
 		e := d.edges[part[0]][first]
-		message := fmt.Sprintf("the %s %s wait for each other", what, listed(part))
+		message := fmt.Sprintf("the %s %s depend on each other", what, listed(part))
 		if len(part) == 1 {
-			message = fmt.Sprintf("%s of the %s waits for itself", part[0], what)
+			message = fmt.Sprintf("%s of the %s depends on itself", part[0], what)
 		}
 		if d.of != nil {
 			message += " in " + d.of.String()
 		}
-		p.ReportBuilt(e.of, finding.Finding{Message: message + ": " + consequence, Hint: "take a dependency out"}, e.path...)
+		p.ReportBuilt(e.of, finding.Finding{Message: message + ": " + consequence, Hint: "remove one of the dependencies"}, e.path...)
 	}
 }
 

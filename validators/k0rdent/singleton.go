@@ -13,7 +13,7 @@ import (
 // Singleton is k0rdent-singleton.
 var Singleton = rule.Rule{
 	ID:       "k0rdent-singleton",
-	Title:    "a second Management or AccessManagement, or one that is taken out",
+	Title:    "a second Management or AccessManagement, or a removed one",
 	Severity: finding.Error,
 	Why: `There is one Management and one AccessManagement, both of the name kcm. kcm looks for the Management of that name
 wherever a cluster is deployed; its webhook refuses an AccessManagement where there is one already, which kcm itself has made
@@ -48,13 +48,13 @@ func (w *world) only(p *rule.Pass, kind string) {
 		if o.Name == "kcm" || platform.Unknown(o.Name) {
 			continue
 		}
-		f := finding.Finding{Message: fmt.Sprintf("%s is not called kcm: no cluster is ever deployed by it", o), Hint: "call it kcm"}
+		f := finding.Finding{Message: fmt.Sprintf("%s is not named kcm: it never deploys a cluster", o), Hint: "name it kcm"}
 		if kind == accessKind {
 			if len(w.Of(kind)) == 1 && w.off("createAccessManagement") {
 				continue
 			}
-			f.Message = fmt.Sprintf("%s is refused: there is an AccessManagement already", o)
-			f.Hint = "move its rules to the one called kcm"
+			f.Message = fmt.Sprintf("kcm refuses %s: another AccessManagement exists", o)
+			f.Hint = "move its rules to the one named kcm"
 		}
 		p.ReportBuilt(o, f, "metadata", "name")
 	}
@@ -70,7 +70,7 @@ func stays(p *rule.Pass, r platform.Removal, gone *reconcile.Object) {
 		return
 	}
 	r.Report(p, gone, finding.Finding{
-		Message: fmt.Sprintf("%s is taken out, and kcm refuses to delete it while there is %s", gone, needed[0]),
-		Hint:    "put it back, or annotate it kustomize.toolkit.fluxcd.io/prune: disabled before it is taken out",
-	}, fmt.Sprintf("whether %s may be taken out", gone))
+		Message: fmt.Sprintf("%s is removed, and kcm refuses to delete it while %s exists", gone, needed[0]),
+		Hint:    "restore it, or annotate it with kustomize.toolkit.fluxcd.io/prune: disabled before you remove it",
+	}, fmt.Sprintf("whether %s can be removed", gone))
 }

@@ -14,7 +14,7 @@ import (
 // SourceMissing is k0rdent-source-missing.
 var SourceMissing = rule.Rule{
 	ID:       "k0rdent-source-missing",
-	Title:    "a template whose source is not there",
+	Title:    "a template whose source does not exist",
 	Severity: finding.Error,
 	Why: `A template is valid when kcm has got its chart, or its source is ready. Where the source isn't there it never is, and
 kcm's webhooks refuse the clusters and services that use the template; a Release with such a ProviderTemplate is never ready,
@@ -24,10 +24,10 @@ A chart's sourceRef is in the template's own namespace, for a ProviderTemplate i
 localSourceRef that name no other one. The HelmRepository kcm-templates is kcm's own, in every namespace with a template.
 Sources of a kind of which Git holds none, HelmCharts, and ConfigMaps and Secrets may be made otherwise: they are
 unresolved.`,
-	Fix: `Correct the kind, name or namespace of the source, or add it there.`,
+	Fix: `Correct the kind, name or namespace of the source, or add the source.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
-			platform.Dangling{There: w.source, Consequence: "the template is never valid", Hint: w.otherSource}.Report(p, w.World, w.sources())
+			platform.Dangling{There: w.source, Consequence: "the template never becomes valid", Hint: w.otherSource}.Report(p, w.World, w.sources())
 		}
 	},
 }
@@ -74,9 +74,9 @@ func (w *world) source(r platform.Reference) (is bool, doubt string) {
 	case r.Kind == "HelmRepository" && r.Name == ownRepository:
 		return true, ""
 	case r.Group == "":
-		return false, r.Kind + "s may be made outside of Git"
+		return false, r.Kind + "s may be created outside Git"
 	case r.Kind == "HelmChart":
-		return false, "controllers make HelmCharts"
+		return false, "controllers create HelmCharts"
 	}
 	if doubt := w.Doubt(r); doubt != "" {
 		return false, doubt
@@ -85,10 +85,10 @@ func (w *world) source(r platform.Reference) (is bool, doubt string) {
 		return false, ""
 	}
 	if !w.Holds(r.Group, r.Kind) {
-		return false, "Git holds no " + r.Kind + " at all"
+		return false, "Git has no " + r.Kind + " at all"
 	}
 	if release := w.charts[r.Namespace]; release != nil {
-		return false, "the chart of " + release.String() + " may bring it"
+		return false, "the chart of " + release.String() + " may install it"
 	}
 	return false, ""
 }
@@ -101,11 +101,11 @@ func (w *world) otherSource(r platform.Reference) string {
 	for _, kind := range []string{"HelmRepository", "GitRepository", "OCIRepository", "Bucket"} {
 		other := r
 		if other.Kind = kind; kind != r.Kind && w.Has(other) {
-			return "there is a source of that name of kind " + kind
+			return "a source of this name exists with kind " + kind
 		}
 	}
 	if in := w.namespacesOf(r); len(in) > 0 {
-		return "it stands in namespace " + strings.Join(in[:min(len(in), mostListed)], ", ")
+		return "it is in namespace " + strings.Join(in[:min(len(in), mostListed)], ", ")
 	}
 	return ""
 }

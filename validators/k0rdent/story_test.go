@@ -91,8 +91,8 @@ func since(t *testing.T, before, after []string) []string {
 // never be deleted. In two edits all is well.
 func TestClusterLeaves(t *testing.T) {
 	cluster, all := []string{redCluster, ""}, []string{redCluster, "", redAccess, "", redCredential, ""}
-	want := "clusters/management/k0rdent.yaml: ClusterDeployment team-red/red-production is taken out together with " +
-		"the rule of access that hands it Credential team-red/aws, Credential kcm-system/aws and AWSClusterStaticIdentity aws, without which k0rdent can't delete the cluster"
+	want := "clusters/management/k0rdent.yaml: ClusterDeployment team-red/red-production is removed together with " +
+		"the access rule that distributes Credential team-red/aws to it, Credential kcm-system/aws and AWSClusterStaticIdentity aws, without which k0rdent cannot delete the cluster"
 	if got := since(t, nil, all); len(got) != 1 || got[0] != want {
 		t.Errorf("in one edit: %s", strings.Join(got, "\n"))
 	}

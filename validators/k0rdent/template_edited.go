@@ -15,7 +15,7 @@ import (
 // TemplateEdited is k0rdent-template-edited.
 var TemplateEdited = rule.Rule{
 	ID:       "k0rdent-template-edited",
-	Title:    "a change of what is immutable",
+	Title:    "a change to an immutable field",
 	Severity: finding.Error,
 	Why: `The spec of a template or chain, and some fields of other kinds, such as a Credential's region, can't be changed once
 the object exists: the API server refuses the update by a rule of the definition, and with it the whole Kustomization. A
@@ -47,8 +47,8 @@ func edit(p *rule.Pass, was, o *reconcile.Object) {
 	for _, problem := range s.Transition(before, after) {
 		at := changedAt(before, after, problem.Path)
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("%s is changed in %s, and that is refused: %s", o, schemas.Field(at), problem.Message),
-			Hint:    "take the change back, and add an object under a new name",
+			Message: fmt.Sprintf("%s is changed in %s, which the API server refuses: %s", o, schemas.Field(at), problem.Message),
+			Hint:    "revert the change, and add an object with a new name",
 		}, at...)
 	}
 }
@@ -59,10 +59,10 @@ func sourceEdited(p *rule.Pass, was, o *reconcile.Object) {
 	if had == has {
 		return
 	}
-	what := map[bool]string{true: "has a dataSource", false: "has no dataSource any more"}[has]
+	what := map[bool]string{true: "now has a dataSource", false: "no longer has a dataSource"}[has]
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s %s, and that is refused: it can't be added or removed later", o, what),
-		Hint:    "take the change back, and make another cluster",
+		Message: fmt.Sprintf("%s %s, which is refused: it cannot be added or removed later", o, what),
+		Hint:    "revert the change, and create another cluster",
 	}, "spec", "dataSource")
 }
 

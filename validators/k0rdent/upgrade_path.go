@@ -14,7 +14,7 @@ import (
 // UpgradePath is k0rdent-upgrade-path.
 var UpgradePath = rule.Rule{
 	ID:       "k0rdent-upgrade-path",
-	Title:    "a cluster that is moved to a template to which no upgrade leads",
+	Title:    "a cluster that moves to a template without an upgrade path",
 	Severity: finding.Error,
 	Why: `A ClusterDeployment changes its template along the upgrades of the chains alone: kcm's webhook refuses a template that no
 ClusterTemplateChain has among the availableUpgrades of the one before, be it a step too far or a step back
@@ -23,7 +23,7 @@ ClusterTemplateChain has among the availableUpgrades of the one before, be it a 
 Judged is a change since a revision: validate --changed-since REV. The chains of both count, since kcm knows the earlier
 ones until it has looked at the new ones. Where Git holds none for the template before, or not all that is applied is
 known, it is unresolved.`,
-	Fix: `Go by the steps that the chains have, one after the other, or add a chain with the upgrade, once it has been tried.`,
+	Fix: `Follow the upgrades of the chains one after the other, or add a chain with the upgrade after you have tested it.`,
 	Run: func(p *rule.Pass) {
 		moved := map[*reconcile.Object]string{}
 		for change := range platform.Changes(p, group) {
@@ -77,16 +77,16 @@ func (w *world) upgrade(p *rule.Pass, o *reconcile.Object, was string, upgrades 
 	}
 	if !known || w.Partial != "" || slices.ContainsFunc(to, platform.Unknown) {
 		file, line, _ := o.Position("spec", "template")
-		p.Unresolved(file, line, fmt.Sprintf("whether %s may move from %s to %s: no ClusterTemplateChain in Git says so, and there may be others", o, was, is))
+		p.Unresolved(file, line, fmt.Sprintf("whether %s may move from %s to %s: no ClusterTemplateChain in Git has this upgrade, and others may exist", o, was, is))
 		return
 	}
-	hint := "no upgrade leads on from there: add a chain that has it"
+	hint := "no upgrade starts from the current template: add a chain that has it"
 	if len(to) > 0 {
 		slices.Sort(to)
-		hint = "an upgrade leads to " + strings.Join(slices.Compact(to), ", ")
+		hint = "the chains have an upgrade to " + strings.Join(slices.Compact(to), ", ")
 	}
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s moves from %s to %s, and no ClusterTemplateChain has that upgrade: kcm refuses it", o, was, is),
+		Message: fmt.Sprintf("%s moves from %s to %s, but no ClusterTemplateChain has this upgrade: kcm refuses it", o, was, is),
 		Hint:    hint,
 	}, "spec", "template")
 }

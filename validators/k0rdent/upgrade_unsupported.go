@@ -12,12 +12,12 @@ import (
 // UpgradeUnsupported is k0rdent-upgrade-unsupported.
 var UpgradeUnsupported = rule.Rule{
 	ID:       "k0rdent-upgrade-unsupported",
-	Title:    "an upgrade to a template that the chain doesn't support",
+	Title:    "an upgrade to a template that the chain does not support",
 	Severity: finding.Error,
 	Why: `Every name under availableUpgrades stands among the chain's supportedTemplates too, with the upgrades that lead on from
 there or without any. kcm's webhook refuses a chain where one doesn't, and one where some of the upgrades from a template
 have a version and others none.`,
-	Fix: `Add the template to supportedTemplates, or correct the name. Give all upgrades from a template a version, or none.`,
+	Fix: `Add the template to supportedTemplates, or correct the name. Set a version on all upgrades from a template, or on none.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if o.Group != group || o.Kind != clusterChain && o.Kind != serviceChain {
@@ -57,8 +57,8 @@ func mixed(p *rule.Pass, o *reconcile.Object, i int) {
 	for j := range o.List("spec", "supportedTemplates", i, "availableUpgrades") {
 		if has(j) != has(0) {
 			p.ReportBuilt(o, finding.Finding{
-				Message: fmt.Sprintf("%s has upgrades from %s with a version and without: kcm refuses it", o, o.Text("spec", "supportedTemplates", i, "name")),
-				Hint:    "give all of them a version, or none",
+				Message: fmt.Sprintf("some upgrades of %s from %s have a version and some do not: kcm refuses it", o, o.Text("spec", "supportedTemplates", i, "name")),
+				Hint:    "set a version on all of them, or on none",
 			}, "spec", "supportedTemplates", i, "availableUpgrades", j, "name")
 			return
 		}

@@ -16,7 +16,7 @@ import (
 // AppMissing is kommander-app-missing.
 var AppMissing = rule.Rule{
 	ID:       "kommander-app-missing",
-	Title:    "an application, or a version of it, that is not there",
+	Title:    "an application, or a version of it, that does not exist",
 	Severity: finding.Error,
 	Why: `An AppDeployment names an App or a ClusterApp, <application>-<version>. Kommander makes those out of the definitions in
 its own repository and in catalogs. Of an application whose definitions stand in this repository, under services/ or
@@ -24,7 +24,7 @@ applications/, all versions are known: one that isn't among them is never instal
 it is. So it is where Git holds objects of the application.
 
 All other applications come from catalogs that Git only points at: they are unresolved.`,
-	Fix: `Name a version that there is, or add its definition.`,
+	Fix: `Reference an existing version, or add its definition.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			w.addApps(p)
@@ -43,8 +43,8 @@ func (w *world) kindOfApp(p *rule.Pass, o *reconcile.Object) {
 		return
 	}
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s names the kind %q, which is none of applications", o, kind),
-		Hint:    "write ClusterApp, or App for one of a catalog of the workspace or project",
+		Message: fmt.Sprintf("%s references kind %q, which is not an application", o, kind),
+		Hint:    "use ClusterApp, or App for an application from a catalog of the workspace or project",
 	}, "spec", "appRef", "kind")
 }
 
@@ -115,7 +115,7 @@ func (w *world) hasApp(r platform.Reference) (is bool, doubt string) {
 	case doubt != "":
 		return false, doubt
 	case known == nil || r.Kind == app && !w.Holds(appsGroup, app):
-		return false, "it comes from a catalog, or from Kommander itself"
+		return false, "it may come from a catalog, or from Kommander itself"
 	}
 	return false, ""
 }
@@ -126,7 +126,7 @@ func (w *world) versionsOf(r platform.Reference) string {
 	known := slices.Sorted(maps.Keys(w.apps[name]))
 	const most = 10
 	if len(known) > most {
-		return fmt.Sprintf("versions there are %s and %d more", strings.Join(known[:most], ", "), len(known)-most)
+		return fmt.Sprintf("existing versions: %s and %d more", strings.Join(known[:most], ", "), len(known)-most)
 	}
-	return "versions there are " + strings.Join(known, ", ")
+	return "existing versions: " + strings.Join(known, ", ")
 }

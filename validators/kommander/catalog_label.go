@@ -15,7 +15,7 @@ import (
 // CatalogLabel is kommander-catalog-label.
 var CatalogLabel = rule.Rule{
 	ID:       "kommander-catalog-label",
-	Title:    "a misspelt label of a catalog",
+	Title:    "a misspelt catalog label",
 	Severity: finding.Warning,
 	Why: `Kommander knows a GitRepository with applications by its labels: kommander.d2iq.io/gitapps-gitrepository-type (dkp or
 catalog), kommander.d2iq.io/gitrepository-type (catalog), and kommander.d2iq.io/workspace-default-catalog-repository and
@@ -54,21 +54,21 @@ const mostLabels = 100
 func catalogLabelled(p *rule.Pass, o *reconcile.Object, known map[string][]string, keys []string) {
 	labels, _ := o.Field("metadata", "labels").(map[string]any)
 	if len(labels) > mostLabels {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "the labels of "+o.String(), fmt.Sprintf("it has more than %d", mostLabels)), "metadata", "labels")
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, "the labels of "+o.String(), fmt.Sprintf("it has more than %d entries", mostLabels)), "metadata", "labels")
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		at := []any{"metadata", "labels", key}
 		if near := slip(key, keys); near != "" && labels[near] == nil {
 			p.ReportBuilt(o, finding.Finding{
-				Message: fmt.Sprintf("%s has the label %q, which is none of Kommander's", o, key), Hint: fmt.Sprintf("did you mean %q?", near),
+				Message: fmt.Sprintf("%s has label %q, which Kommander does not know", o, key), Hint: fmt.Sprintf("did you mean %q?", near),
 			}, at...)
 			continue
 		}
 		value, _ := labels[key].(string)
 		if near := slip(value, known[key]); near != "" {
 			p.ReportBuilt(o, finding.Finding{
-				Message: fmt.Sprintf("%s has the label %s: %q, which is no value of it", o, key, value), Hint: fmt.Sprintf("did you mean %q?", near),
+				Message: fmt.Sprintf("%s has label %s: %q, which is not a valid value", o, key, value), Hint: fmt.Sprintf("did you mean %q?", near),
 			}, at...)
 		}
 	}

@@ -87,7 +87,7 @@ func worlds(p *rule.Pass) []*world {
 // that Git holds none, or that not all that it holds is known.
 func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
 	if doubt = w.Doubt(r); doubt == "" && !w.Holds(r.Group, r.Kind) {
-		doubt = "Git holds no " + r.Kind + " at all"
+		doubt = "Git has no " + r.Kind + " at all"
 	}
 	return false, doubt
 }
@@ -96,7 +96,7 @@ func (w *world) ofGit(r platform.Reference) (is bool, doubt string) {
 // a name may be one of the latter's unless it is a slip of the pen for one in Git.
 func (w *world) ofPeople(r platform.Reference) (is bool, doubt string) {
 	if is, doubt = w.ofGit(r); doubt == "" && w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) == "" {
-		doubt = "Git holds none of this name, and Kommander's interface makes them, too"
+		doubt = "Git has none with this name, but one may be created in Kommander's user interface"
 	}
 	return is, doubt
 }
@@ -110,13 +110,13 @@ func (w *world) ofPlatform(r platform.Reference) (is bool, doubt string) {
 	if w.Slip(r.Name, w.Names(r.Group, r.Kind, r.Namespace)) != "" || w.elsewhere(r) != "" {
 		return false, ""
 	}
-	return false, "Kommander makes objects of this kind itself"
+	return false, "Kommander creates objects of this kind itself"
 }
 
 // elsewhere says in which namespace an object stands that isn't where it is looked for.
 func (w *world) elsewhere(r platform.Reference) string {
 	if at := w.stands[[2]string{r.Kind, r.Name}]; at != "" {
-		return fmt.Sprintf("it stands in namespace %s", at)
+		return fmt.Sprintf("it is in namespace %s", at)
 	}
 	return ""
 }

@@ -32,18 +32,18 @@ func says(t *testing.T, r rule.Rule, name, files, want string) {
 
 // Applications of catalogs are unresolved, versions of those that Git holds are known.
 func TestApplications(t *testing.T) {
-	catalog := ": it comes from a catalog, or from Kommander itself\n"
+	catalog := ": it may come from a catalog, or from Kommander itself\n"
 	object := inCluster("object", "apiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: ClusterApp\nmetadata:\n  name: dex-2.11.1\nspec:\n  appId: dex\n  version: 2.11.1\n")
 	cases := map[string][2]string{
-		"another version":       {definitions + deploy("ClusterApp", "reloader-2.0.0", ""), "AppDeployment retail/reloader names ClusterApp reloader-2.0.0, which is not there: nothing is installed\n  versions there are 0.0.121, 1.0.5\n"},
-		"no version":            {definitions + deploy("ClusterApp", "reloader", ""), "AppDeployment retail/reloader names ClusterApp reloader, which is not there: nothing is installed\n  versions there are 0.0.121, 1.0.5\n"},
+		"another version":       {definitions + deploy("ClusterApp", "reloader-2.0.0", ""), "AppDeployment retail/reloader references ClusterApp reloader-2.0.0, which does not exist: nothing is installed\n  existing versions: 0.0.121, 1.0.5\n"},
+		"no version":            {definitions + deploy("ClusterApp", "reloader", ""), "AppDeployment retail/reloader references ClusterApp reloader, which does not exist: nothing is installed\n  existing versions: 0.0.121, 1.0.5\n"},
 		"of another":            {definitions + deploy("ClusterApp", "dex-2.11.1", ""), "? whether there is ClusterApp dex-2.11.1, which AppDeployment retail/reloader names" + catalog},
 		"a catalog's":           {definitions + deploy("App", "reloader-2.0.0", ""), "? whether there is App retail/reloader-2.0.0, which AppDeployment retail/reloader names" + catalog},
 		"an object":             {object + deploy("ClusterApp", "dex-2.11.1", ""), ""},
-		"an object's":           {object + deploy("ClusterApp", "dex-2.11.2", ""), "AppDeployment retail/reloader names ClusterApp dex-2.11.2, which is not there: nothing is installed\n  did you mean \"dex-2.11.1\"?\n"},
+		"an object's":           {object + deploy("ClusterApp", "dex-2.11.2", ""), "AppDeployment retail/reloader references ClusterApp dex-2.11.2, which does not exist: nothing is installed\n  did you mean \"dex-2.11.1\"?\n"},
 		"a variable":            {definitions + deploy("ClusterApp", "reloader-${V}", ""), "? whether there is ClusterApp reloader-${V}, which AppDeployment retail/reloader names: its name holds a variable whose value is not known\n"},
 		"nothing but overrides": {definitions + inCluster("app", "apiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: AppDeployment\nmetadata:\n  name: dex\n  namespace: kommander\nspec:\n  configOverrides:\n    name: dex\n"), ""},
-		"on some clusters":      {definitions + deploy("ClusterApp", "reloader-1.0.5", "clusterConfigOverrides:\n  - appVersion: 0.0.121\n  - appVersion: 0.0.122"), "AppDeployment retail/reloader names ClusterApp reloader-0.0.122, which is not there: nothing is installed\n  versions there are 0.0.121, 1.0.5\n"},
+		"on some clusters":      {definitions + deploy("ClusterApp", "reloader-1.0.5", "clusterConfigOverrides:\n  - appVersion: 0.0.121\n  - appVersion: 0.0.122"), "AppDeployment retail/reloader references ClusterApp reloader-0.0.122, which does not exist: nothing is installed\n  existing versions: 0.0.121, 1.0.5\n"},
 		"no definition":         {deploy("ClusterApp", "reloader-1.0.5", ""), "? whether there is ClusterApp reloader-1.0.5, which AppDeployment retail/reloader names" + catalog},
 	}
 	for name, c := range cases {
@@ -53,11 +53,11 @@ func TestApplications(t *testing.T) {
 
 // Workspaces are Git's, or one of the two that Kommander makes.
 func TestWorkspaces(t *testing.T) {
-	says(t, WorkspaceMissing, "a slip", base+projectIn("retial", "retail"), "Project retail/checkout names Workspace retial, which is not there: nothing is made for the project\n  did you mean \"retail\"?\n")
-	says(t, WorkspaceMissing, "elsewhere", base+projectIn("default-workspace", "retail"), "Project retail/checkout is a project of workspace default-workspace, whose namespace is \"kommander-default-workspace\"\n  move it to namespace kommander-default-workspace\n")
-	says(t, WorkspaceMissing, "made by hand", rule.FluxSync+projectIn("retail", "retail"), "? whether there is Workspace retail, which Project retail/checkout names: Git holds no Workspace at all\n")
+	says(t, WorkspaceMissing, "a slip", base+projectIn("retial", "retail"), "Project retail/checkout references Workspace retial, which does not exist: Kommander creates nothing for the project\n  did you mean \"retail\"?\n")
+	says(t, WorkspaceMissing, "elsewhere", base+projectIn("default-workspace", "retail"), "Project retail/checkout belongs to workspace default-workspace, whose namespace is \"kommander-default-workspace\"\n  move it to namespace kommander-default-workspace\n")
+	says(t, WorkspaceMissing, "made by hand", rule.FluxSync+projectIn("retail", "retail"), "? whether there is Workspace retail, which Project retail/checkout names: Git has no Workspace at all\n")
 	app := strings.Replace(deploy("App", "dex-2.11.1", ""), "namespace: retail", "namespace: retial", 1)
-	says(t, WorkspaceMissing, "a slip of a namespace", base+app, "AppDeployment retial/reloader stands in namespace \"retial\", which is no workspace's and no project's\n  did you mean \"retail\"?\n")
+	says(t, WorkspaceMissing, "a slip of a namespace", base+app, "AppDeployment retial/reloader is in namespace \"retial\", which belongs to no workspace or project\n  did you mean \"retail\"?\n")
 	says(t, WorkspaceMissing, "a namespace that is there", base+app+inCluster("retial", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: retial\n"), "")
 	says(t, WorkspaceMissing, "a namespace of its own", base+strings.Replace(app, "retial", "retail-2", 1), "")
 	says(t, WorkspaceMissing, "no reference", base+strings.Replace(projectIn("retail", "shop"), "  workspaceRef:\n    name: retail\n", "", 1), "")
@@ -67,28 +67,28 @@ func TestWorkspaces(t *testing.T) {
 func TestRoles(t *testing.T) {
 	files := base + projectIn("retail", "retail")
 	role := inCluster("role", "apiVersion: workspaces.kommander.mesosphere.io/v1alpha1\nkind: WorkspaceRole\nmetadata:\n  name: dashboards\n  namespace: retail\nspec:\n  rules: []\n")
-	says(t, RoleMissing, "Kommander's", files+binding("projectRoleRef: {name: project-admin}", "checkout-team"), "? whether there is ProjectRole checkout/project-admin, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Kommander makes objects of this kind itself\n")
+	says(t, RoleMissing, "Kommander's", files+binding("projectRoleRef: {name: project-admin}", "checkout-team"), "? whether there is ProjectRole checkout/project-admin, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Kommander creates objects of this kind itself\n")
 	says(t, RoleMissing, "of the workspace", files+role+binding("workspaceRoleRef: {name: dashboards}", "checkout-team"), "")
-	says(t, RoleMissing, "a slip of the workspace's", files+role+binding("workspaceRoleRef: {name: dashbaords}", "checkout-team"), "VirtualGroupProjectRoleBinding checkout/checkout-deployers names WorkspaceRole retail/dashbaords, which is not there: the group may do nothing\n  did you mean \"dashboards\"?\n")
-	says(t, RoleMissing, "in another namespace", files+strings.Replace(binding("projectRoleRef: {name: deployer}", "checkout-team"), "namespace: checkout", "namespace: shop", 1), "VirtualGroupProjectRoleBinding shop/checkout-deployers names ProjectRole shop/deployer, which is not there: the group may do nothing\n  it stands in namespace checkout\n")
-	says(t, RoleMissing, "a workspace's", files+role+strings.Replace(placed("clusterSelector: {}"), "workspace-view", "dashboard", 1), "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names WorkspaceRole retail/dashboard, which is not there: the group may do nothing\n  did you mean \"dashboards\"?\n")
-	says(t, GroupMissing, "made by hand", rule.FluxSync+binding("projectRoleRef: {name: deployer}", "checkout-team"), "? whether there is VirtualGroup checkout-team, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git holds no VirtualGroup at all\n")
-	says(t, GroupMissing, "made beside those in Git", files+binding("projectRoleRef: {name: deployer}", "auditors"), "? whether there is VirtualGroup auditors, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git holds none of this name, and Kommander's interface makes them, too\n")
-	says(t, BindingRole, "none", files+strings.Replace(binding("x", "checkout-team"), "  x\n", "", 1), "VirtualGroupProjectRoleBinding checkout/checkout-deployers gives no role\n  set projectRoleRef or workspaceRoleRef, one of them\n")
+	says(t, RoleMissing, "a slip of the workspace's", files+role+binding("workspaceRoleRef: {name: dashbaords}", "checkout-team"), "VirtualGroupProjectRoleBinding checkout/checkout-deployers references WorkspaceRole retail/dashbaords, which does not exist: the group gets no permissions\n  did you mean \"dashboards\"?\n")
+	says(t, RoleMissing, "in another namespace", files+strings.Replace(binding("projectRoleRef: {name: deployer}", "checkout-team"), "namespace: checkout", "namespace: shop", 1), "VirtualGroupProjectRoleBinding shop/checkout-deployers references ProjectRole shop/deployer, which does not exist: the group gets no permissions\n  it is in namespace checkout\n")
+	says(t, RoleMissing, "a workspace's", files+role+strings.Replace(placed("clusterSelector: {}"), "workspace-view", "dashboard", 1), "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers references WorkspaceRole retail/dashboard, which does not exist: the group gets no permissions\n  did you mean \"dashboards\"?\n")
+	says(t, GroupMissing, "made by hand", rule.FluxSync+binding("projectRoleRef: {name: deployer}", "checkout-team"), "? whether there is VirtualGroup checkout-team, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git has no VirtualGroup at all\n")
+	says(t, GroupMissing, "made beside those in Git", files+binding("projectRoleRef: {name: deployer}", "auditors"), "? whether there is VirtualGroup auditors, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git has none with this name, but one may be created in Kommander's user interface\n")
+	says(t, BindingRole, "none", files+strings.Replace(binding("x", "checkout-team"), "  x\n", "", 1), "VirtualGroupProjectRoleBinding checkout/checkout-deployers grants no role\n  set either projectRoleRef or workspaceRoleRef\n")
 }
 
 // Overrides may be made in Kommander where Git has none of the namespace.
 func TestOverrides(t *testing.T) {
 	files := base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides")
-	missing := "AppDeployment retail/reloader names ConfigMap retail/reloader-overrides, which is not there: the application runs with its default values\n"
-	says(t, OverrideMissing, "none in Git", files, "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git holds no override in the namespace, and they may be made in Kommander\n")
+	missing := "AppDeployment retail/reloader references ConfigMap retail/reloader-overrides, which does not exist: the application runs with its default values\n"
+	says(t, OverrideMissing, "none in Git", files, "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git has no override in the namespace, but one may be created in Kommander\n")
 	says(t, OverrideMissing, "a slip", files+override("reloader-overides", "retail", "values.yaml: '{}'"), missing+"  did you mean \"reloader-overides\"?\n")
-	says(t, OverrideMissing, "generated", files+override("reloader-overrides-bck8g4h7t2", "retail", "values.yaml: '{}'"), missing+"  reloader-overrides-bck8g4h7t2 is a generator's: give it disableNameSuffixHash: true\n")
-	says(t, OverrideMissing, "another ConfigMap", files+override("dashboards", "retail", "a: b"), "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git holds no override in the namespace, and they may be made in Kommander\n")
+	says(t, OverrideMissing, "generated", files+override("reloader-overrides-bck8g4h7t2", "retail", "values.yaml: '{}'"), missing+"  a configMapGenerator creates reloader-overrides-bck8g4h7t2: set disableNameSuffixHash: true\n")
+	says(t, OverrideMissing, "another ConfigMap", files+override("dashboards", "retail", "a: b"), "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git has no override in the namespace, but one may be created in Kommander\n")
 	others := strings.Replace(files, "    name: reloader-overrides\n", "    name: reloader-overrides\n  clusterConfigOverrides:\n  - configMapName: \"\"\n  - configMapName: dev\n", 1)
 	says(t, OverrideMissing, "another's", others+override("dev", "retail", "values.yaml: '{}'"), missing)
-	says(t, OverrideValues, "of some clusters", others+override("dev", "retail", "values: '{}'"), "ConfigMap retail/dev overrides values of AppDeployment retail/reloader, and has no key \"values.yaml\"\n  put the values under values.yaml\n")
-	list := "ConfigMap retail/reloader-overrides overrides values of AppDeployment retail/reloader, and its values.yaml is no YAML mapping\n  write fields with values, as in the values.yaml of a chart\n"
+	says(t, OverrideValues, "of some clusters", others+override("dev", "retail", "values: '{}'"), "ConfigMap retail/dev overrides values of AppDeployment retail/reloader, but has no key \"values.yaml\"\n  put the values under values.yaml\n")
+	list := "ConfigMap retail/reloader-overrides overrides values of AppDeployment retail/reloader, but its values.yaml is not a YAML mapping\n  write a YAML mapping, as in a chart's values.yaml\n"
 	for data, want := range map[string]string{"'- a'": list, "'a: [b'": list, "just text": list, "''": "", "'null'": "", "'{a: [b]}'": "", "'# none'": ""} {
 		says(t, OverrideValues, data, files+override("reloader-overrides", "retail", "values.yaml: "+data), want)
 	}
@@ -97,33 +97,33 @@ func TestOverrides(t *testing.T) {
 // Placement is decided by the lists, the selectors themselves, and the clusters in Git.
 func TestPlacement(t *testing.T) {
 	files := base + projectIn("retail", "retail")
-	nowhere := "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers is for no cluster here: "
-	hint := "\n  name clusters, or select them by labels\n"
+	nowhere := "this placement of VirtualGroupWorkspaceRoleBinding retail/checkout-viewers selects no cluster: "
+	hint := "\n  list clusters, or select them by labels\n"
 	for placement, want := range map[string]string{
 		"clusters: [{name: retail-production}]": "",
 		"clusters: [{name: host-cluster}]":      "",
-		"clusters: [{name: retail-staging}]":    "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers names KommanderCluster retail-staging, which is not there: nothing goes there\n",
+		"clusters: [{name: retail-staging}]":    "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers references KommanderCluster retail-staging, which does not exist: nothing is installed\n",
 		"{}":                                    nowhere + "its placement is empty" + hint,
 		"clusterSelector: {}":                   "",
 		"clusterSelector: {matchLabels: {environment: production}}":        "",
 		"clusterSelector: {matchLabels: {team: retail}}":                   "",
 		"clusterSelector: {matchLabels: {cluster.x-k8s.io/provider: aws}}": "",
-		"clusterSelector: {matchLabels: {environment: staging}}":           nowhere + "no attached cluster has the labels" + hint,
-		"clusterSelector: {matchLabels: {a: b}}":                           "? which clusters VirtualGroupWorkspaceRoleBinding retail/checkout-viewers is for: no cluster in Git has the label a, which it may get in Kommander\n",
+		"clusterSelector: {matchLabels: {environment: staging}}":           nowhere + "no attached cluster has these labels" + hint,
+		"clusterSelector: {matchLabels: {a: b}}":                           "? which clusters VirtualGroupWorkspaceRoleBinding retail/checkout-viewers selects: no cluster in Git has the label a, but it may be set in Kommander\n",
 		"clusters: []\n    clusterSelector: {matchLabels: {a: b}}":         nowhere + "its list of clusters is empty" + hint,
 		"clusterSelector: {matchExpressions: [{key: a, operator: In}]}":    nowhere + "In of \"a\" has no values" + hint,
 	} {
 		says(t, PlacementEmpty, placement, files+attached+placed(placement), want)
 	}
-	none := "Project retail/checkout is for no cluster here: it has no placement" + hint
+	none := "this placement of Project retail/checkout selects no cluster: it has no placement" + hint
 	for placement, want := range map[string]string{"": none, "  placement: null\n": none, "  placement: ${PLACEMENT}\n": ""} {
 		says(t, PlacementEmpty, "a project with "+placement, strings.Replace(files, "  placement:\n    clusterSelector: {}\n", placement, 1), want)
 	}
 	app := base + definitions
-	says(t, PlacementEmpty, "by hand", app+deploy("ClusterApp", "reloader-1.0.5", selecting("one")), "? whether there is KommanderCluster one, which AppDeployment retail/reloader names: Git holds no KommanderCluster at all\n")
+	says(t, PlacementEmpty, "by hand", app+deploy("ClusterApp", "reloader-1.0.5", selecting("one")), "? whether there is KommanderCluster one, which AppDeployment retail/reloader names: Git has no KommanderCluster at all\n")
 	says(t, PlacementEmpty, "by label", app+attached+deploy("ClusterApp", "reloader-1.0.5", "clusterSelector:\n    matchLabels:\n      kommander.d2iq.io/cluster-name: retail-production\n      kommander.d2iq.io/host: 'true'"), "")
 	disjoint := selecting("host-cluster") + "\n  clusterConfigOverrides:\n  - configMapName: ''\n    " + strings.ReplaceAll(selecting("retail-production"), "\n", "\n    ")
-	says(t, PlacementEmpty, "an override for others", app+attached+deploy("ClusterApp", "reloader-1.0.5", disjoint), "AppDeployment retail/reloader is for no cluster here: the application is not for the clusters that this override is for"+hint)
+	says(t, PlacementEmpty, "an override for others", app+attached+deploy("ClusterApp", "reloader-1.0.5", disjoint), "this placement of AppDeployment retail/reloader selects no cluster: the application is not placed on the clusters of this override"+hint)
 }
 
 // A namespace that is set for the first time is no change.
@@ -140,7 +140,7 @@ func TestNamespaceSetFirst(t *testing.T) {
 // A workspace goes alone, or with clusters in its namespace, which may stay in Git.
 func TestWorkspacesThatGo(t *testing.T) {
 	other := strings.Replace(attached, "  namespace: retail\n", "  namespace: wholesale\n", 1)
-	message := "Workspace retail is taken out while KommanderCluster retail/retail-production is in it: Kommander deletes a workspace only without clusters"
+	message := "Workspace retail is removed while KommanderCluster retail/retail-production is in it: Kommander deletes only a workspace without clusters"
 	kept := strings.Replace(base, "metadata:\n  name: retail\nspec:\n", "metadata:\n  name: retail\n  annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\nspec:\n", 1)
 	for name, c := range map[string]struct{ before, after, want string }{
 		"with its cluster":             {base + attached, rule.FluxSync, message},
@@ -162,7 +162,7 @@ func TestWorkspacesThatGo(t *testing.T) {
 
 // Labels of catalogs that come near to one of Kommander's, and those that are others'.
 func TestCatalogLabels(t *testing.T) {
-	const is, none, no = "GitRepository retail/applications has the label ", ", which is none of Kommander's\n", ", which is no value of it\n"
+	const is, none, no = "GitRepository retail/applications has label ", ", which Kommander does not know\n", ", which is not a valid value\n"
 	for label, want := range map[string]string{
 		"gitrepository-type: catalog":                       "",
 		"project-default-catalog-repository: 'false'":       "",
@@ -186,9 +186,9 @@ func TestCatalogLabels(t *testing.T) {
 // one name.
 func TestSharedReleases(t *testing.T) {
 	staging := strings.Replace(selecting("retail-production"), "operator: In", "operator: NotIn", 1)
-	shared := "AppDeployment retail/reloader-too installs reloader where AppDeployment retail/reloader at clusters/prod/app.yaml:1 installs it, and both write its HelmRelease\n" +
-		"  let each select other clusters, or change the application on some clusters with clusterConfigOverrides of one\n"
-	open := "? whether AppDeployment retail/reloader-too and AppDeployment retail/reloader write one HelmRelease: "
+	shared := "AppDeployment retail/reloader-too installs reloader on the same cluster as AppDeployment retail/reloader at clusters/prod/app.yaml:1: both write the same HelmRelease\n" +
+		"  select different clusters in each, or keep one and set clusterConfigOverrides\n"
+	open := "? whether AppDeployment retail/reloader-too and AppDeployment retail/reloader write the same HelmRelease: "
 	const one, two = "ClusterApp", "reloader-1.0.5"
 	for name, c := range map[string]struct{ files, want string }{
 		"both for all":            {releases("reloader") + deploy(one, two, "") + second(two, ""), shared},
@@ -198,10 +198,10 @@ func TestSharedReleases(t *testing.T) {
 		"one and the same":        {releases("reloader") + deploy(one, two, selecting("a")) + second(two, selecting("b\n      - a")), shared},
 		"one and another":         {releases("reloader") + deploy(one, two, selecting("a")) + second(two, selecting("b")), ""},
 		"all and all but one":     {releases("reloader") + deploy(one, two, "") + second(two, staging), shared},
-		"one and all but one":     {releases("reloader") + deploy(one, two, selecting("a")) + second(two, staging), open + "their selectors don't tell whether they are for the same clusters\n"},
+		"one and all but one":     {releases("reloader") + deploy(one, two, selecting("a")) + second(two, staging), open + "their selectors may or may not select the same clusters\n"},
 		"a variable's name":       {releases("${releaseName}") + deploy(one, two, "") + second(two, ""), ""},
 		"no HelmRelease":          {definitions + deploy(one, two, "") + second(two, ""), ""},
-		"elsewhere defined":       {deploy(one, two, "") + second(two, ""), open + "the definition of reloader is not in Git, and may name its HelmRelease by a variable\n"},
+		"elsewhere defined":       {deploy(one, two, "") + second(two, ""), open + "the definition of reloader is not in Git, and may name its HelmRelease with a variable\n"},
 		"another application":     {releases("reloader") + deploy(one, "dex-1.0.5", "") + second(two, ""), ""},
 		"a catalog's of the name": {releases("reloader") + deploy("App", two, "") + second(two, ""), ""},
 		"another namespace":       {releases("reloader") + deploy(one, two, "") + strings.Replace(second(two, ""), "namespace: retail", "namespace: kommander", 1), ""},

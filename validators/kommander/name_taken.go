@@ -16,7 +16,7 @@ var NameTaken = rule.Rule{
 	Severity: finding.Error,
 	Why: `For an AppDeployment Kommander makes a Kustomization of the same name in the same namespace. Where Git has one of that
 name there, both write it: Flux and Kommander set it back and forth, and what either applied the other prunes.`,
-	Fix: `Give one of them another name, in Git's case <name>-config or the like.`,
+	Fix: `Rename one of them; for the Kustomization in Git, <name>-config is a good name.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(deployment) {
@@ -26,8 +26,8 @@ name there, both write it: Flux and Kommander set it back and forth, and what ei
 					continue
 				}
 				p.ReportBuilt(o, finding.Finding{
-					Message: fmt.Sprintf("%s has the name of %s at %s:%d: Kommander makes a Kustomization of that name for it", o, k, k.File, k.Line),
-					Hint:    "give one of them another name",
+					Message: fmt.Sprintf("%s has the same name as %s at %s:%d: Kommander creates a Kustomization of this name for it", o, k, k.File, k.Line),
+					Hint:    "rename one of them",
 				}, "metadata", "name")
 			}
 		}

@@ -11,13 +11,13 @@ import (
 // NamespaceChanged is kommander-namespace-changed.
 var NamespaceChanged = rule.Rule{
 	ID:       "kommander-namespace-changed",
-	Title:    "another namespace for a workspace or project that is there",
+	Title:    "a new namespace for an existing workspace or project",
 	Severity: finding.Error,
 	Why: `The namespaceName of a Workspace or Project can only be set when that is made. A change is refused, and with it the
 whole Kustomization.
 
 Judged is a change since a revision: validate --changed-since REV.`,
-	Fix: `Take the change back, or make a workspace or project under a new name.`,
+	Fix: `Revert the change, or create a workspace or project with a new name.`,
 	Run: func(p *rule.Pass) {
 		for change := range platform.Changes(p, workspacesGroup) {
 			was, is := change.Was.Text("spec", "namespaceName"), change.Is.Text("spec", "namespaceName")
@@ -25,8 +25,8 @@ Judged is a change since a revision: validate --changed-since REV.`,
 				continue
 			}
 			p.ReportBuilt(change.Is, finding.Finding{
-				Message: fmt.Sprintf("%s has the namespace %q, and it can't be changed to %q", change.Is, was, is),
-				Hint:    "take the change back, or give the object a new name, too",
+				Message: fmt.Sprintf("%s has namespace %q, which cannot be changed to %q", change.Is, was, is),
+				Hint:    "revert the change, or also rename the object",
 			}, "spec", "namespaceName")
 		}
 	},

@@ -19,7 +19,7 @@ const valuesKey = "values.yaml"
 // OverrideMissing is kommander-override-missing.
 var OverrideMissing = rule.Rule{
 	ID:       "kommander-override-missing",
-	Title:    "an override ConfigMap that is not there",
+	Title:    "an override ConfigMap that does not exist",
 	Severity: finding.Warning,
 	Why: `The HelmReleases of Kommander's applications read the ConfigMaps that an AppDeployment names, in its namespace, as
 optional: of one that isn't there nothing is said, and the application runs with its default values.
@@ -75,7 +75,7 @@ func overridesOf(w *world) overrides {
 
 func (o overrides) there(r platform.Reference) (is bool, doubt string) {
 	if doubt = o.Doubt(r); doubt == "" && !o.overrides[r.Namespace] && o.hint(r) == "" {
-		doubt = "Git holds no override in the namespace, and they may be made in Kommander"
+		doubt = "Git has no override in the namespace, but one may be created in Kommander"
 	}
 	return false, doubt
 }
@@ -83,10 +83,10 @@ func (o overrides) there(r platform.Reference) (is bool, doubt string) {
 // hint says where an override stands that isn't there.
 func (o overrides) hint(r platform.Reference) string {
 	if at := o.namespaces[r.Name]; at != "" {
-		return fmt.Sprintf("it stands in namespace %s", at)
+		return fmt.Sprintf("it is in namespace %s", at)
 	}
 	if name := o.generated[[2]string{r.Namespace, r.Name}]; name != "" {
-		return fmt.Sprintf("%s is a generator's: give it disableNameSuffixHash: true", name)
+		return fmt.Sprintf("a configMapGenerator creates %s: set disableNameSuffixHash: true", name)
 	}
 	if near := o.Slip(r.Name, o.names[r.Namespace]); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
@@ -108,7 +108,7 @@ var OverrideValues = rule.Rule{
 	Why: `The HelmReleases of Kommander's applications read the key values.yaml of the ConfigMaps that an AppDeployment names.
 Optional is the ConfigMap alone: where it is there without the key, or what stands there is no YAML mapping, helm-controller
 installs and upgrades nothing.`,
-	Fix: `Put the values under the key values.yaml, as fields with values.`,
+	Fix: `Put the values under the key values.yaml, as a YAML mapping.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			told := map[*reconcile.Object]bool{}
@@ -122,13 +122,13 @@ installs and upgrades nothing.`,
 				switch {
 				case !found:
 					p.ReportBuilt(o, finding.Finding{
-						Message: fmt.Sprintf("%s overrides values of %s, and has no key %q", o, r.From, valuesKey),
+						Message: fmt.Sprintf("%s overrides values of %s, but has no key %q", o, r.From, valuesKey),
 						Hint:    "put the values under values.yaml",
 					}, "metadata", "name")
 				case known && !charts.IsValues(text):
 					p.ReportBuilt(o, finding.Finding{
-						Message: fmt.Sprintf("%s overrides values of %s, and its %s is no YAML mapping", o, r.From, valuesKey),
-						Hint:    "write fields with values, as in the values.yaml of a chart",
+						Message: fmt.Sprintf("%s overrides values of %s, but its %s is not a YAML mapping", o, r.From, valuesKey),
+						Hint:    "write a YAML mapping, as in a chart's values.yaml",
 					}, "data", valuesKey)
 				}
 			}

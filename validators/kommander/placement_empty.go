@@ -26,7 +26,7 @@ name of a cluster that isn't attached: nothing happens then, and nobody is told.
 Attached clusters are the KommanderClusters and Clusters in Git, and host-cluster, the management cluster. They have the
 labels that they and their workspace have in Git, and those that Kommander gives. Where Git holds none of them, or a label
 that none has, the question is unresolved.`,
-	Fix: `Name clusters that are attached, or select them by labels that they have.`,
+	Fix: `List attached clusters, or select them by labels that they have.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			w.placements(p)
@@ -73,8 +73,8 @@ func (w *world) placements(p *rule.Pass) {
 // nowhere reports what is for no cluster.
 func nowhere(p *rule.Pass, o *reconcile.Object, why string, at []any) {
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s is for no cluster here: %s", o, why),
-		Hint:    "name clusters, or select them by labels",
+		Message: fmt.Sprintf("this placement of %s selects no cluster: %s", o, why),
+		Hint:    "list clusters, or select them by labels",
 	}, at...)
 }
 
@@ -109,7 +109,7 @@ func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []a
 	}
 	clusters := w.clusters()
 	if w.steps += len(clusters); w.steps > mostSteps {
-		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, fmt.Sprintf("which clusters %s is for", o), fmt.Sprintf("all selectors and clusters come to more than %d comparisons", mostSteps)), at...)
+		p.ReportBuilt(o, rule.Exceeded(finding.Finding{}, fmt.Sprintf("which clusters %s selects", o), fmt.Sprintf("the selectors and clusters need more than %d comparisons", mostSteps)), at...)
 		return
 	}
 	known := map[string]bool{}
@@ -124,19 +124,19 @@ func (w *world) labelled(p *rule.Pass, o *reconcile.Object, selector any, at []a
 	doubt := w.Partial
 	switch unknown := slices.IndexFunc(keys, func(key string) bool { return !known[key] }); {
 	case platform.Unknown(fmt.Sprint(selector)):
-		doubt = "its selector holds a variable whose value is not known"
+		doubt = "its selector contains a variable whose value is unknown"
 	case doubt != "":
 	case len(clusters) == 0:
-		doubt = "Git holds no " + attachedCluster + " at all"
+		doubt = "Git has no " + attachedCluster + " at all"
 	case unknown >= 0:
-		doubt = "no cluster in Git has the label " + keys[unknown] + ", which it may get in Kommander"
+		doubt = "no cluster in Git has the label " + keys[unknown] + ", but it may be set in Kommander"
 	}
 	if doubt != "" {
 		file, line, _ := o.Position(at...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s is for", o), doubt)
+		p.UnresolvedFor(file, line, fmt.Sprintf("which clusters %s selects", o), doubt)
 		return
 	}
-	nowhere(p, o, "no attached cluster has the labels", at)
+	nowhere(p, o, "no attached cluster has these labels", at)
 }
 
 // mostSteps bounds how many clusters the selectors of a world are held against.
@@ -183,7 +183,7 @@ func isAttached(o *reconcile.Object) bool {
 // named reports the name of a cluster that isn't attached.
 func (w *world) named(p *rule.Pass, o *reconcile.Object, at []any) {
 	r := platform.Of(o, coreGroup, attachedCluster, "", at...)
-	platform.Dangling{Consequence: "nothing goes there", There: func(r platform.Reference) (bool, string) {
+	platform.Dangling{Consequence: "nothing is installed", There: func(r platform.Reference) (bool, string) {
 		names := w.attachedNames()
 		_, there := slices.BinarySearch(names, r.Name)
 		switch doubt := w.Doubt(r); {
@@ -192,7 +192,7 @@ func (w *world) named(p *rule.Pass, o *reconcile.Object, at []any) {
 		case doubt != "":
 			return false, doubt
 		case len(names) == 0:
-			return false, "Git holds no " + attachedCluster + " at all"
+			return false, "Git has no " + attachedCluster + " at all"
 		}
 		return false, ""
 	}, Hint: func(r platform.Reference) string {
@@ -231,7 +231,7 @@ func (w *world) deployed(p *rule.Pass, o *reconcile.Object) {
 		w.selecting(p, o, o.Field(at...), at)
 		names, some := clusterNames(o.Field(at...))
 		if isFor && some && !slices.ContainsFunc(names, func(name any) bool { return of[name] }) {
-			nowhere(p, o, "the application is not for the clusters that this override is for", at)
+			nowhere(p, o, "the application is not placed on the clusters of this override", at)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // PrerequisiteMissing is kommander-prerequisite-missing.
 var PrerequisiteMissing = rule.Rule{
 	ID:       "kommander-prerequisite-missing",
-	Title:    "an installation of Kommander without what defines its kinds, or without cert-manager",
+	Title:    "a Kommander installation without its CRDs, or without cert-manager",
 	Severity: finding.Warning,
 	Why: `A repository that installs Kommander step by step needs two things which the steps only use: cert-manager for the
 certificate authority, and for workspaces, projects, groups and attached clusters the application kommander, whose chart
@@ -61,7 +61,7 @@ func (w *world) lacking(p *rule.Pass, of platform.Prerequisite, name, add string
 	}
 	o := w.Objects[i]
 	w.ReportLacking(p, o, finding.Finding{
-		Message: fmt.Sprintf("nothing in this repository installs %s, which defines the kind %s: Kustomization %s never gets ready, nor does what waits for it", name, o.Kind, o.Kustomization),
-		Hint:    fmt.Sprintf("add %s; where %s is installed otherwise, ignore the rule with that reason", add, name),
-	}, fmt.Sprintf("whether anything installs %s, which defines the kind %s", name, o.Kind), "kind")
+		Message: fmt.Sprintf("this repository does not install %s, which defines kind %s: Kustomization %s and its dependents never become ready", name, o.Kind, o.Kustomization),
+		Hint:    fmt.Sprintf("add %s; if %s is installed in another way, ignore the rule with that reason", add, name),
+	}, fmt.Sprintf("whether %s, which defines kind %s, is installed", name, o.Kind), "kind")
 }

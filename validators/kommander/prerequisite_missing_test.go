@@ -9,10 +9,10 @@ import (
 
 // What the installation of Kommander needs may come in many ways.
 func TestPrerequisites(t *testing.T) {
-	const none = "nothing in this repository installs Kommander, which defines the kind Workspace: Kustomization flux-system/flux-system never gets ready, nor does what waits for it\n" +
-		"  add the application kommander to spec.definitions and spec.applications; where Kommander is installed otherwise, ignore the rule with that reason\n"
-	const uncertified = "nothing in this repository installs cert-manager, which defines the kind ClusterIssuer: Kustomization flux-system/flux-system never gets ready, nor does what waits for it\n" +
-		"  add an Addon with the chart cert-manager; where cert-manager is installed otherwise, ignore the rule with that reason\n"
+	const none = "this repository does not install Kommander, which defines kind Workspace: Kustomization flux-system/flux-system and its dependents never become ready\n" +
+		"  add the application kommander to spec.definitions and spec.applications; if Kommander is installed in another way, ignore the rule with that reason\n"
+	const uncertified = "this repository does not install cert-manager, which defines kind ClusterIssuer: Kustomization flux-system/flux-system and its dependents never become ready\n" +
+		"  add an Addon with the chart cert-manager; if cert-manager is installed in another way, ignore the rule with that reason\n"
 	definition := func(group string) string {
 		return inCluster("definition", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things."+group+"\nspec:\n  group: "+group+"\n")
 	}
@@ -39,7 +39,7 @@ apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: more, namespace: flux-system}
 spec: {interval: 1h, path: ./, prune: true, sourceRef: {kind: GitRepository, name: more}}
-`), "? whether anything installs Kommander, which defines the kind Workspace: not all that Kustomization flux-system/more applies is known\n"},
+`), "? whether Kommander, which defines kind Workspace, is installed: not all that Kustomization flux-system/more applies is known\n"},
 	} {
 		says(t, PrerequisiteMissing, name, c.files, c.want)
 	}

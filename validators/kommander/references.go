@@ -14,7 +14,7 @@ import (
 // WorkspaceMissing is kommander-workspace-missing.
 var WorkspaceMissing = rule.Rule{
 	ID:       "kommander-workspace-missing",
-	Title:    "a workspace or its namespace that is not there",
+	Title:    "a workspace, or a workspace namespace, that does not exist",
 	Severity: finding.Error,
 	Why: `A Project belongs to the Workspace that it names, and stands in that one's namespace. Where the workspace isn't
 there, or the project stands elsewhere, Kommander makes neither the project's namespace nor its roles on any cluster.
@@ -25,7 +25,7 @@ namespace is nobody's.
 Known are the Workspaces in Git, and the two that Kommander makes: kommander-workspace with the namespace kommander, and
 default-workspace with kommander-default-workspace. Where Git holds no Workspace, they are made by hand, and the question is
 unresolved.`,
-	Fix: `Name the workspace that there is, or move the project to its namespace.`,
+	Fix: `Reference an existing workspace, or move the project to its namespace.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			var references []platform.Reference
@@ -41,7 +41,7 @@ unresolved.`,
 				}
 				return w.ofGit(r)
 			}
-			platform.Dangling{There: there, Consequence: "nothing is made for the project"}.Report(p, w.World, references)
+			platform.Dangling{There: there, Consequence: "Kommander creates nothing for the project"}.Report(p, w.World, references)
 			w.namespaces(p)
 		}
 	},
@@ -71,7 +71,7 @@ func (w *world) namespaces(p *rule.Pass) {
 		}
 		if near := meant[o.Namespace]; near != "" {
 			p.ReportBuilt(o, finding.Finding{
-				Message: fmt.Sprintf("%s stands in namespace %q, which is no workspace's and no project's", o, o.Namespace),
+				Message: fmt.Sprintf("%s is in namespace %q, which belongs to no workspace or project", o, o.Namespace),
 				Hint:    fmt.Sprintf("did you mean %q?", near),
 			}, "metadata", "namespace")
 		}
@@ -85,7 +85,7 @@ func (w *world) standsIn(p *rule.Pass, o *reconcile.Object, name string) {
 		return
 	}
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s is a project of workspace %s, whose namespace is %q", o, name, want),
+		Message: fmt.Sprintf("%s belongs to workspace %s, whose namespace is %q", o, name, want),
 		Hint:    fmt.Sprintf("move it to namespace %s", want),
 	}, "metadata", "namespace")
 }
@@ -93,7 +93,7 @@ func (w *world) standsIn(p *rule.Pass, o *reconcile.Object, name string) {
 // GroupMissing is kommander-group-missing.
 var GroupMissing = rule.Rule{
 	ID:       "kommander-group-missing",
-	Title:    "a role that is bound to a group which is not there",
+	Title:    "a role binding to a group that does not exist",
 	Severity: finding.Error,
 	Why: `A binding gives a role to a VirtualGroup, which says who of the identity provider's people are in it. Of a group that
 isn't there nobody has the role.
@@ -107,7 +107,7 @@ otherwise unresolved.`,
 			for _, o := range w.bindings() {
 				references = append(references, platform.Of(o, coreGroup, group, "", "spec", "virtualGroupRef", "name"))
 			}
-			platform.Dangling{There: w.ofPeople, Consequence: "nobody has the role"}.Report(p, w.World, references)
+			platform.Dangling{There: w.ofPeople, Consequence: "no user gets the role"}.Report(p, w.World, references)
 		}
 	},
 }
@@ -115,7 +115,7 @@ otherwise unresolved.`,
 // RoleMissing is kommander-role-missing.
 var RoleMissing = rule.Rule{
 	ID:       "kommander-role-missing",
-	Title:    "a binding of a role that is not there",
+	Title:    "a binding to a role that does not exist",
 	Severity: finding.Error,
 	Why: `A binding names a role: of its project or workspace, or a ClusterRole. Bound to one that isn't there the group may do
 nothing. A WorkspaceRole that a project's binding names stands in the workspace's namespace.
@@ -125,7 +125,7 @@ slip of the pen for a role in Git, or that of a role which stands in another nam
 	Fix: `Correct the name, or add the role.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
-			platform.Dangling{There: w.ofPlatform, Consequence: "the group may do nothing", Hint: w.elsewhere}.Report(p, w.World, roleReferences(w))
+			platform.Dangling{There: w.ofPlatform, Consequence: "the group gets no permissions", Hint: w.elsewhere}.Report(p, w.World, roleReferences(w))
 		}
 	},
 }
@@ -157,11 +157,11 @@ func roleReferences(w *world) []platform.Reference {
 // BindingRole is kommander-binding-role.
 var BindingRole = rule.Rule{
 	ID:       "kommander-binding-role",
-	Title:    "a project's binding with both kinds of roles, or with none",
+	Title:    "a project role binding with both kinds of roles, or with none",
 	Severity: finding.Error,
 	Why: `A VirtualGroupProjectRoleBinding gives one role: that of the project (projectRoleRef) or that of the workspace
 (workspaceRoleRef). With both it isn't said which one the group has, and with none it has nothing.`,
-	Fix: `Leave one of them, and write a second binding for the other.`,
+	Fix: `Keep one of them, and create a second binding for the other.`,
 	Run: func(p *rule.Pass) {
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(projectBinding) {
@@ -169,11 +169,11 @@ var BindingRole = rule.Rule{
 				if ofProject != ofWorkspace || o.Field("spec") == nil {
 					continue
 				}
-				message := fmt.Sprintf("%s gives no role", o)
+				message := fmt.Sprintf("%s grants no role", o)
 				if ofProject {
-					message = fmt.Sprintf("%s gives two roles", o)
+					message = fmt.Sprintf("%s grants two roles", o)
 				}
-				p.ReportBuilt(o, finding.Finding{Message: message, Hint: "set projectRoleRef or workspaceRoleRef, one of them"}, "spec")
+				p.ReportBuilt(o, finding.Finding{Message: message, Hint: "set either projectRoleRef or workspaceRoleRef"}, "spec")
 			}
 		}
 	},

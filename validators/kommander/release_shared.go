@@ -16,7 +16,7 @@ import (
 // ReleaseShared is kommander-release-shared.
 var ReleaseShared = rule.Rule{
 	ID:       "kommander-release-shared",
-	Title:    "two AppDeployments that install one application on the same clusters",
+	Title:    "two AppDeployments that install the same application on the same clusters",
 	Severity: finding.Error,
 	Why: `What an AppDeployment installs is written in the application's definition, and nearly all definitions give their
 HelmRelease a name of its own, whatever the AppDeployment is called. Two AppDeployments of an application in one namespace
@@ -99,18 +99,18 @@ func judgeShared(p *rule.Pass, o, other *reconcile.Object, application string, s
 	case known && !named:
 		return
 	case !known:
-		doubt = "the definition of " + application + " is not in Git, and may name its HelmRelease by a variable"
+		doubt = "the definition of " + application + " is not in Git, and may name its HelmRelease with a variable"
 	case !sure:
-		doubt = "their selectors don't tell whether they are for the same clusters"
+		doubt = "their selectors may or may not select the same clusters"
 	}
 	if doubt != "" {
 		file, line, _ := o.Position(at...)
-		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s and %s write one HelmRelease", o, other), doubt)
+		p.UnresolvedFor(file, line, fmt.Sprintf("whether %s and %s write the same HelmRelease", o, other), doubt)
 		return
 	}
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s installs %s where %s at %s:%d installs it, and both write its HelmRelease", o, application, other, other.File, other.Line),
-		Hint:    "let each select other clusters, or change the application on some clusters with clusterConfigOverrides of one",
+		Message: fmt.Sprintf("%s installs %s on the same cluster as %s at %s:%d: both write the same HelmRelease", o, application, other, other.File, other.Line),
+		Hint:    "select different clusters in each, or keep one and set clusterConfigOverrides",
 	}, at...)
 }
 

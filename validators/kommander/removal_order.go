@@ -13,7 +13,7 @@ import (
 // by the documentation of DKP 2.2 (Workspaces, Delete a Workspace).
 var RemovalOrder = rule.Rule{
 	ID:       "kommander-removal-order",
-	Title:    "a workspace that is taken out with its clusters still in it",
+	Title:    "a workspace that is removed together with its clusters",
 	Severity: finding.Warning,
 	Why: `A workspace can only be deleted when all of its clusters have been deleted or detached. One that goes in the same change
 as its KommanderClusters is refused until Kommander is done with those; and where the Kustomization that prunes the clusters
@@ -53,7 +53,7 @@ func clustersIn(p *rule.Pass, r platform.Removal, o *reconcile.Object) {
 		are = "is"
 	}
 	r.Report(p, o, finding.Finding{
-		Message: fmt.Sprintf("%s is taken out while %s %s in it: Kommander deletes a workspace only without clusters", o, platform.List(clusters), are),
-		Hint:    "take out the clusters alone, and the workspace when they are detached",
-	}, fmt.Sprintf("whether %s is taken out with clusters in it", o))
+		Message: fmt.Sprintf("%s is removed while %s %s in it: Kommander deletes only a workspace without clusters", o, platform.List(clusters), are),
+		Hint:    "remove the clusters first, and the workspace after they are detached",
+	}, fmt.Sprintf("whether %s is removed with clusters in it", o))
 }

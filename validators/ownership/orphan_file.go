@@ -163,7 +163,7 @@ func reportOrphan(p *rule.Pass, f *repository.File) {
 			}
 		}
 		if near, ok := nearest.To(path.Base(f.Path), missing); ok {
-			found.Hint = fmt.Sprintf("it lists %q, which is not there", near)
+			found.Hint = fmt.Sprintf("it lists %q, which does not exist", near)
 		}
 	}
 	p.Report(found)

@@ -202,7 +202,7 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 			p.UnresolvedFor(file, line, fmt.Sprintf("whether there is %s, which %s names", r, r.From), doubt)
 			continue
 		}
-		f := finding.Finding{Message: fmt.Sprintf("%s names %s, which is not there: %s", r.From, r, d.Consequence)}
+		f := finding.Finding{Message: fmt.Sprintf("%s references %s, which does not exist: %s", r.From, r, d.Consequence)}
 		if near := w.Hints.Nearest(r.Name, w.Names(r.Group, r.Kind, r.Namespace)); near != "" {
 			f.Hint = fmt.Sprintf("did you mean %q?", near)
 		} else if d.Hint != nil {
