@@ -19,6 +19,7 @@ func all() []rule.Rule {
 
 // The rules of the profile give advice, and are off unless they are asked for.
 func TestProfile(t *testing.T) {
+	t.Parallel()
 	for _, r := range all() {
 		if r.Profile != audit.Profile || r.Severity != "info" {
 			t.Errorf("%s is always on, or more than advice", r.ID)
@@ -42,6 +43,7 @@ func object(apiVersion, kind, spec string) string {
 }
 
 func TestObjects(t *testing.T) {
+	t.Parallel()
 	const (
 		ks    = "kustomize.toolkit.fluxcd.io/v1"
 		hr    = "helm.toolkit.fluxcd.io/v2"
@@ -90,6 +92,7 @@ func TestObjects(t *testing.T) {
 }
 
 func TestWorkloadsInDefault(t *testing.T) {
+	t.Parallel()
 	files := "-- a.yaml --\n"
 	for _, kind := range []string{"apps/v1 Deployment", "batch/v1 CronJob", "v1 Pod", "v1 ConfigMap", "rbac.authorization.k8s.io/v1 Role"} {
 		apiVersion, kind, _ := strings.Cut(kind, " ")
@@ -114,6 +117,7 @@ spec: {interval: 1h, chartRef: {kind: OCIRepository, name: a}}
 
 // Drift detection and alerts are asked of production, where the clusters' paths name it.
 func TestStages(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ paths, want string }{
 		{"clusters/production clusters/staging", "clusters/production"},
 		{"clusters/prod-eu clusters/preprod", "clusters/prod-eu"},
@@ -158,6 +162,7 @@ func TestAlerts(t *testing.T) {
 
 // A helm-controller that retries by default needs no strategy.
 func TestRetriesByDefault(t *testing.T) {
+	t.Parallel()
 	const gate = "kustomize: {patches: [{patch: '- {op: add, path: /spec/template/spec/containers/0/args/-, value: --feature-gates=DefaultToRetryOnFailure=true}'}]}, "
 	for more, want := range map[string]string{gate: "", "": "clusters/a/a.yaml:4 a"} {
 		if got := lines(t, audit.ReleaseRetry, synced("clusters/a", more)+"-- clusters/a/a.yaml --\n"+someRelease); got != want {
@@ -167,6 +172,7 @@ func TestRetriesByDefault(t *testing.T) {
 }
 
 func TestClusterSizeInAChart(t *testing.T) {
+	t.Parallel()
 	release := "{chartRef: {kind: OCIRepository, name: flux-instance}, values: {instance: {cluster: {SIZE}}}}"
 	for size, want := range map[string]string{"size: small": "", "type: kubernetes": "a.yaml:4"} {
 		if got := lines(t, audit.ClusterSize, object("helm.toolkit.fluxcd.io/v2", "HelmRelease", strings.Replace(release, "SIZE", size, 1))); got != want {

@@ -51,6 +51,7 @@ spec:
 // TestFindings checks what a finding says: its place in the bootstrap, the
 // cluster, the object and both values, but no secret.
 func TestFindings(t *testing.T) {
+	t.Parallel()
 	found := ruletest.Find(t, bootstrap.VersionDrift, repo)
 	if len(found) != 1 {
 		t.Fatalf("got %+v", found)
@@ -76,6 +77,7 @@ func TestFindings(t *testing.T) {
 
 // TestAbsent names the values file that isn't there, and the tool that stops.
 func TestAbsent(t *testing.T) {
+	t.Parallel()
 	found := ruletest.Find(t, bootstrap.ValuesDrift, `-- cni/kustomization.yaml --
 helmCharts:
   - name: app
@@ -96,6 +98,7 @@ spec: {chart: {spec: {chart: app, version: 1.0.0}}}
 }
 
 func TestUnresolved(t *testing.T) {
+	t.Parallel()
 	_, unresolved := ruletest.Run(t, bootstrap.HelmReleaseMissing, repo)
 	if len(unresolved) != 1 || unresolved[0].Line != 9 || !strings.Contains(unresolved[0].Reason, `"nobody"`) {
 		t.Errorf("got %+v", unresolved)
@@ -107,6 +110,7 @@ func TestUnresolved(t *testing.T) {
 
 // TestRefused finds what helmfile certainly stops at, and leaves open what depends on where it runs.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	const refused = "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: oci://ghcr.io/charts/app, versions: 1.0.0}\n  - {name: b, namespace: a, chart: oci://ghcr.io/charts/app, verify: many}\n"
 	found, unresolved := ruletest.Run(t, bootstrap.Refused, refused)
 	if len(found) != 1 || len(unresolved) != 0 || found[0].Line != 2 || !strings.Contains(found[0].Message, "helmfile stops: ") ||
@@ -163,6 +167,7 @@ func sharedApp(name string) string {
 
 // TestASharedTemplateIsToldOnce, for all releases that it is the template of.
 func TestASharedTemplateIsToldOnce(t *testing.T) {
+	t.Parallel()
 	all := shared + sharedApp("a") + sharedApp("b") + sharedApp("c")
 	if found := ruletest.Find(t, bootstrap.TemplatePath, all); len(found) != 0 {
 		t.Fatalf("what is there is told as %+v", found)
@@ -180,6 +185,7 @@ func TestASharedTemplateIsToldOnce(t *testing.T) {
 
 // TestAMisspeltChart is told with the one that was meant.
 func TestAMisspeltChart(t *testing.T) {
+	t.Parallel()
 	const files = "-- helmfile.yaml --\nreleases:\n  - {name: a, namespace: x, chart: oci://ghcr.io/charts/cordns, version: 1.0.0}\n-- a.yaml --\n" +
 		"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: x}\nspec: {chart: {spec: {chart: coredns, version: 1.0.0}}}\n"
 	found := ruletest.Find(t, bootstrap.ChartDrift, files)

@@ -38,6 +38,7 @@ func clustersOf(t *testing.T, files, cluster string) string {
 // TestOneNameForACluster: what the path of a bootstrap calls a cluster is told by the cluster's own
 // name, and --cluster takes both.
 func TestOneNameForACluster(t *testing.T) {
+	t.Parallel()
 	files := func(dir string) string {
 		files := strings.ReplaceAll(repo, "bootstrap/eu/", dir+"/bootstrap/")
 		return strings.ReplaceAll(files, "clusters/eu/app.yaml", dir+"/flux/app.yaml") + "-- " + dir + `/flux/sync.yaml --
@@ -72,6 +73,7 @@ spec: {interval: 1m, prune: true, path: ` + dir + `/flux, sourceRef: {kind: GitR
 // TestOneMistakeOfSeveralClusters: what several clusters have wrong in one line is one finding, with
 // their names where others don't have it.
 func TestOneMistakeOfSeveralClusters(t *testing.T) {
+	t.Parallel()
 	cluster := func(name string, drifts bool) string {
 		files := "-- clusters/" + name + `/sync.yaml --
 apiVersion: source.toolkit.fluxcd.io/v1

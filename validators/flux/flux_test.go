@@ -44,6 +44,7 @@ const dependsOnInfra = "  dependsOn:\n    - name: infra\n"
 // TestRules holds what each repository comes to: the rules of its findings, and of what is
 // unresolved in brackets.
 func TestRules(t *testing.T) {
+	t.Parallel()
 	base := fluxSync + podinfoNamespace
 	webRelease := fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n")
 	for _, c := range []struct{ name, files, want string }{
@@ -337,6 +338,7 @@ func outcome(t *testing.T, files string) string {
 // A mistake in a base that clusters share is one finding, and one that a single cluster has
 // names it.
 func TestSharedBases(t *testing.T) {
+	t.Parallel()
 	second := strings.ReplaceAll(fluxSync+apps("  postBuild:\n    substitute: {OTHER: b}\n"), "clusters/prod", "clusters/test")
 	files := fluxSync + apps("  postBuild:\n    substitute: {OTHER: b}\n") + second + settings
 	found := ruletest.Find(t, SubstitutionUndefined, files)
@@ -359,6 +361,7 @@ func TestSharedBases(t *testing.T) {
 // What another cluster has is not taken for what one lacks, and tells that it belongs into Git; two
 // folders that nothing syncs are one cluster's unless both have a Kustomization of one name.
 func TestOtherClusters(t *testing.T) {
+	t.Parallel()
 	vars := "-- clusters/test/vars.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: vars, namespace: flux-system, labels: {reconcile.fluxcd.io/watch: Enabled}}\ndata: {A: b}\n"
 	reading := apps("  postBuild:\n    substituteFrom: [{kind: ConfigMap, name: vars}]\n") + podinfoNamespace
 	second := strings.ReplaceAll(fluxSync, "clusters/prod", "clusters/test")
@@ -382,6 +385,7 @@ func TestOtherClusters(t *testing.T) {
 // Apps also use substitution-vars: Kommander makes it where there are AppDeployments, so that
 // nothing is missing, though another namespace holds one. Without Kommander it is like any other.
 func TestAppsAlsoUseSubstitutionVars(t *testing.T) {
+	t.Parallel()
 	elsewhere := "-- clusters/prod/vars.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: substitution-vars, namespace: default, labels: {reconcile.fluxcd.io/watch: Enabled}}\ndata: {A: b}\n"
 	deployment := "-- clusters/prod/deployment.yaml --\napiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: AppDeployment\nmetadata: {name: gatekeeper, namespace: flux-system}\nspec: {appRef: {kind: ClusterApp, name: gatekeeper-3.10.0}}\n"
 	reading := func(name string) string {
@@ -402,6 +406,7 @@ func TestAppsAlsoUseSubstitutionVars(t *testing.T) {
 
 // What a patch brings is reported where the patch stands.
 func TestPlaceInAPatch(t *testing.T) {
+	t.Parallel()
 	files := fluxSync + podinfoNamespace + apps("") + `-- clusters/prod/kustomization.yaml --
 resources: [flux-system/gotk-sync.yaml, apps.yaml]
 patches:
@@ -420,6 +425,7 @@ patches:
 // What a patch does to many objects is one finding, where the patch stands: one of their parent's,
 // and one that their parent's patch gives them.
 func TestPatchOfManyObjects(t *testing.T) {
+	t.Parallel()
 	files := func(patch string) string {
 		all := fluxSync + strings.ReplaceAll(apps("  patches:\n    - target: {kind: Kustomization}\n      patch: |\n"+patch), "name: apps", "name: parent") + podinfoSource
 		for _, name := range []string{"a", "b", "c"} {
@@ -475,6 +481,7 @@ func TestPatchOfManyObjects(t *testing.T) {
 
 // What is wrong with an artifact is told at its ArtifactGenerator, once for all that use it.
 func TestPlaceInAnArtifactGenerator(t *testing.T) {
+	t.Parallel()
 	used := artifacts("web", "web") + "---\n" + strings.SplitAfterN(strings.ReplaceAll(kustomization("second", ""), "kind: GitRepository\n    name: flux-system", "kind: ExternalArtifact\n    name: web"), "--\n", 2)[1]
 	for _, c := range []struct {
 		rule         rule.Rule
@@ -494,6 +501,7 @@ func TestPlaceInAnArtifactGenerator(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rule  rule.Rule
 		files string
@@ -518,6 +526,7 @@ func TestHints(t *testing.T) {
 // TestOnlyItsOwnFault: what refers to an object of a misspelt kind, or is misspelt itself, is told by
 // schema-invalid alone.
 func TestOnlyItsOwnFault(t *testing.T) {
+	t.Parallel()
 	misspelt := strings.Replace(kustomization("infra", ""), "kind: Kustomization", "kind: Kustomisation", 1)
 	other := strings.Replace(apps(""), "kind: GitRepository", "kind: GitRepo", 1)
 	if found := ruletest.Find(t, DependsOnMissing, fluxSync+podinfoNamespace+misspelt+apps(dependsOnInfra)); len(found) != 0 {
@@ -530,6 +539,7 @@ func TestOnlyItsOwnFault(t *testing.T) {
 
 // TestASlipForASecret that is there is a warning: somebody may have made the other one by hand.
 func TestASlipForASecret(t *testing.T) {
+	t.Parallel()
 	const secret = "-- clusters/prod/secret.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: cluster-secrets, namespace: flux-system}\n"
 	files := func(name string) string {
 		return fluxSync + podinfoNamespace + secret + apps("  postBuild:\n    substituteFrom:\n      - kind: Secret\n        name: "+name+"\n")
@@ -549,6 +559,7 @@ func TestASlipForASecret(t *testing.T) {
 // TestLeftAsItIs: a variable that all others replace is told where a Kustomization has no postBuild,
 // and not where few replace it.
 func TestLeftAsItIs(t *testing.T) {
+	t.Parallel()
 	route := func(name string) string {
 		return "-- " + name + "/a.yaml --\napiVersion: v1\nkind: Service\nmetadata:\n  name: " + name + "\n  namespace: default\n  annotations: {host: \"" + name + ".${CLUSTER_DOMAIN}\"}\nspec: {ports: [{port: 80}]}\n"
 	}
@@ -643,6 +654,7 @@ func filesOf(archive string) map[string][]byte {
 
 // A variable that a parent's patch brings into its children is told in the patch.
 func TestPlaceOfAVariableInAPatch(t *testing.T) {
+	t.Parallel()
 	files := fluxSync + apps(`  postBuild:
     substitute: {OTHER: b}
   patches:

@@ -9,6 +9,7 @@ import (
 // TestInstancePatches: what a target selects is what kustomize 5.8 selects in the folder that the
 // Flux Operator v0.58 makes of Flux v2.9.4 for such an instance.
 func TestInstancePatches(t *testing.T) {
+	t.Parallel()
 	const of = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n"
 	const chart = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: flux-instance, namespace: flux-system}\nspec:\n  interval: 1h\n" +
 		"  chartRef: {kind: OCIRepository, name: flux-instance}\n"

@@ -10,6 +10,7 @@ import (
 // A chart at hand tells which kinds its release defines, whatever its name is, and a custom
 // resource beside it is early; one that another Kustomization applies is not.
 func TestOrderOfRenderedDefinitions(t *testing.T) {
+	t.Parallel()
 	const thing = "-- clusters/prod/thing.yaml --\napiVersion: things.example.com/v1\nkind: Thing\nmetadata: {name: a, namespace: flux-system}\n"
 	release := `-- clusters/prod/release.yaml --
 apiVersion: helm.toolkit.fluxcd.io/v2

@@ -11,6 +11,7 @@ import (
 // A Kustomization whose source is missing is told once, where that is certain: not what it would
 // bring, and nothing of files that its path happens to name.
 func TestKustomizationsWithoutASource(t *testing.T) {
+	t.Parallel()
 	source := func(name, more string) string {
 		return strings.ReplaceAll(kustomization(name, more), "kind: GitRepository\n    name: flux-system", "kind: GitRepository\n    name: wrong")
 	}

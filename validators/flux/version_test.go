@@ -10,6 +10,7 @@ import (
 )
 
 func TestMinorOf(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string]int{
 		"2.7.x": 7, "v2.9.5": 9, "2.10.0-rc.1": 10, "~2.3": 3, "^2.1.0": 1,
 		"2.x": newest, "2": newest, "2.*": newest, "latest": 0, "": 0, "1.2.3": 0, "3.0": 0,
@@ -23,6 +24,7 @@ func TestMinorOf(t *testing.T) {
 // A version that is gone is an error only where Git tells that the cluster runs a release
 // without it.
 func TestAPIDeprecatedSeverity(t *testing.T) {
+	t.Parallel()
 	const repository = `-- clusters/prod/flux.yaml --
 apiVersion: fluxcd.controlplane.io/v1
 kind: FluxInstance

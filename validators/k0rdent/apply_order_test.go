@@ -11,6 +11,7 @@ import (
 // What comes in one Kustomization with what it needs is never applied on a new cluster, nor is what
 // waits for it; what doesn't wait is refused for a while.
 func TestWhatIsAppliedBeforeWhatItNeeds(t *testing.T) {
+	t.Parallel()
 	const chainName = "ClusterTemplateChain kcm-system/aws-1-0-43"
 	clusters := cluster("aws-standalone-cp-1-0-43", "aws")
 	inOrder := ordered(base + chains + clusters)

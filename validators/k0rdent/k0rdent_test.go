@@ -65,6 +65,7 @@ spec:
 // What other namespaces use is handed to them by the AccessManagement, in either
 // generation of its schema.
 func TestHandedToOtherNamespaces(t *testing.T) {
+	t.Parallel()
 	refused := "ClusterDeployment team/web references ClusterTemplate team/aws-standalone-cp-1-0-42, which does not exist: kcm refuses it\n" +
 		"  it is in kcm-system: distribute it to namespace team with an access rule of the AccessManagement\n"
 	open := "? whether there is ClusterTemplate team/aws-standalone-cp-1-0-42, which ClusterDeployment team/web names: the namespaces that a rule's stringSelector selects are unknown\n"
@@ -97,6 +98,7 @@ func TestHandedToOtherNamespaces(t *testing.T) {
 
 // What Git doesn't own is left open.
 func TestDoubt(t *testing.T) {
+	t.Parallel()
 	dangles := cluster("gcp-standalone-cp-1-0-43", "gcp")
 	kcmMakes := "? whether there is ClusterTemplate kcm-system/gcp-standalone-cp-1-0-43, which ClusterDeployment kcm-system/tools names: " +
 		"kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease\n"
@@ -120,6 +122,7 @@ func TestDoubt(t *testing.T) {
 
 // Only what a webhook judges is refused; the rest is accepted, and never works.
 func TestWhatBecomesOfWhatNamesNothing(t *testing.T) {
+	t.Parallel()
 	const other = "-- clusters/prod/template.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ServiceTemplate\nmetadata:\n  name: other-2-0-0\n  namespace: kcm-system\n"
 	services := base + chains + other + strings.Replace(service("{matchLabels: {a: b}}"), "ingress-4-13-3", "web-1-0-0", 1)
 	want := "MultiClusterService ingress references ServiceTemplate kcm-system/web-1-0-0, which does not exist: kcm installs none of its services\n"
@@ -134,6 +137,7 @@ func TestWhatBecomesOfWhatNamesNothing(t *testing.T) {
 
 // A Management may wait for its Release by way of others.
 func TestOrderByWayOfOthers(t *testing.T) {
+	t.Parallel()
 	between := base + strings.Replace(steps("between", waiting, ""), "-- release/release.yaml --", "---\n"+kustomization("between", "  dependsOn:\n  - name: release\n")+
 		"-- between/config.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: kcm-system\n-- release/release.yaml --", 1)
 	if got := said(t, ReleaseOrder, between); got != "" {
@@ -157,6 +161,7 @@ func TestOrderByWayOfOthers(t *testing.T) {
 // Whom a MultiClusterService is for is told by the labels of the clusters, and an empty
 // list of namespaces is all of them.
 func TestPlacement(t *testing.T) {
+	t.Parallel()
 	files := base + templates + cluster("aws-standalone-cp-1-0-43", "aws")
 	none := "MultiClusterService ingress selects no cluster: "
 	for selector, want := range map[string]string{
@@ -199,6 +204,7 @@ func TestPlacement(t *testing.T) {
 
 // The identity of a Credential is looked for where its kind may stand.
 func TestIdentityOfACredential(t *testing.T) {
+	t.Parallel()
 	for files, want := range map[string]string{
 		templates: outside,
 		strings.Replace(templates, "    name: aws\n", "    name: aws\n    namespace: kcm-system\n", 1): outside,
@@ -214,6 +220,7 @@ func TestIdentityOfACredential(t *testing.T) {
 
 // 1.12 turns the lists of the older form into resources.
 func TestListsOfTheOlderForm(t *testing.T) {
+	t.Parallel()
 	files := base + chains + handing("list: [team]")
 	if got := said(t, AccessVersion, files+managedBy("1.11.4")); got != "" {
 		t.Errorf("1.11: %s", got)
@@ -225,6 +232,7 @@ func TestListsOfTheOlderForm(t *testing.T) {
 
 // Writing a default out is no change, and neither is one of what isn't immutable.
 func TestChangesThatAreAllowed(t *testing.T) {
+	t.Parallel()
 	before := base + strings.Replace(chains, "  identityRef:\n", "  region: us\n  identityRef:\n", 1)
 	for name, change := range map[string][2]string{
 		"a default":   {"      interval: 10m0s\n", "      interval: 10m0s\n      reconcileStrategy: ChartVersion\n"},
@@ -258,6 +266,7 @@ func TestChangesThatAreAllowed(t *testing.T) {
 // A cluster goes by the upgrades of the chains, unless kcm is told not to look; a template of no
 // chain in Git may be one of another's.
 func TestUpgradePaths(t *testing.T) {
+	t.Parallel()
 	at := func(template string) string { return base + chains + cluster(template, "aws") }
 	const old, next, far = "aws-standalone-cp-1-0-42", "aws-standalone-cp-1-0-43", "aws-standalone-cp-1-0-44"
 	for _, c := range []struct {
@@ -290,6 +299,7 @@ func TestUpgradePaths(t *testing.T) {
 // A repository that means to keep the rules busy ends soon, and what was not followed
 // is left open.
 func TestTooMuchToFollow(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString(base + chains + "-- clusters/prod/access.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: AccessManagement\nmetadata:\n  name: kcm\nspec:\n  accessRules:\n")
 	b.WriteString(strings.Repeat("  - targetNamespaces:\n      list: ["+strings.Repeat("a, ", 500)+"b]\n    credentials: [aws]\n", 100))
@@ -315,6 +325,7 @@ func TestTooMuchToFollow(t *testing.T) {
 // Where the templates of clusters need more than is followed, that is said once of each rule, and what
 // came before is told.
 func TestTooManyNeeds(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	const last = "name: aws-standalone-cp-1-0-43\n  namespace: kcm-system\nspec:\n"
 	needs := last + "  providers: [infrastructure-azure" + strings.Repeat(", bootstrap-own", 4000) + "]\n"
@@ -338,6 +349,7 @@ func TestTooManyNeeds(t *testing.T) {
 
 // kcm's own cert-manager may be off where another one comes, and the Management has the last word.
 func TestPrerequisites(t *testing.T) {
+	t.Parallel()
 	missing := func(of string) string {
 		return of + " disables kcm's cert-manager, and this repository installs no other one: the Management never becomes ready\n" +
 			"  add cert-manager, or remove the value; if cert-manager is installed in another way, ignore the rule with that reason\n"
@@ -362,6 +374,7 @@ func TestPrerequisites(t *testing.T) {
 
 // TestVersionsOfATemplate asks what is said of a version of a template that isn't there.
 func TestVersionsOfATemplate(t *testing.T) {
+	t.Parallel()
 	names := func(all ...string) *world {
 		var objects []*reconcile.Object
 		for _, name := range all {

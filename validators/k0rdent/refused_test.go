@@ -34,6 +34,7 @@ const tools = "ClusterDeployment kcm-system/tools"
 
 // What a cluster's credential lacks is told, where a cluster says that it is applied so.
 func TestCredentialThatLacksSomething(t *testing.T) {
+	t.Parallel()
 	azureIdentity := swap(t, templates, "kind: AWSClusterStaticIdentity\nmetadata:\n  name: aws\nspec:\n  secretRef: aws-secret", "kind: AzureClusterIdentity\nmetadata:\n  name: aws\n  namespace: kcm-system\nspec:\n  type: ServicePrincipal",
 		"    kind: AWSClusterStaticIdentity\n    name: aws\n", "    kind: AzureClusterIdentity\n    name: aws\n    namespace: kcm-system\n")
 	secret := "-- clusters/prod/secret.yaml --\napiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  namespace: kcm-system\n"
@@ -58,6 +59,7 @@ func TestCredentialThatLacksSomething(t *testing.T) {
 // Services are judged as kcm judges them: by name and namespace, which is default where it isn't
 // given.
 func TestServices(t *testing.T) {
+	t.Parallel()
 	files := base + serviceTemplates
 	on := func(dependency string) string { return files + services("web", "  dependsOn: [{"+dependency+"}]") }
 	service := "service default/web of " + tools + " depends on "
@@ -91,6 +93,7 @@ func serviceChainOf(template string) string {
 
 // The sources of templates are looked for where each kind of template has them.
 func TestSources(t *testing.T) {
+	t.Parallel()
 	template := "ClusterTemplate kcm-system/aws-standalone-cp-1-0-43"
 	local := func(kind, more string) string {
 		return base + "-- clusters/prod/service.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: ServiceTemplate\nmetadata:\n  name: site-1-0-0\n  namespace: team\nspec:\n  kustomize:\n    deploymentType: Remote\n    localSourceRef:\n      kind: " + kind + "\n      name: site\n" + more
@@ -118,6 +121,7 @@ func TestSources(t *testing.T) {
 
 // The providers of a cluster are those of its Region or of the Management.
 func TestProviders(t *testing.T) {
+	t.Parallel()
 	const aws, azure, k0smotron = "cluster-api-provider-aws", "cluster-api-provider-azure", "cluster-api-provider-k0sproject-k0smotron"
 	made := cluster("aws-standalone-cp-1-0-43", "aws")
 	needs := tools + " needs infrastructure-aws, which Management kcm does not enable: kcm refuses it\n  enable " + aws + " there\n"
@@ -144,6 +148,7 @@ func TestProviders(t *testing.T) {
 
 // A credential fits the infrastructure of the cluster's template, and services its Kubernetes.
 func TestFit(t *testing.T) {
+	t.Parallel()
 	files := base + templates + azure
 	unfit := tools + " uses template azure-standalone-cp-1-0-45 for infrastructure-azure, but Credential kcm-system/aws has an identity of kind AWSClusterStaticIdentity: kcm refuses it\n  infrastructure-azure takes AzureClusterIdentity, Secret\n"
 	inAzure := cluster("azure-standalone-cp-1-0-45", "aws")
@@ -172,6 +177,7 @@ func TestFit(t *testing.T) {
 
 // What the API server would refuse of a policy or an authentication is told at its field.
 func TestPolicies(t *testing.T) {
+	t.Parallel()
 	policyOf := "the API server refuses ClusterAuditPolicy kcm-system/strict because of spec.policy."
 	people := "the API server refuses ClusterAuthentication kcm-system/people because of spec.authenticationConfiguration."
 	cases(t, PolicyInvalid, map[string][2]string{
@@ -189,6 +195,7 @@ func TestPolicies(t *testing.T) {
 
 // There is one AccessManagement, which kcm has made unless it is told not to, and one Management.
 func TestSingletons(t *testing.T) {
+	t.Parallel()
 	one := base + chains + access("list: [team]", "credentials: [aws]")
 	renamed := base + chains + second("teams")
 	cases(t, Singleton, map[string][2]string{
@@ -202,6 +209,7 @@ func TestSingletons(t *testing.T) {
 
 // What is removed, and kcm doesn't let go of, is told of a change, unless something keeps it.
 func TestTakenOut(t *testing.T) {
+	t.Parallel()
 	whole := base + chains + cluster("aws-standalone-cp-1-0-43", "aws") + managedBy("1.11.4") + access("list: [team]", "credentials: [aws]")
 	stepless := base + chains + cluster("aws-standalone-cp-1-0-43", "aws")
 	kept := "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n"
@@ -229,6 +237,7 @@ func TestTakenOut(t *testing.T) {
 
 // 1.12 refuses to hand on what has no namespace, and kinds that it doesn't find.
 func TestKindsOfAccess(t *testing.T) {
+	t.Parallel()
 	of := func(resource string) string {
 		return base + chains + managedBy("1.12.0") + access("list: [team]", "resources:\n    - {"+resource+"}")
 	}
@@ -245,6 +254,7 @@ func TestKindsOfAccess(t *testing.T) {
 
 // What objects refer to stands where each kind has it, or is handed to their namespace.
 func TestReferences(t *testing.T) {
+	t.Parallel()
 	made := base + templates + cluster("aws-standalone-cp-1-0-43", "aws")
 	inTeam := strings.ReplaceAll(made+"  auditPolicy: strict\n", "name: tools\n  namespace: kcm-system", "name: tools\n  namespace: team")
 	handedOn := access("list: [team]", "clusterAuditPolicies: [strict]")

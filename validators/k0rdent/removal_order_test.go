@@ -81,6 +81,7 @@ func goneSince(t *testing.T, before, after string) string {
 
 // What it takes to delete a cluster goes with it, in any of its parts.
 func TestWhatAClusterNeedsToGo(t *testing.T) {
+	t.Parallel()
 	step := clusterStep("", "")
 	rule, other := handing("list: [team]"), strings.Replace(handing("list: [team]"), "credentials: [aws]", "credentials: [azure]", 1)
 	with := func(parts ...string) string { return base + step + strings.Join(parts, "") }
@@ -120,6 +121,7 @@ func TestWhatAClusterNeedsToGo(t *testing.T) {
 // A template that goes with its cluster is refused where the Kustomization of the cluster waits for its
 // own; where nothing waits it goes when the cluster is gone.
 func TestTemplatesThatGoWithTheirCluster(t *testing.T) {
+	t.Parallel()
 	step := func(spec, clusters string) string {
 		return strings.Replace(clusterStep("", clusters), "  retryInterval: 1m\n", "  retryInterval: 1m\n"+spec, 1)
 	}
@@ -145,6 +147,7 @@ func TestTemplatesThatGoWithTheirCluster(t *testing.T) {
 // A provider that a cluster needs goes with it: from the Release too, or with its template, it is gone
 // before the cluster; otherwise kcm refuses it, which matters where the cluster is pruned only after it.
 func TestProvidersThatGoWithTheirCluster(t *testing.T) {
+	t.Parallel()
 	const aws, smotron = "cluster-api-provider-aws", "cluster-api-provider-k0sproject-k0smotron"
 	const entry, waits = "  - name: " + aws + "\n    template: " + aws + "-1-0-25\n", "  dependsOn: [{name: management}]\n"
 	both, azureToo, without := enabled(aws, smotron), enabled(aws, "cluster-api-provider-azure", smotron), enabled(smotron)
@@ -189,6 +192,7 @@ func TestProvidersThatGoWithTheirCluster(t *testing.T) {
 
 // Where not all that is applied is known, the cluster may still be there.
 func TestRemovalThatIsNotKnown(t *testing.T) {
+	t.Parallel()
 	before := base + chains + clusterStep("", cluster("aws-standalone-cp-1-0-43", "aws"))
 	after := base + strings.Replace(chains, "kind: Credential\nmetadata:\n  name: aws\n", "kind: Credential\nmetadata:\n  name: amazon\n", 1) + clusterStep("", "") +
 		"-- clusters/prod/other.yaml --\n" + strings.Replace(kustomization("other", ""), "  sourceRef:\n    kind: GitRepository\n    name: flux-system\n", "  sourceRef:\n    kind: OCIRepository\n    name: other\n", 1) +

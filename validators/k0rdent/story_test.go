@@ -90,6 +90,7 @@ func since(t *testing.T, before, after []string) []string {
 // A cluster, its credential and its access leave in one edit of the specification: the cluster could
 // never be deleted. In two edits all is well.
 func TestClusterLeaves(t *testing.T) {
+	t.Parallel()
 	cluster, all := []string{redCluster, ""}, []string{redCluster, "", redAccess, "", redCredential, ""}
 	want := "clusters/management/k0rdent.yaml: ClusterDeployment team-red/red-production is removed together with " +
 		"the access rule that distributes Credential team-red/aws to it, Credential kcm-system/aws and AWSClusterStaticIdentity aws, without which k0rdent cannot delete the cluster"

@@ -32,6 +32,7 @@ func says(t *testing.T, r rule.Rule, name, files, want string) {
 
 // Applications of catalogs are unresolved, versions of those that Git holds are known.
 func TestApplications(t *testing.T) {
+	t.Parallel()
 	catalog := ": it may come from a catalog, or from Kommander itself\n"
 	object := inCluster("object", "apiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: ClusterApp\nmetadata:\n  name: dex-2.11.1\nspec:\n  appId: dex\n  version: 2.11.1\n")
 	cases := map[string][2]string{
@@ -53,6 +54,7 @@ func TestApplications(t *testing.T) {
 
 // Workspaces are Git's, or one of the two that Kommander makes.
 func TestWorkspaces(t *testing.T) {
+	t.Parallel()
 	says(t, WorkspaceMissing, "a slip", base+projectIn("retial", "retail"), "Project retail/checkout references Workspace retial, which does not exist: Kommander creates nothing for the project\n  did you mean \"retail\"?\n")
 	says(t, WorkspaceMissing, "elsewhere", base+projectIn("default-workspace", "retail"), "Project retail/checkout belongs to workspace default-workspace, whose namespace is \"kommander-default-workspace\"\n  move it to namespace kommander-default-workspace\n")
 	says(t, WorkspaceMissing, "made by hand", rule.FluxSync+projectIn("retail", "retail"), "? whether there is Workspace retail, which Project retail/checkout names: Git has no Workspace at all\n")
@@ -65,6 +67,7 @@ func TestWorkspaces(t *testing.T) {
 
 // Of roles Kommander has its own, so that only slips are certain.
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	files := base + projectIn("retail", "retail")
 	role := inCluster("role", "apiVersion: workspaces.kommander.mesosphere.io/v1alpha1\nkind: WorkspaceRole\nmetadata:\n  name: dashboards\n  namespace: retail\nspec:\n  rules: []\n")
 	says(t, RoleMissing, "Kommander's", files+binding("projectRoleRef: {name: project-admin}", "checkout-team"), "? whether there is ProjectRole checkout/project-admin, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Kommander creates objects of this kind itself\n")
@@ -79,6 +82,7 @@ func TestRoles(t *testing.T) {
 
 // Overrides may be made in Kommander where Git has none of the namespace.
 func TestOverrides(t *testing.T) {
+	t.Parallel()
 	files := base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides")
 	missing := "AppDeployment retail/reloader references ConfigMap retail/reloader-overrides, which does not exist: the application runs with its default values\n"
 	says(t, OverrideMissing, "none in Git", files, "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git has no override in the namespace, but one may be created in Kommander\n")
@@ -96,6 +100,7 @@ func TestOverrides(t *testing.T) {
 
 // Placement is decided by the lists, the selectors themselves, and the clusters in Git.
 func TestPlacement(t *testing.T) {
+	t.Parallel()
 	files := base + projectIn("retail", "retail")
 	nowhere := "this placement of VirtualGroupWorkspaceRoleBinding retail/checkout-viewers selects no cluster: "
 	hint := "\n  list clusters, or select them by labels\n"
@@ -128,6 +133,7 @@ func TestPlacement(t *testing.T) {
 
 // A namespace that is set for the first time is no change.
 func TestNamespaceSetFirst(t *testing.T) {
+	t.Parallel()
 	before := strings.Replace(base, "  namespaceName: retail\n", "", 1)
 	if found := ruletest.Since(t, NamespaceChanged, before, base); len(found) > 0 {
 		t.Error(found)
@@ -139,6 +145,7 @@ func TestNamespaceSetFirst(t *testing.T) {
 
 // A workspace goes alone, or with clusters in its namespace, which may stay in Git.
 func TestWorkspacesThatGo(t *testing.T) {
+	t.Parallel()
 	other := strings.Replace(attached, "  namespace: retail\n", "  namespace: wholesale\n", 1)
 	message := "Workspace retail is removed while KommanderCluster retail/retail-production is in it: Kommander deletes only a workspace without clusters"
 	kept := strings.Replace(base, "metadata:\n  name: retail\nspec:\n", "metadata:\n  name: retail\n  annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\nspec:\n", 1)
@@ -162,6 +169,7 @@ func TestWorkspacesThatGo(t *testing.T) {
 
 // Labels of catalogs that come near to one of Kommander's, and those that are others'.
 func TestCatalogLabels(t *testing.T) {
+	t.Parallel()
 	const is, none, no = "GitRepository retail/applications has label ", ", which Kommander does not know\n", ", which is not a valid value\n"
 	for label, want := range map[string]string{
 		"gitrepository-type: catalog":                       "",
@@ -185,6 +193,7 @@ func TestCatalogLabels(t *testing.T) {
 // AppDeployments of one application meet where both are for a cluster, and their HelmRelease has
 // one name.
 func TestSharedReleases(t *testing.T) {
+	t.Parallel()
 	staging := strings.Replace(selecting("retail-production"), "operator: In", "operator: NotIn", 1)
 	shared := "AppDeployment retail/reloader-too installs reloader on the same cluster as AppDeployment retail/reloader at clusters/prod/app.yaml:1: both write the same HelmRelease\n" +
 		"  select different clusters in each, or keep one and set clusterConfigOverrides\n"

@@ -9,6 +9,7 @@ import (
 
 // What the installation of Kommander needs may come in many ways.
 func TestPrerequisites(t *testing.T) {
+	t.Parallel()
 	const none = "this repository does not install Kommander, which defines kind Workspace: Kustomization flux-system/flux-system and its dependents never become ready\n" +
 		"  add the application kommander to spec.definitions and spec.applications; if Kommander is installed in another way, ignore the rule with that reason\n"
 	const uncertified = "this repository does not install cert-manager, which defines kind ClusterIssuer: Kustomization flux-system/flux-system and its dependents never become ready\n" +

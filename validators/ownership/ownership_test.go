@@ -16,6 +16,7 @@ func object(file, metadata, value string) string {
 }
 
 func TestDuplicates(t *testing.T) {
+	t.Parallel()
 	two := fluxSync + kustomization("blue") + kustomization("green")
 	for _, c := range []struct {
 		name, files string
@@ -45,6 +46,7 @@ func TestDuplicates(t *testing.T) {
 
 // Many owners of one object are one finding, and so is a base that two share.
 func TestDuplicatesTogether(t *testing.T) {
+	t.Parallel()
 	files := fluxSync
 	for _, name := range []string{"a", "b", "c", "d"} {
 		files += kustomization(name) + object(name+"/a.yaml", "", name)
@@ -61,6 +63,7 @@ func TestDuplicatesTogether(t *testing.T) {
 }
 
 func TestOrphans(t *testing.T) {
+	t.Parallel()
 	listed := fluxSync + kustomization("apps") + "-- apps/kustomization.yaml --\nresources: [a.yaml]\n" + object("apps/a.yaml", "", "x")
 	for _, c := range []struct {
 		name, files string
@@ -95,6 +98,7 @@ func release(name, value, spec string) string {
 
 // What a chart renders has its Helm release as an owner, and definitions in a crds folder none.
 func TestDuplicatesOfReleases(t *testing.T) {
+	t.Parallel()
 	two := fluxSync + kustomization("blue") + kustomization("green")
 	crd := "-- blue/crd.yaml --\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec: {}\n"
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestSelects(t *testing.T) {
+	t.Parallel()
 	labels := map[string]any{"env": "dev", "tier": "web", "odd": map[string]any{"a": "b"}}
 	for text, want := range map[string]bool{
 		"{}":                           true,
@@ -38,6 +39,7 @@ func selectorOf(t *testing.T, text string) any {
 
 // What a selector that excludes itself asks for can't be, whatever the labels.
 func TestNothing(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"{}":                    "",
 		"{matchLabels: {a: b}}": "",
@@ -59,6 +61,7 @@ func TestNothing(t *testing.T) {
 
 // A repository that names many things wrongly gets no hints after a while.
 func TestHintsEnd(t *testing.T) {
+	t.Parallel()
 	var h Hints
 	w := &World{}
 	many := make([]string, mostCompared/10)

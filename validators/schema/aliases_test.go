@@ -9,6 +9,7 @@ import (
 
 // TestWithoutAliases: what is wrong with one value in several ways is told in each.
 func TestWithoutAliases(t *testing.T) {
+	t.Parallel()
 	repo := ruletest.Load(t, "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\ndata:\n  a: &one x\n  b: *one\n")
 	for o := range repo.Objects() {
 		problem := func(message string, line, column int, path ...any) located {

@@ -33,6 +33,7 @@ spec:
 
 // TestBuiltObjects are validated in place of the files that they are built from.
 func TestBuiltObjects(t *testing.T) {
+	t.Parallel()
 	const config = "-- apps/a.yaml --\n"
 	const release = config + "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: b}\nspec:\n  interval: ${INTERVAL}\n  chartRef: {kind: OCIRepository, name: a}\n"
 	for _, c := range []struct {
@@ -74,6 +75,7 @@ func TestBuiltObjects(t *testing.T) {
 // TestHintsOfVariables: what is quoted in the file is a number once its variable is replaced, and
 // what the hint says makes it a text.
 func TestHintsOfVariables(t *testing.T) {
+	t.Parallel()
 	apps := "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata:\n  a: "
 	variables := "  postBuild: {substitute: {PORT: \"80\", quote: '\"'}}\n"
 	for _, written := range []string{`"${PORT}"`, `${PORT}`} {
@@ -90,6 +92,7 @@ func TestHintsOfVariables(t *testing.T) {
 // TestHintsAreAsWritten: a value is to be quoted as it stands, not as the number that it is read
 // as.
 func TestHintsAreAsWritten(t *testing.T) {
+	t.Parallel()
 	for written, want := range map[string]string{"1.10": `quote it: "1.10"`, "0755": `quote it: "0755"`, "1e3": `quote it: "1e3"`, "0x1F": `quote it: "0x1F"`} {
 		files := cluster("prod", "./apps", "") + "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata:\n  b: " + written + "\n"
 		found, _ := ruletest.Run(t, Invalid, files)
@@ -101,6 +104,7 @@ func TestHintsAreAsWritten(t *testing.T) {
 
 // TestDefinitionsOfApplications: what Kommander builds is judged where an AppDeployment of a cluster names it.
 func TestDefinitionsOfApplications(t *testing.T) {
+	t.Parallel()
 	deploy := func(spec string) string {
 		return rule.FluxSync + "-- clusters/prod/app.yaml --\napiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: AppDeployment\nmetadata: {name: a, namespace: b}\nspec: " + spec + "\n"
 	}

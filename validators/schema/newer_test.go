@@ -9,6 +9,7 @@ import (
 
 // TestNewer: what a newer release may have is a warning, and what none will have an error.
 func TestNewer(t *testing.T) {
+	t.Parallel()
 	for head, want := range map[string]finding.Severity{
 		"apiVersion: source.toolkit.fluxcd.io/v2\nkind: GitRepository\n":        finding.Warning,
 		"apiVersion: source.toolkit.fluxcd.io/v1beta9\nkind: GitRepository\n":   finding.Error,

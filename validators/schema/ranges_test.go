@@ -9,6 +9,7 @@ import (
 )
 
 func TestVersionRanges(t *testing.T) {
+	t.Parallel()
 	const git, oci = `source.toolkit.fluxcd.io/v1 GitRepository {interval: 1h, url: "https://example.com/a", `, `source.toolkit.fluxcd.io/v1 OCIRepository {interval: 1h, url: "oci://example.com/a", `
 	const chart = `source.toolkit.fluxcd.io/v1 HelmChart {interval: 1h, chart: a, sourceRef: {kind: HelmRepository, name: a}, `
 	const release = "helm.toolkit.fluxcd.io/v2 HelmRelease {interval: 1h, chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: a}, "
@@ -44,6 +45,7 @@ func TestVersionRanges(t *testing.T) {
 
 // TestWhatNoSchemaSays: bindings of roles, and expressions of health checks.
 func TestWhatNoSchemaSays(t *testing.T) {
+	t.Parallel()
 	const binding, wide = "rbac.authorization.k8s.io/v1 RoleBinding ", "rbac.authorization.k8s.io/v1 ClusterRoleBinding "
 	const role = "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: a}"
 	const health = "kustomize.toolkit.fluxcd.io/v1 Kustomization spec: {interval: 1h, prune: true, path: a, sourceRef: {kind: GitRepository, name: a}, healthCheckExprs: [{apiVersion: v1, kind: Foo, "

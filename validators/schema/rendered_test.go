@@ -37,6 +37,7 @@ version: 1.0.0
 // What a chart renders is validated, and told at the HelmRelease: a few times, and a field that
 // is not known as a warning.
 func TestRendered(t *testing.T) {
+	t.Parallel()
 	wrong := ""
 	for i := range 5 {
 		wrong += fmt.Sprintf("---\napiVersion: v1\nkind: Service\nmetadata: {name: s%d}\nspec: {ports: [{port: none}]}\n", i)
@@ -59,6 +60,7 @@ func TestRendered(t *testing.T) {
 
 // The definitions in a chart are schemas, all of them.
 func TestRenderedDefinitions(t *testing.T) {
+	t.Parallel()
 	definition := func(kind string) string {
 		lower := strings.ToLower(kind)
 		return `---

@@ -42,6 +42,7 @@ func template(chart string) string {
 // TestWhatIsValidated lists the roles of a file: only what Flux applies as it
 // stands is judged.
 func TestWhatIsValidated(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, files string
 		invalid     string
@@ -109,6 +110,7 @@ func TestWhatIsValidated(t *testing.T) {
 
 // TestExamplesAreNotJudged: without a cluster, what an example or a test holds is no mistake.
 func TestExamplesAreNotJudged(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, files, found string
 		notJudged          int
@@ -133,6 +135,7 @@ func TestExamplesAreNotJudged(t *testing.T) {
 }
 
 func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
+	t.Parallel()
 	files := "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: HelmRelease}}]\n-- a.yaml --\n" +
 		chart + "---\n" + strings.Replace(chart, "name: a}", "name: b}", 1)
 	_, unresolved := ruletest.Run(t, Invalid, files)
@@ -145,6 +148,7 @@ func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
 // TestKindsWithoutASchemaAreReportedOnce says of each kind how many objects went
 // unchecked and what to do about it.
 func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
+	t.Parallel()
 	files := "-- a.yaml --\napiVersion: v1\nkind: ConfigMap\n---\n" + foo + "---\n" + foo + "-- b.yaml --\n" + foo + "---\n" +
 		strings.Replace(foo, "Foo", "Bar", 1) + "---\napiVersion: example.com/v2\nkind: Foo\n" +
 		"-- flux.yaml --\napiVersion: batch/v2alpha1\nkind: CronJob\n" +
@@ -169,6 +173,7 @@ func TestKindsWithoutASchemaAreReportedOnce(t *testing.T) {
 
 // TestUnreadableFilesAreSaidInSentences whatever the message's subject is.
 func TestUnreadableFilesAreSaidInSentences(t *testing.T) {
+	t.Parallel()
 	for content, want := range map[string]string{
 		"b: [\n":       "the file is not YAML: did not find expected node content",
 		"a: &a [*a]\n": "the alias \"*a\" contains itself",
@@ -200,6 +205,7 @@ func bomb() string {
 }
 
 func TestMessagesHoldNoSecret(t *testing.T) {
+	t.Parallel()
 	const files = "-- a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: 's3cr3t!'}\nstringData: {b: 31337, c: {d: s3cr3t}}\n"
 	found, _ := ruletest.Run(t, Invalid, files)
 	if len(found) != 3 {
@@ -283,6 +289,7 @@ func BenchmarkValidate(b *testing.B) {
 // TestMisspeltRequiredField: a required field that is misspelt is told once, and still is where the
 // rule about unknown fields is off.
 func TestMisspeltRequiredField(t *testing.T) {
+	t.Parallel()
 	const files = "-- a.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: b}\nspec:\n  intervall: 1h\n  chartRef: {kind: OCIRepository, name: a}\n"
 	for _, c := range []struct {
 		rules []rule.Rule

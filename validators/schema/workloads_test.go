@@ -11,6 +11,7 @@ import (
 // TestWorkloads says where findings stand, and when there are none; e2e holds the verdicts
 // against the API server's.
 func TestWorkloads(t *testing.T) {
+	t.Parallel()
 	const pod = "{containers: [{name: a, image: a}]}"
 	for spec, want := range map[string]string{
 		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: b}}, spec: POD}}":        `4:79 spec.template.metadata.labels.app is "b", and spec.selector wants "a"`,

@@ -117,6 +117,7 @@ func encodings() *strings.Replacer {
 // TestPlaintextBeyondManifests: a password in plaintext is an error in the files of other tools and
 // formats, too, and neither messages nor source lines show it.
 func TestPlaintextBeyondManifests(t *testing.T) {
+	t.Parallel()
 	for name, files := range beyond {
 		files = encodings().Replace(files)
 		repo := ruletest.Load(t, files)

@@ -83,6 +83,7 @@ var clearRules = []string{"sops-plaintext-secret", "sops-generator-plaintext", "
 // TestPlaintextInPlaces: a password in plaintext is an error wherever it stands, at its line or that
 // of the text that it stands in, and neither messages nor source lines show it.
 func TestPlaintextInPlaces(t *testing.T) {
+	t.Parallel()
 	for name, files := range places {
 		files = strings.NewReplacer("CANARY", canary, "BASE64", base64.StdEncoding.EncodeToString([]byte(canary))).Replace(files)
 		lines := ruletest.Load(t, files).Lines()
@@ -117,6 +118,7 @@ func TestPlaintextInPlaces(t *testing.T) {
 // TestOrdinaryTemplates: templates in which no credential stands, and references to Secrets, are silent,
 // also for the hook.
 func TestOrdinaryTemplates(t *testing.T) {
+	t.Parallel()
 	release := releaseHead + "  valuesFrom:\n    - kind: Secret\n      name: db\n      valuesKey: rootPassword4fK2x\n      targetPath: auth.rootPassword\n"
 	for name, files := range map[string]string{
 		"a chart":             "-- chart/Chart.yaml --\napiVersion: v2\nname: db\nversion: 1.0.0\n-- chart/templates/secret.yaml --\n{{- if .Values.on }}\napiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ include \"name\" . }}\n  labels:\n    {{- include \"labels\" . | nindent 4 }}\ndata:\n  password: {{ .Values.password | b64enc | quote }}\n  token: \"{{ randAlphaNum 32\n    | b64enc }}\"\n{{- end }}\n",
@@ -144,6 +146,7 @@ func TestOrdinaryTemplates(t *testing.T) {
 // TestNoCredential: what is no credential is no error: a Secret of such values is a warning that says
 // so, without the advice to make new ones, and other places are silent.
 func TestNoCredential(t *testing.T) {
+	t.Parallel()
 	values := []string{"12h", "':8443'", "10.244.0.0/16", "vault-0.vault.infra.svc.cluster.local", "ghcr.io/fluxcd/source-controller:v1.6.2",
 		"localhost", "changeme", "${DB_PASSWORD}", "<your-token>", "https://grafana.acme.net/d/x", "en_US.UTF-8", "'10Gi'", "'true'", "72f988bf-86f1-41af-91ab-2d7cd011db47"}
 	for _, value := range values {

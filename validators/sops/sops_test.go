@@ -18,6 +18,7 @@ var all = []rule.Rule{
 // TestPrivateKeyBesideASecret: the key of a ConfigMap is told although its file has a Secret,
 // and that of the Secret by sops-plaintext-secret alone.
 func TestPrivateKeyBesideASecret(t *testing.T) {
+	t.Parallel()
 	key := "  key: |\n    -----BEGIN PRIVATE" + " KEY-----\n    " + strings.Repeat("MIIEowIB", 8) + "\n    -----END PRIVATE" + " KEY-----\n"
 	files := "-- apps/a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n" + key +
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n" + key
@@ -35,6 +36,7 @@ func TestPrivateKeyBesideASecret(t *testing.T) {
 // TestPrivateKeyOfATestCluster: a folder named as those of tests may be a cluster's own, and then
 // the key that opens what it applies is a real one.
 func TestPrivateKeyOfATestCluster(t *testing.T) {
+	t.Parallel()
 	files := ruletest.Read(t, sops.PrivateKey).Bad[0].Files
 	key := "-- clusters/test/age.agekey --" + files[strings.Index(files, "\n"):strings.Index(files, "-- apps/")]
 	secret := `-- clusters/test/secret.yaml --
@@ -62,6 +64,7 @@ sops:
 // TestDecryptionOfInputs: an encrypted file that a generator reads is found however the generator
 // spells its fields, as kustomize reads them.
 func TestDecryptionOfInputs(t *testing.T) {
+	t.Parallel()
 	for _, generator := range []string{"secretGenerator:\n  - name: db\n    envs: [db.env]\n", "secretgenerator:\n  - name: db\n    env: db.env\n",
 		"configMapgenerator:\n  - name: db\n    Files: [settings=db.env]\n"} {
 		files := rule.FluxSync + "-- clusters/prod/kustomization.yaml --\n" + generator + "-- clusters/prod/db.env --\n" +
@@ -76,6 +79,7 @@ func TestDecryptionOfInputs(t *testing.T) {
 // TestPlaintextElsewhere: a Secret in clear is found in files that aren't named as YAML is, and in
 // the text of a ConfigMap; what is a template, or an example, is judged by its look.
 func TestPlaintextElsewhere(t *testing.T) {
+	t.Parallel()
 	secret := "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n  namespace: apps\nstringData:\n  note: the one of the database\n  password: tr0ub4dor-and-3\n"
 	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(secret), "\n", "\n  ") + "\n"
 	for file, want := range map[string]string{
@@ -112,6 +116,7 @@ func TestPlaintextElsewhere(t *testing.T) {
 
 // TestPlaintextTooLarge: a file that is too large to be read is an error.
 func TestPlaintextTooLarge(t *testing.T) {
+	t.Parallel()
 	files := "-- apps/large.yaml --\na: " + strings.Repeat("x", 10<<20) + "\n"
 	found, unresolved := ruletest.Run(t, sops.Plaintext, files)
 	if len(found) != 1 || found[0].Rule != rule.LimitExceeded || found[0].File != "apps/large.yaml" || len(unresolved) > 0 {
@@ -122,6 +127,7 @@ func TestPlaintextTooLarge(t *testing.T) {
 // TestPartialByTheRule: what the file's own rule leaves in clear is no finding, whatever it is
 // called, unless it looks like a secret; a rule by comments is not decided.
 func TestPartialByTheRule(t *testing.T) {
+	t.Parallel()
 	value := "ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]"
 	file := func(selection, more string) string {
 		return "-- apps/secret.sops.yaml --\napiVersion: v1\nkind: Secret\nmetadata:\n  name: db\nstringData:\n  password: " + value + "\n" + more +
@@ -148,6 +154,7 @@ func TestPartialByTheRule(t *testing.T) {
 
 // Credentials of a known form are told in every object once, and passwords in addresses of sources.
 func TestCredentialsElsewhere(t *testing.T) {
+	t.Parallel()
 	const token = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 	source := func(url string) string {
 		return "-- a.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: a, namespace: a}\nspec: {interval: 1h, url: '" + url + "'}\n"

@@ -21,6 +21,7 @@ func said(t *testing.T, r rule.Rule, files string) string {
 }
 
 func TestInsecure(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		kind, spec string
 		want       finding.Severity
@@ -63,6 +64,7 @@ func TestInsecure(t *testing.T) {
 }
 
 func TestInsecureUnresolved(t *testing.T) {
+	t.Parallel()
 	found, unresolved := ruletest.Run(t, source.Insecure, "-- a.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: a, namespace: b}\nspec: {url: 'http://${HOST}/'}\n")
 	if len(found) > 0 || len(unresolved) != 1 || unresolved[0].Line != 4 {
 		t.Errorf("got %v, %v", found, unresolved)
@@ -105,6 +107,7 @@ spec: {interval: 1h, chartRef: {kind: OCIRepository, name: a}}
 `
 
 func TestMutableRef(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ kind, spec, user, want string }{
 		{"GitRepository", `url: "https://github.com/acme/apps", ref: {branch: main}`, manifests, ""},
 		{"GitRepository", `url: "https://github.com/ACME/apps.git"`, manifests, ""},
@@ -148,6 +151,7 @@ func TestMutableRef(t *testing.T) {
 
 // A tenant follows a branch of its own repository, wherever that is.
 func TestMutableRefOfATenant(t *testing.T) {
+	t.Parallel()
 	files := fleet(strings.NewReplacer("KIND", "GitRepository", "SPEC", `url: "https://github.com/team/apps", ref: {branch: main}`).
 		Replace(sourced+manifests) + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: b, labels: {toolkit.fluxcd.io/tenant: team}}\n")
 	if got := said(t, source.MutableRef, files); got != "" {
@@ -157,6 +161,7 @@ func TestMutableRefOfATenant(t *testing.T) {
 
 // What two clusters share is one finding, which names no cluster.
 func TestSharedBase(t *testing.T) {
+	t.Parallel()
 	shared := func(path string) string {
 		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + path + ", namespace: flux-system}\n" +
 			"spec: {interval: 1h, path: ./" + path + ", prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n---\n"
@@ -185,6 +190,7 @@ spec: {url: http://charts.example.com}
 }
 
 func TestUnverified(t *testing.T) {
+	t.Parallel()
 	files := fleet(`apiVersion: source.toolkit.fluxcd.io/v1
 kind: HelmRepository
 metadata: {name: a, namespace: b}

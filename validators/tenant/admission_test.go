@@ -8,6 +8,7 @@ import (
 // A literal that is hoisted means the same: each expression gives the same with and
 // without.
 func TestHoist(t *testing.T) {
+	t.Parallel()
 	e, err := newEvaluator()
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +71,7 @@ func FuzzHoist(f *testing.F) {
 // What a policy may cost is bounded, and a policy that asks for what only the cluster knows
 // is not decided.
 func TestEvaluateRefuses(t *testing.T) {
+	t.Parallel()
 	e, err := newEvaluator()
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +94,7 @@ func TestEvaluateRefuses(t *testing.T) {
 }
 
 func TestSelects(t *testing.T) {
+	t.Parallel()
 	labels := map[string]any{"a": "1", "b": "2"}
 	expression := func(key, operator string, values ...any) any {
 		return map[string]any{"matchExpressions": []any{map[string]any{"key": key, "operator": operator, "values": values}}}
@@ -123,6 +126,7 @@ func TestSelects(t *testing.T) {
 // TestPassesOnce: policies that differ in other literals than those that they pass on are read once, and
 // what is passed on is still counted.
 func TestPassesOnce(t *testing.T) {
+	t.Parallel()
 	e, err := newEvaluator()
 	if err != nil {
 		t.Fatal(err)

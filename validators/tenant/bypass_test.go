@@ -18,6 +18,7 @@ import (
 // has a finding, for a tenant as it is generated, or for one that may write everything in its
 // namespace.
 func TestEachValidationIsMissed(t *testing.T) {
+	t.Parallel()
 	files := generated(t, "fleet-operator.txtar")
 	if said := foundBy(t, string(txtar.Format(files)), all()); len(said) > 0 {
 		t.Fatalf("found %q", said)
@@ -118,6 +119,7 @@ spec:
 // A policy for ResourceSets that somebody wrote has the hole of R5 where it lets an object of the
 // whole cluster through: with the tenant's namespace, which the operator's client drops, or without.
 func TestDependenciesOfResourceSets(t *testing.T) {
+	t.Parallel()
 	files := strings.NewReplacer(
 		"apiGroups: [kustomize.toolkit.fluxcd.io]", "apiGroups: [fluxcd.controlplane.io]",
 		"resources: [kustomizations]", "resources: [resourcesets]",
@@ -162,6 +164,7 @@ func generated(t *testing.T, name string) *txtar.Archive {
 
 // What is not in Git for sure, or what another engine refuses, is no finding.
 func TestDoors(t *testing.T) {
+	t.Parallel()
 	admitted := func(more string) string {
 		return strings.TrimSuffix(ruletest.Read(t, tenant.AdmissionMissing).Bad[0].Files, "\n") + "\n---\n" + more
 	}
@@ -193,6 +196,7 @@ spec:
 
 // readyExpr of a ResourceSet reads an object of the whole cluster whichever namespace is named.
 func TestReadyExprOfResourceSets(t *testing.T) {
+	t.Parallel()
 	for dependency, want := range map[string]bool{
 		"apiVersion: v1, kind: Node, namespace: shop":                                     true,
 		"apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, namespace: shop":    true,

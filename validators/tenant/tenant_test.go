@@ -170,6 +170,7 @@ const (
 )
 
 func TestTenants(t *testing.T) {
+	t.Parallel()
 	// The place of a finding about the installation, and of one about the Kustomization.
 	const installation, sync = "clusters/a/flux-system/kustomization.yaml:6", "clusters/a/tenants.yaml:35"
 	for _, c := range []struct{ name, files, want string }{
@@ -203,6 +204,7 @@ func TestTenants(t *testing.T) {
 // A repository without tenants has no findings, whatever it labels, and however Flux is
 // installed.
 func TestNoTenants(t *testing.T) {
+	t.Parallel()
 	namespace := func(label string) string {
 		return "apiVersion: v1\nkind: Namespace\nmetadata: {name: team" + label + "}\n---\n"
 	}
@@ -257,6 +259,7 @@ spec: {template: {spec: {serviceAccountName: app}}}
 }
 
 func TestPlatformUnderLockdown(t *testing.T) {
+	t.Parallel()
 	const app = `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: app, namespace: NS}
@@ -283,6 +286,7 @@ metadata: {name: a, namespace: app}
 
 // A policy that demands accounts and judges references stands for the flags.
 func TestPoliciesStandForFlags(t *testing.T) {
+	t.Parallel()
 	const policy = `apiVersion: kyverno.io/v1
 kind: ClusterPolicy
 metadata: {name: flux}
@@ -315,6 +319,7 @@ func binding(kind, namespace, role, subject string) string {
 }
 
 func TestRBAC(t *testing.T) {
+	t.Parallel()
 	const (
 		me, group, user = "{kind: ServiceAccount, name: team, namespace: team}", "{kind: Group, name: 'system:serviceaccounts:team'}", "{kind: User, name: 'system:serviceaccount:team:team'}"
 		everybody       = "{kind: Group, name: 'system:serviceaccounts'}"
@@ -379,6 +384,7 @@ func quotaAndNetwork(namespace string) string {
 // What is missing in a namespace is not said where something else takes care of it, or
 // where not everything is known.
 func TestNamespaces(t *testing.T) {
+	t.Parallel()
 	bare := strings.NewReplacer("{hard: {pods: \"10\"}}", "{}", "{podSelector: {}, ingress", "{podSelector: {matchLabels: {a: b}}, ingress",
 		"pod-security.kubernetes.io/enforce: baseline", "x: y").Replace(team(label, syncs))
 	missing := "namespace-unlabelled warning, network-policy-missing warning, quota-missing info"
@@ -415,6 +421,7 @@ spec: {interval: 1h, prune: true, serviceAccountName: kustomize-controller, sour
 }
 
 func TestLockdownUnresolved(t *testing.T) {
+	t.Parallel()
 	files := strings.Replace(root(locked...), "app.kubernetes.io/part-of: flux", "a: b", 3) + team(label, syncs)
 	files = strings.Replace(files, "- gotk-components.yaml", "- ./gotk-components.yaml", 1)
 	found, unresolved := ruletest.Run(t, tenant.LockdownMissing, files)
@@ -425,6 +432,7 @@ func TestLockdownUnresolved(t *testing.T) {
 
 // Before flux bootstrap has run there are only the patches.
 func TestLockdownBeforeBootstrap(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want int
@@ -445,6 +453,7 @@ spec: {interval: 1h, path: ./tenants, prune: true, serviceAccountName: kustomize
 
 // The chart of the community, and a FluxInstance in the values of its chart.
 func TestLockdownOfCharts(t *testing.T) {
+	t.Parallel()
 	bootstrapped := strings.NewReplacer("app.kubernetes.io/part-of: flux", "a: b", "- gotk-components.yaml", "- ./gotk-components.yaml").Replace(root())
 	chart := "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: flux, namespace: flux-system}\n" +
 		"spec: {interval: 1h, serviceAccountName: helm-controller, chart: {spec: {chart: CHART, version: 2.x, sourceRef: {kind: HelmRepository, name: x}}}, values: VALUES}\n"
