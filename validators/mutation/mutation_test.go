@@ -13,7 +13,7 @@ const fewest = 80
 
 // mutants are those of all tables.
 func mutants() []mutant {
-	return slices.Concat(fluxMutants, buildMutants, objectMutants, tenantMutants, bootstrapMutants, auditMutants, helmMutants, sopsMutants, k0rdentMutants, kommanderMutants)
+	return slices.Concat(fluxMutants, buildMutants, objectMutants, tenantMutants, bootstrapMutants, auditMutants, helmMutants, sopsMutants, k0rdentMutants, kommanderMutants, addedMutants)
 }
 
 // Every mutant is found by the rule that should find it, where it is broken, and by no
