@@ -6,10 +6,6 @@ import (
 	"slices"
 )
 
-// mostKnot is how many files of a package may need one another: what they do today, so that no knot
-// grows. The aim is 8.
-const mostKnot = 37
-
 // knot is a set of files of a package each of which refers to all others, directly or not.
 type knot struct {
 	in    string

@@ -1,6 +1,6 @@
-// Command house measures the structure of the code: knots of files, long files, imports against the
-// direction in which data flows, and how far a product's name reaches. It prints a table, and with
-// -check fails where a figure is above its limit.
+// Command house measures the structure of the code: cycles of files, long files, imports against the
+// direction, how far a product's name reaches, the length of the rules' pages and of the code. It
+// prints a table, and with -check fails where a figure is above its limit in limits.txt.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 )
@@ -15,27 +16,36 @@ import (
 func main() {
 	root := flag.String("root", ".", "the project's folder")
 	check := flag.Bool("check", false, "fail where a figure is above its limit")
-	verbose := flag.Bool("verbose", false, "print the files of each knot")
+	lower := flag.Bool("lower", false, "write the figures of today as the limits")
+	imports := flag.Bool("imports", false, "write "+importsPage+", and nothing else")
+	verbose := flag.Bool("verbose", false, "print the files of each cycle")
 	flag.Parse()
-	if err := run(*root, *check, *verbose); err != nil {
+	if err := run(*root, options{*check, *lower, *imports, *verbose}); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
+type options struct{ check, lower, imports, verbose bool }
+
 // figure is a line of the table.
 type figure struct {
 	name  string
 	value int
-	limit int
+	// aim is what the figure should be at most, 0 where it has none.
+	aim int
 	// where is what has the value, "" where all has.
 	where string
 }
 
-func run(root string, check, verbose bool) error {
+func run(root string, o options) error {
 	packages, err := load(root)
 	if err != nil {
 		return err
+	}
+	imports := importsOf(packages)
+	if o.imports {
+		return os.WriteFile(filepath.Join(root, importsPage), drawing(imports), 0o644)
 	}
 	var knots []knot
 	for _, p := range packages {
@@ -44,14 +54,14 @@ func run(root string, check, verbose bool) error {
 	slices.SortFunc(knots, func(a, b knot) int {
 		return cmp.Or(len(b.files)-len(a.files), cmp.Compare(a.in, b.in))
 	})
-	if verbose {
+	if o.verbose {
 		for _, k := range knots {
 			if len(k.files) > 1 {
 				fmt.Printf("%s: %d of %d files: %v\n", k.in, len(k.files), k.of, k.files)
 			}
 		}
 	}
-	figures := []figure{{"largest cycle of files in a package", len(knots[0].files), mostKnot, knots[0].in}}
+	figures := []figure{{"largest cycle of files in a package", len(knots[0].files), 8, knots[0].in}, against(imports)}
 	figures = append(figures, sizes(packages)...)
 	figures = append(figures, products(packages)...)
 	rulePages, err := pages(root)
@@ -59,24 +69,35 @@ func run(root string, check, verbose bool) error {
 		return err
 	}
 	figures = append(figures, rulePages)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "FIGURE\tNOW\tLIMIT\tWHERE")
-	var above []string
-	for _, f := range figures {
-		limit := fmt.Sprint(f.limit)
-		if f.limit == 0 {
-			limit = "-"
-		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", f.name, f.value, limit, f.where)
-		if f.limit > 0 && f.value > f.limit {
-			above = append(above, f.name)
-		}
-	}
-	if err := w.Flush(); err != nil {
+	limits, err := readLimits(root)
+	if err != nil {
 		return err
 	}
-	if check && len(above) > 0 {
+	above := printTable(figures, limits)
+	if o.lower {
+		return writeLimits(root, figures)
+	}
+	if o.check && len(above) > 0 {
 		return fmt.Errorf("above the limit: %q", above)
 	}
 	return nil
+}
+
+// printTable prints the figures and returns the names of those above their limits.
+func printTable(figures []figure, limits map[string]int) []string {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "FIGURE\tNOW\tLIMIT\tAIM\tWHERE")
+	var above []string
+	for _, f := range figures {
+		aim := "-"
+		if f.aim > 0 || f.name == againstName {
+			aim = fmt.Sprint(f.aim)
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", f.name, f.value, limits[f.name], aim, f.where)
+		if f.value > limits[f.name] {
+			above = append(above, f.name)
+		}
+	}
+	_ = w.Flush() // standard output
+	return above
 }

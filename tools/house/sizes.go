@@ -2,42 +2,40 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 )
 
-// Limits are what the code has today, so that no figure grows.
-const (
-	// mostLines is how long a file may be. The aim is 500.
-	mostLines = 740
-	// mostNaming is how many files outside of a product's own packages may name it. The aim is 15.
-	mostNaming = 30
-	// mostPages is how many lines the rules' pages may have together. A page has at most 80.
-	mostPages = 7_200
-)
+// longFile is how many lines a file may have at most.
+const longFile = 500
 
 // sizes are those of the files.
 func sizes(all []source) []figure {
-	longest := figure{name: "longest file", limit: mostLines}
+	longest := figure{name: "lines of the longest file", aim: longFile}
+	long := figure{name: fmt.Sprintf("files of more than %d lines", longFile)}
 	lines := figure{name: "lines of Go without tests"}
 	for _, s := range all {
 		for name, n := range s.lines {
 			lines.value += n
+			if n > longFile {
+				long.value++
+			}
 			if n > longest.value {
 				longest.value, longest.where = n, path.Join(s.path, name)
 			}
 		}
 	}
-	return []figure{longest, lines}
+	return []figure{longest, long, lines}
 }
 
 // products counts, for each product, the files outside of its own packages that name it.
 func products(all []source) []figure {
 	var figures []figure
 	for _, product := range []struct{ name, word string }{{"Kommander", "kommander"}, {"k0rdent", "k0rdent"}} {
-		f := figure{name: "files that name " + product.name + ", outside of its packages", limit: mostNaming}
+		f := figure{name: "files that name " + product.name + ", outside of its packages", aim: 15}
 		for _, s := range all {
 			if strings.Contains(strings.ToLower(s.path), product.word) || product.word == "k0rdent" && strings.Contains(s.path, "kcm") {
 				continue
@@ -56,7 +54,7 @@ func products(all []source) []figure {
 
 // pages counts the lines of the rules' pages.
 func pages(root string) (figure, error) {
-	f := figure{name: "lines of docs/rules", limit: mostPages}
+	f := figure{name: "lines of docs/rules", aim: 8_000}
 	files, err := filepath.Glob(filepath.Join(root, "docs/rules/*.md"))
 	if err != nil {
 		return f, err
