@@ -52,9 +52,24 @@ lint: ## golangci-lint
 	$(GO) -C tools/lint build -o $(TOOLS)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
 
+# What a change is compared with.
+BASE := main
+
+.PHONY: check
+check: $(TOOLS)/golangci-lint ## format, vet, lint and the quick tests of what changed since BASE, in two minutes
+	$(GO) run ./tools/check -base $(BASE) -lint $(TOOLS)/golangci-lint
+
+$(TOOLS)/golangci-lint:
+	@mkdir -p $(TOOLS)
+	$(GO) -C tools/lint build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
 .PHONY: house
-house: ## the structure of the code: knots of files, long files, how far products reach
+house: ## the structure of the code in figures: none may grow above tools/house/limits.txt
 	$(GO) -C tools/house run . -root $(CURDIR) -check
+
+.PHONY: imports
+imports: ## docs/imports.md, a drawing of the imports
+	$(GO) -C tools/house run . -root $(CURDIR) -imports
 
 .PHONY: peers
 peers: ## the real kustomize, helm, helmfile, sops and age, in bin/tools, for the tests to compare with
@@ -90,12 +105,15 @@ field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=
 golden: ## rewrite the golden files, schemas and docs from the code
 	$(GO) -C tools/schemas run .
 	$(GO) -C tools/specschema run .
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -timeout $(PATIENCE) ./api/... ./cmd/fleetwright ./generators ./generators/k0rdent ./generators/kommander ./generators/tenant ./internal/bootstrap ./validators -update
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -timeout $(PATIENCE) ./internal/specs ./generators ./generators/k0rdent ./generators/kommander ./generators/tenant ./internal/bootstrap ./validators -update
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -timeout $(PATIENCE) -run 'TestDocs|TestExampleOf|TestScripts' ./cmd/fleetwright -update
+	$(MAKE) imports
 
 .PHONY: docs
 docs: ## the generated pages of docs/
 	$(GO) -C tools/specschema run .
-	$(GO) test ./cmd/fleetwright ./validators -update
+	$(GO) test -run 'TestDocs|TestPagesAreCurrent' ./cmd/fleetwright ./validators -update
+	$(MAKE) imports
 
 # A number of runs rather than a time: at the end of a time, Go before 1.27 may fail where
 # nothing is wrong (https://go.dev/issue/75804), and what ran by then is up to the machine.
