@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -36,8 +37,18 @@ type function struct {
 	kind string
 	// start gives what decodes the configuration, and what then runs.
 	start func() (settings, runner)
-	// connects says that it may ask a key management service.
+	// connects says that it may ask a key management service, which needs credentials from anywhere.
 	connects bool
+	// drafts says that it may write temporary files.
+	drafts bool
+}
+
+// changes are the folders in which the function changes files.
+func (f function) changes() []string {
+	if f.drafts {
+		return []string{os.TempDir()}
+	}
+	return nil
 }
 
 // runner does a function's work on a list. An error makes the call fail; the
@@ -47,7 +58,7 @@ type runner func(ctx context.Context, list *resourceList, o Options) error
 // functions are all functions.
 func functions() []function {
 	return []function{
-		{kind: "RenderFleet", start: newRenderFleet},
+		{kind: "RenderFleet", start: newRenderFleet, drafts: true},
 		{kind: "ValidateFleet", start: newValidateFleet},
 		{kind: "VerifyBootstrap", start: newVerifyBootstrap},
 		{kind: "EncryptSecrets", start: newEncryptSecrets, connects: true},
@@ -103,7 +114,7 @@ func (l *resourceList) call(ctx context.Context, o Options) error {
 			return &render.BadInput{Err: err}
 		}
 		if !f.connects {
-			bounds.Confine(false)
+			bounds.Confine(func() bounds.Confinement { return bounds.Confinement{Reads: []string{o.Root}, Changes: f.changes()} })
 		}
 		return run(ctx, l, o)
 	}

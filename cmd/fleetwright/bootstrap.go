@@ -65,9 +65,8 @@ func nothingFound(err error) error {
 func newBootstrapVerify(s streams) *cobra.Command {
 	f := &validateFlags{format: formatText}
 	c := &cobra.Command{
-		Use:         "verify [DIR]",
-		Annotations: reads,
-		Short:       "Compare every bootstrapped release with its HelmRelease",
+		Use:   "verify [DIR]",
+		Short: "Compare every bootstrapped release with its HelmRelease",
 		Long: `Compare chart, version, values and identity of every release of every bootstrap
 file in DIR (by default the repository that the working directory is in) with the
 HelmRelease that takes it over, and what installs Flux with what the cluster says of
@@ -236,9 +235,8 @@ type bootstrapPlan struct {
 func newBootstrapPlan(s streams) *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use:         "plan [DIR]",
-		Annotations: reads,
-		Short:       "List the bootstrapped releases in the order of their installation",
+		Use:   "plan [DIR]",
+		Short: "List the bootstrapped releases in the order of their installation",
 		Long: `List the releases of each bootstrap file in the order of their installation, with what
 Flux will do when it takes each over: adopt it with an upgrade that changes nothing,
 upgrade it, or install a second release beside it.`,
@@ -312,9 +310,8 @@ func newBootstrapValues(s streams) *cobra.Command {
 	var cluster string
 	format := formatYAML
 	c := &cobra.Command{
-		Use:         "values NAMESPACE/NAME [DIR]",
-		Annotations: reads,
-		Short:       "Print the values that a bootstrapped release is installed with",
+		Use:   "values NAMESPACE/NAME [DIR]",
+		Short: "Print the values that a bootstrapped release is installed with",
 		Long: `Print the effective values of a bootstrapped release: one YAML document for each
 bootstrap file that declares it. What cannot be decided offline is left out, told on
 stderr, and makes the exit status 1.`,

@@ -21,7 +21,7 @@ func limitFlags(root *cobra.Command, s streams) {
 	flags := root.PersistentFlags()
 	flags.DurationVar(&limits.Time, "timeout", 0, "the time that a run may take, such as 2m; a unit of work may take a quarter of it (default: grows with the repository)")
 	flags.Var((*size)(&limits.Memory), "memory", "the memory that a run may keep, such as 2GiB (default: grows with the repository)")
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if err := flagsFrom(root.PersistentFlags(), s.env); err != nil {
 			return usage(c, err)
 		}
@@ -29,18 +29,10 @@ func limitFlags(root *cobra.Command, s streams) {
 			return usage(c, fmt.Errorf("--timeout %s: want a time above 0", limits.Time))
 		}
 		bounds.Limit(*limits)
-		if c.Annotations[onlyReads] != "" {
-			bounds.Confine(c.Flags().Changed("fix") || c.Flags().Changed("write-baseline"))
-		}
+		commandLine{c, args, s.env}.confine()
 		return nil
 	}
 }
-
-// reads marks a command that needs no connection and no other process, and changes files only for
-// --fix and --write-baseline.
-var reads = map[string]string{onlyReads: "true"}
-
-const onlyReads = "fleetwright.dev/only-reads"
 
 // size is a number of bytes on the command line.
 type size int64

@@ -21,9 +21,8 @@ func newBuild(s streams) *cobra.Command {
 	var graph graphFlags
 	var cluster, format string
 	c := &cobra.Command{
-		Use:         "build [DIR]",
-		Annotations: reads,
-		Short:       "Print the objects that Flux would apply",
+		Use:   "build [DIR]",
+		Short: "Print the objects that Flux would apply",
 		Long: `Print what Flux would apply to a cluster from the repository in DIR (by default the
 working directory): each Kustomization is built, patched and substituted as
 kustomize-controller does, following the graph from the cluster's root. Nothing is

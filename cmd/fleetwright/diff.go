@@ -26,9 +26,8 @@ func newDiff(s streams) *cobra.Command {
 	var graph graphFlags
 	var from, to, format string
 	c := &cobra.Command{
-		Use:         "diff [DIR] --from REV",
-		Annotations: reads,
-		Short:       "Tell what a change does to each cluster",
+		Use:   "diff [DIR] --from REV",
+		Short: "Tell what a change does to each cluster",
 		Long: `Compare what Flux would apply at two revisions of the repository in DIR (by default the
 working directory), object by object, for each cluster. Without --to the second one is
 the folder as it is. Values of Secrets and what looks like a secret are hidden. The

@@ -16,9 +16,8 @@ import (
 
 func newExplain(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:         "explain [RULE | KIND[.FIELD]]",
-		Annotations: reads,
-		Short:       "Say why a rule exists, or what a field of the specification means",
+		Use:   "explain [RULE | KIND[.FIELD]]",
+		Short: "Say why a rule exists, or what a field of the specification means",
 		Long: `Say why a rule exists, with bad and good examples and what mends it. Without an argument,
 list the rules.
 

@@ -246,31 +246,56 @@ var control = regexp.MustCompile(`[^\n\t\x20-\x7e\x{a0}-\x{200b}\x{2010}-\x{2027
 func tail(text string) string { return text[max(0, len(text)-3000):] }
 
 // outsideFiles are those which the command opens whatever it validates: the kernel's files
-// that Go's runtime reads.
+// that Go's runtime reads, and what a process opens that starts again.
 func outsideFiles(t *testing.T, binary string) map[string]bool {
 	t.Helper()
 	repo, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	putFile(t, filepath.Join(repo, "a.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"))
-	files, err := runConfined(confinedCommand(t.Context(), binary, "validate", repo))
-	if err != nil {
-		t.Fatal(err)
-	}
 	allowed := map[string]bool{binary: true, os.DevNull: true}
-	for _, file := range files {
-		if isBelow(file.path, repo) || file.path == binary {
-			continue
+	for name, make := range map[string]func(repo string){
+		"once": func(repo string) {
+			putFile(t, filepath.Join(repo, "a.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"))
+		},
+		"again": func(repo string) { runaway(t, repo, "runaway") },
+	} {
+		repo := filepath.Join(repo, name)
+		make(repo)
+		files, err := runConfined(confinedCommand(t.Context(), binary, "validate", repo))
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
 		}
-		allowed[file.path] = true
-		// When the process starts, Helm's library for TOML asks for the time zone, and SOPS' for the
-		// machine's audit database.
-		if !regexp.MustCompile(`^/(sys|proc|dev|usr/share/zoneinfo)/|^/etc/(localtime|sops/audit\.yaml)$`).MatchString(file.path) {
-			t.Errorf("%s is opened whatever is validated", file.path)
+		for _, file := range files {
+			if isBelow(file.path, repo) || file.path == binary {
+				continue
+			}
+			allowed[file.path] = true
+			// When the process starts, Helm's library for TOML asks for the time zone, and SOPS' for the
+			// machine's audit database.
+			if !regexp.MustCompile(`^/(sys|proc|dev|usr/share/zoneinfo)/|^/usr/share/zoneinfo$|^/etc/(localtime|sops/audit\.yaml)$`).MatchString(file.path) {
+				t.Errorf("%s is opened whatever is validated", file.path)
+			}
 		}
 	}
 	return allowed
+}
+
+// runaway writes a repository whose HelmRelease takes too much memory: the command starts again without it.
+func runaway(t *testing.T, repo, name string) {
+	t.Helper()
+	for file, content := range map[string]string{
+		"clusters/one/release.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: flux-system}\nspec:\n" +
+			"  interval: 1h\n  chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: flux-system}}}\n",
+		"clusters/one/sync.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\n" +
+			"spec: {interval: 1h, url: https://example.com/a.git, ref: {branch: main}}\n---\n" +
+			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: flux-system}\n" +
+			"spec: {interval: 1h, path: ./clusters/one, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n",
+		"chart/Chart.yaml":       "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
+		"chart/templates/a.yaml": "{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (until 500000) }}{{ end }}\n",
+	} {
+		putFile(t, filepath.Join(repo, file), []byte(content))
+	}
 }
 
 func isBelow(file, dir string) bool { return file == dir || strings.HasPrefix(file, dir+"/") }

@@ -48,7 +48,9 @@ func endInterrupted(stderr io.Writer) {
 // deprecated field, once for each build, where there is a finding or nothing to tell.
 func quietLibraries() {
 	log.SetOutput(io.Discard)
-	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = null
-	}
+	// A process that started again may open no file for writing: writing to this one fails.
+	os.Stderr = os.NewFile(noFile, os.DevNull)
 }
+
+// noFile is no file descriptor of the process.
+const noFile = 1 << 30

@@ -34,9 +34,8 @@ type secretsCheckFlags struct {
 func newSecretsCheck(s streams) *cobra.Command {
 	f := &secretsCheckFlags{format: formatText, failOn: string(finding.Warning)}
 	c := &cobra.Command{
-		Use:         "check [DIR]",
-		Annotations: reads,
-		Short:       "Look for secrets in clear",
+		Use:   "check [DIR]",
+		Short: "Look for secrets in clear",
 		Long: `Look for secrets in clear in DIR (by default the working directory): Secrets that
 are not encrypted or only in part, what kustomize makes Secrets of, private keys,
 and passwords and tokens among settings. The judgement is that of validate, by the

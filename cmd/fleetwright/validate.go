@@ -54,9 +54,8 @@ type validateFlags struct {
 func newValidate(s streams) *cobra.Command {
 	f := &validateFlags{failOn: string(finding.Error), format: formatText}
 	c := &cobra.Command{
-		Use:         "validate [DIR]",
-		Annotations: reads,
-		Short:       "Check a Flux repository",
+		Use:   "validate [DIR]",
+		Short: "Check a Flux repository",
 		Long: `Check every rule on the Flux repository in DIR (by default the working directory),
 whoever made it. No configuration is needed; nothing is executed or fetched.
 

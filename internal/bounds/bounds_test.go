@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -26,8 +27,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// confineVariable makes that run confine itself.
-const confineVariable = "BOUNDS_TEST_CONFINE"
+// Variables that make that run confine itself: to a folder, in which it changes files or doesn't.
+const (
+	readVariable   = "BOUNDS_TEST_READ"
+	changeVariable = "BOUNDS_TEST_CHANGE"
+)
 
 // sink keeps what a unit makes alive.
 var sink [][]byte
@@ -55,7 +59,15 @@ var units = map[string]func() error{
 	"remove":  func() error { return os.Remove(os.Args[0]) },
 	"rename":  func() error { return os.Rename(os.Args[0], os.Args[0]+".old") },
 	"process": func() error { return exec.Command(os.Args[0]).Start() }, //nolint:noctx // it never starts
-	"read":    func() error { return second(os.ReadFile(os.Args[0])) },
+	"inside":  func() error { return second(os.ReadFile(filepath.Join(os.Getenv(readVariable), "sub", "file"))) },
+	"outside": func() error { return second(os.ReadFile(filepath.Join(os.Getenv(readVariable), "..", "file"))) },
+	"link":    func() error { return second(os.ReadFile(filepath.Join(os.Getenv(readVariable), "link"))) },
+	"list":    func() error { return second(os.ReadDir(filepath.Join(os.Getenv(readVariable), ".."))) },
+	"passwd":  func() error { return second(os.ReadFile("/etc/passwd")) },
+	"put": func() error {
+		draft := filepath.Join(os.Getenv(readVariable), "sub", "draft")
+		return errors.Join(os.WriteFile(draft, nil, 0o600), os.Rename(draft, filepath.Join(os.Getenv(readVariable), "put")))
+	},
 	"threads": manyThreads,
 }
 
@@ -94,8 +106,14 @@ func bomb(kinds string) int {
 	if err != nil {
 		return 2
 	}
-	if os.Getenv(confineVariable) != "" {
-		Confine(false)
+	if dir := os.Getenv(readVariable); dir != "" {
+		Confine(func() Confinement {
+			c := Confinement{Reads: []string{dir}}
+			if os.Getenv(changeVariable) != "" {
+				c.Changes = c.Reads
+			}
+			return c
+		})
 	}
 	Grow(1000)
 	for _, name := range strings.Split(kinds, ",") {
@@ -142,32 +160,59 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestConfined: a process that started again opens no connection, begins no process and changes no
-// file. It reads, has threads, and can start again.
+// TestConfined: a process that started again opens no connection, begins no process, changes no file
+// and reads none outside. It reads, has threads, and can start again; a command that changes files does so
+// inside.
 func TestConfined(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("there are no filters of system calls")
 	}
-	const acts = "connect,unix,write,remove,rename,process"
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), bombVariable+"=time,"+acts+",read,threads,depth,memory,"+acts+",good", confineVariable+"=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, tail(string(out)))
+	for name, c := range map[string]struct{ change, refused, allowed string }{
+		"reads":   {"", "connect,unix,write,remove,rename,process,outside,link,list,passwd,put", "inside,threads,good"},
+		"changes": {"1", "connect,unix,write,remove,rename,process,outside,link,list,passwd", "inside,put,threads,good"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := confinedFolder(t)
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			acts := c.refused + "," + c.allowed
+			cmd.Env = append(os.Environ(), bombVariable+"=time,"+acts+",depth,memory,"+acts, readVariable+"="+dir, changeVariable+"="+c.change)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, tail(string(out)))
+			}
+			for _, act := range strings.Split(c.refused, ",") {
+				if got := regexp.MustCompile(`(?m)^`+act+`: .*(operation not permitted|permission denied)$`).FindAllString(string(out), -1); len(got) != 2 {
+					t.Errorf("%s: refused %d times, want 2", act, len(got))
+				}
+			}
+			for _, act := range strings.Split(c.allowed, ",") {
+				if got := strings.Count(string(out), "\n"+act+": <nil>\n"); got != 2 {
+					t.Errorf("%s: works %d times, want 2", act, got)
+				}
+			}
+			if !strings.Contains(string(out), ", 3 exceeded\n") {
+				t.Error("not all three units that take too much are refused")
+			}
+			if t.Failed() {
+				t.Log(string(out))
+			}
+		})
 	}
-	for _, act := range strings.Split(acts, ",") {
-		if got := regexp.MustCompile(`(?m)^`+act+`: .*operation not permitted$`).FindAllString(string(out), -1); len(got) != 2 {
-			t.Errorf("%s: refused %d times, want 2", act, len(got))
-		}
+}
+
+// confinedFolder is a folder with a file in it, one beside it, and a link from one to the other.
+func confinedFolder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "dir")
+	err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700)
+	for _, file := range []string{filepath.Join(dir, "sub", "file"), filepath.Join(dir, "..", "file")} {
+		err = errors.Join(err, os.WriteFile(file, nil, 0o600))
 	}
-	for _, want := range []string{"\nread: <nil>\n", "\nthreads: <nil>\n", "\ngood: <nil>\n", ", 3 exceeded\n"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("there is no %q", want)
-		}
+	if err := errors.Join(err, os.Symlink("../file", filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
 	}
-	if t.Failed() {
-		t.Log(string(out))
-	}
+	return dir
 }
 
 func tail(text string) string { return text[max(0, len(text)-2000):] }

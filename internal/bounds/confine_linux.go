@@ -3,8 +3,8 @@
 package bounds
 
 import (
+	"errors"
 	"fmt"
-	"runtime"
 	"unsafe"
 
 	"golang.org/x/net/bpf"
@@ -20,29 +20,30 @@ const (
 	argumentSize       = 8
 )
 
-// confine takes from the process, for good, what a run that only reads does not need: connections,
-// other processes and their memory, and, unless it writes, changes to files. It keeps what was opened
-// before. The kernel refuses the rest with EPERM; where it has no filters, nothing changes and an error
-// says why.
+// confine takes from the calling thread, for good, what a command does not need: connections, other
+// processes and their memory, changes to files, and what it need not read. It keeps what was opened before.
+// The kernel refuses the rest with EPERM or EACCES; where it cannot, an error says why.
 //
-// A program that the process would become by execve(2) is confined in the same way.
-func confine(writes bool) error {
-	filter, err := bpf.Assemble(program(writes))
-	if err != nil {
-		return err
-	}
-	raw := make([]unix.SockFilter, len(filter))
-	for i, f := range filter {
-		raw[i] = unix.SockFilter{Code: f.Op, Jt: f.Jt, Jf: f.Jf, K: f.K}
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+// A program that the thread becomes by execve(2) is confined in the same way.
+func confine(c Confinement) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
-	all := unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]} //nolint:gosec // a few hundred
-	// The filter of one thread becomes that of all.
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&all))); errno != 0 { //nolint:gosec // as seccomp(2) takes it
+	return errors.Join(restrict(c), filter(c))
+}
+
+// filter installs the filter of system calls.
+func filter(c Confinement) error {
+	assembled, err := bpf.Assemble(program(c))
+	if err != nil {
+		return err
+	}
+	raw := make([]unix.SockFilter, len(assembled))
+	for i, f := range assembled {
+		raw[i] = unix.SockFilter{Code: f.Op, Jt: f.Jt, Jf: f.Jf, K: f.K}
+	}
+	all := unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]}                                                                  //nolint:gosec // a few hundred
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&all))); errno != 0 { //nolint:gosec // as seccomp(2) takes it
 		return fmt.Errorf("seccomp: %w", errno)
 	}
 	return nil
@@ -57,7 +58,7 @@ var (
 )
 
 // program is the filter.
-func program(writes bool) []bpf.Instruction {
+func program(c Confinement) []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offsetArchitecture, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: architecture, SkipTrue: 1},
@@ -69,10 +70,14 @@ func program(writes bool) []bpf.Instruction {
 	// A new thread is one of this process.
 	p = append(p, argument(unix.SYS_CLONE, 0, unix.CLONE_THREAD, allow, refuse)...)
 	p = append(p, call(unix.SYS_CLONE3, absent)...)
-	for _, number := range append(connections, processes...) {
+	refused := processes
+	if !c.Connects {
+		refused = append(connections, refused...)
+	}
+	for _, number := range refused {
 		p = append(p, call(number, refuse)...)
 	}
-	if !writes {
+	if len(c.Changes) == 0 {
 		const writing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
 		p = append(p, argument(unix.SYS_OPENAT, 2, writing, refuse, allow)...)
 		p = append(p, call(unix.SYS_OPENAT2, absent)...)

@@ -52,6 +52,8 @@ type monitor struct {
 	input  atomic.Int64
 	more   atomic.Int64 // input that only the run's bounds grow with
 	state  state
+	// confinement says what the next image may do; nil is everything.
+	confinement atomic.Pointer[func() Confinement]
 	// restart replaces the process; it returns only errors.
 	restart func(state) error
 	// give up ends the process with a message.

@@ -3,6 +3,7 @@ package bounds
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -34,8 +35,9 @@ func clock(id int32) time.Duration {
 }
 
 // replaceProcess starts the program again in place of this image, with the input that was read
-// already. It returns only errors.
-func replaceProcess(read []byte, environment []string) error {
+// already. It is confined before: the thread that becomes the next image hands down what it may not do. It
+// returns only errors.
+func replaceProcess(read []byte, environment []string, confine func()) error {
 	if len(read) > 0 {
 		// A file in memory: the input may hold secrets, which no temporary folder may.
 		fd, err := unix.MemfdCreate("stdin", 0)
@@ -53,5 +55,7 @@ func replaceProcess(read []byte, environment []string) error {
 			return err
 		}
 	}
+	runtime.LockOSThread()
+	confine()
 	return syscall.Exec(executable, os.Args, environment)
 }

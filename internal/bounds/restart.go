@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/output"
@@ -60,34 +62,32 @@ func Start(p Process) Streams {
 	}
 	out, errs := &Stream{file: p.Out, skip: s.Printed[0]}, &Stream{file: p.Err, skip: s.Printed[1]}
 	in := &input{from: p.In}
+	var m *monitor
 	restart := func(next state) error {
 		next.Printed = [2]int64{out.written.Load(), errs.written.Load()}
 		text, err := json.Marshal(next)
 		if err != nil {
 			return err
 		}
-		return replaceProcess(in.read, append(os.Environ(), variable+"="+string(text)))
+		return replaceProcess(in.read, environment(variable+"="+string(text)), m.confine)
 	}
 	giveUp := func(message string) {
 		_ = output.Printf(p.Err, "error: %s\n", output.Line(message)) // the process ends
 		os.Exit(statusStopped)
 	}
-	current.Store(newMonitor(s, restart, giveUp))
+	m = newMonitor(s, restart, giveUp)
+	current.Store(m)
 	return Streams{In: in, Out: out, Err: errs}
+}
+
+// environment is that of the next image: with as many threads as this one, which may not be able to read
+// how many its container allows.
+func environment(with string) []string {
+	return append(os.Environ(), with, "GOMAXPROCS="+strconv.Itoa(runtime.GOMAXPROCS(0)))
 }
 
 // statusStopped is the exit status of a run that cannot continue.
 const statusStopped = 3
-
-// Confine takes from a process that started again, on Linux, what a run that only reads does not need:
-// connections, other processes, and, unless the command writes, changes to files. What made the first
-// image exceed its bound was made for that, so the next one may do less. A kernel without filters of
-// system calls leaves it as it was, which is what the first image could do, too.
-func Confine(writes bool) {
-	if m := current.Load(); m != nil && m.state.Restarts > 0 {
-		_ = confine(writes) // see above
-	}
-}
 
 // Limit replaces the bounds that grow with the repository.
 func Limit(l Limits) {

@@ -36,8 +36,9 @@ applications that are switched off.`,
 		var orphans []*repository.File
 		built := buildFolders(p.Fleet())
 		read := isRead(p.Fleet())
+		texts := map[string][]byte{}
 		for _, f := range p.Repo.Files() {
-			if k, ok := p.Repo.KustomizeAt(path.Dir(f.Path)); ok && built[k.Dir] && !read[f.Path] && isManifest(p.Repo, f) && !speaksOf(p.Repo, k.File.Path, f.Path) {
+			if k, ok := p.Repo.KustomizeAt(path.Dir(f.Path)); ok && built[k.Dir] && !read[f.Path] && isManifest(p.Repo, f) && !speaksOf(p.Repo, texts, k.File.Path, f.Path) {
 				orphans = append(orphans, f)
 			}
 		}
@@ -45,9 +46,10 @@ applications that are switched off.`,
 			return
 		}
 		named := namedFiles(p.Repo, orphans)
+		missing := map[string][]string{}
 		for _, f := range orphans {
 			if !named[f.Path] {
-				reportOrphan(p, f)
+				reportOrphan(p, f, missing)
 			}
 		}
 	},
@@ -101,10 +103,15 @@ func forCluster(o *repository.Object) bool {
 	return true
 }
 
-// speaksOf says whether a kustomization names a file, in a comment or otherwise.
-func speaksOf(repo *repository.Repository, kustomization, file string) bool {
-	data, err := repo.ReadFile(kustomization)
-	return err != nil || bytes.Contains(data, []byte(path.Base(file)))
+// speaksOf says whether a kustomization names a file, in a comment or otherwise. Texts are those of the
+// kustomizations that were read: each is read once.
+func speaksOf(repo *repository.Repository, texts map[string][]byte, kustomization, file string) bool {
+	text, known := texts[kustomization]
+	if !known {
+		text, _ = repo.ReadFile(kustomization) // nil where it cannot be read
+		texts[kustomization] = text
+	}
+	return text == nil || bytes.Contains(text, []byte(path.Base(file)))
 }
 
 // fileName matches what may be the path of a manifest in a text.
@@ -148,23 +155,34 @@ func lastTwo(name string) string {
 	return path.Join(path.Base(path.Dir(name)), path.Base(name))
 }
 
-func reportOrphan(p *rule.Pass, f *repository.File) {
+// missingFrom lists the names that a kustomization lists and that are not there.
+func missingFrom(repo *repository.Repository, k *repository.Kustomize) []string {
+	var missing []string
+	if k.Spec == nil {
+		return nil
+	}
+	for _, ref := range k.Spec.Resources {
+		if at, ok := repository.Join(k.Dir, ref); ok && !repo.Exists(at) {
+			missing = append(missing, path.Base(ref))
+		}
+	}
+	return missing
+}
+
+// reportOrphan reports a file. Missing are the names that kustomizations list and that are not there, by
+// their folders.
+func reportOrphan(p *rule.Pass, f *repository.File, missing map[string][]string) {
 	o := f.Documents[0].Objects[0]
 	k, _ := p.Repo.KustomizeAt(path.Dir(f.Path))
 	line, column := o.Position("apiVersion")
 	found := finding.Finding{File: f.Path, Line: line, Column: column, Object: rule.ObjectOf(o),
 		Message: fmt.Sprintf("%s is never applied: %s doesn't list the file", o, k.File.Path),
 		Hint:    fmt.Sprintf("add %q to its resources, or remove the file", path.Base(f.Path))}
-	if k.Spec != nil {
-		var missing []string
-		for _, ref := range k.Spec.Resources {
-			if at, ok := repository.Join(k.Dir, ref); ok && !p.Repo.Exists(at) {
-				missing = append(missing, path.Base(ref))
-			}
-		}
-		if near, ok := nearest.To(path.Base(f.Path), missing); ok {
-			found.Hint = fmt.Sprintf("it lists %q, which does not exist", near)
-		}
+	if _, known := missing[k.Dir]; !known {
+		missing[k.Dir] = missingFrom(p.Repo, k)
+	}
+	if near, ok := nearest.To(path.Base(f.Path), missing[k.Dir]); ok {
+		found.Hint = fmt.Sprintf("it lists %q, which does not exist", near)
 	}
 	p.Report(found)
 }

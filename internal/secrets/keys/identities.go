@@ -100,20 +100,36 @@ func DefaultFile(env func(string) string) string {
 	return filepath.Join(dir, "sops", "age", "keys.txt")
 }
 
+// Files are the files that Find may read.
+func Files(env func(string) string) []string {
+	all := []string{env("SOPS_AGE_KEY_FILE"), env("SOPS_AGE_SSH_PRIVATE_KEY_FILE"), DefaultFile(env)}
+	for _, name := range sshNames {
+		all = append(all, filepath.Join(home(env), ".ssh", name))
+	}
+	return all
+}
+
+// sshNames are the names of the private keys in ~/.ssh.
+var sshNames = []string{"id_ed25519", "id_rsa"}
+
+func home(env func(string) string) string {
+	if runtime.GOOS == "windows" {
+		return env("USERPROFILE")
+	}
+	return env("HOME")
+}
+
 func (i *Identities) findSSH(env func(string) string) {
 	if file := env("SOPS_AGE_SSH_PRIVATE_KEY_FILE"); file != "" {
 		i.note(i.ssh(file, true))
 	} else {
 		i.Looked = append(i.Looked, "SOPS_AGE_SSH_PRIVATE_KEY_FILE")
 	}
-	home := env("HOME")
-	if runtime.GOOS == "windows" {
-		home = env("USERPROFILE")
-	}
+	home := home(env)
 	if home == "" {
 		return
 	}
-	for _, name := range []string{"id_ed25519", "id_rsa"} {
+	for _, name := range sshNames {
 		i.note(i.ssh(filepath.Join(home, ".ssh", name), false))
 	}
 }
