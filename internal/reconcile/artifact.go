@@ -14,64 +14,27 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
-
-// artifactGenerator is what is read of an ArtifactGenerator.
-// Source: github.com/fluxcd/source-watcher v2, api/v1beta1 and internal/builder.
-type artifactGenerator struct {
-	Sources     []artifactSource `json:"sources"`
-	PathPattern string           `json:"pathPattern"`
-	Artifacts   []struct {
-		Name string         `json:"name"`
-		Copy []artifactCopy `json:"copy"`
-	} `json:"artifacts"`
-}
-
-type artifactSource struct {
-	Alias     string `json:"alias"`
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
-}
-
-type artifactCopy struct {
-	From     string   `json:"from"`
-	To       string   `json:"to"`
-	Exclude  []string `json:"exclude"`
-	Strategy string   `json:"strategy"`
-}
 
 // artifact returns the files of an ExternalArtifact that an ArtifactGenerator among the
 // objects makes. It returns neither files nor a gap while there is no such generator, or
 // while a source of it is not found.
-func (w *walker) artifact(key sourceKey) (*builds.Files, *builds.Gap) {
+func (w *walker) artifact(key roots.Source) (*builds.Files, *builds.Gap) {
 	if made, ok := w.artifacts[key]; ok {
 		return made, nil
 	}
 	for _, g := range w.generators {
-		if g.object.Namespace != key.namespace {
+		if g.object.Namespace != key.Namespace {
 			continue
 		}
 		for _, a := range g.Artifacts {
-			if a.Name == key.name {
+			if a.Name == key.Name {
 				return w.copyAll(key, g.object, g.artifactGenerator, a.Copy)
 			}
 		}
 	}
 	return nil, nil
-}
-
-// CopyFailure is a copy of an ArtifactGenerator among a cluster's objects that source-watcher
-// refuses, so that the artifact is not made.
-type CopyFailure struct {
-	Generator *Object
-	// Path is that of the field "from" in the generator.
-	Path    []any
-	Message string
-	// Alias is what is copied from where the generator has no source of that alias, else "";
-	// Aliases are those that it has.
-	Alias   string
-	Aliases []string
 }
 
 // checkCopies finds the copies that fail, of all generators, whether or not something uses what
@@ -121,12 +84,6 @@ func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
 	return err == nil && len(matches) == 0
 }
 
-// generator is an ArtifactGenerator among the objects.
-type generator struct {
-	object *Object
-	artifactGenerator
-}
-
 // makes says whether the generator makes an artifact of a name.
 func (g generator) makes(namespace, name string) bool {
 	if g.object.Namespace != namespace {
@@ -153,9 +110,9 @@ func (w *walker) takeGenerator(o *Object) {
 }
 
 // copyAll makes the files of an artifact.
-func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operations []artifactCopy) (*builds.Files, *builds.Gap) {
+func (w *walker) copyAll(key roots.Source, o *Object, g artifactGenerator, operations []artifactCopy) (*builds.Files, *builds.Gap) {
 	gap := func(why string) *builds.Gap {
-		return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s: %s", key.kind, key.namespace, key.name, o, why)}
+		return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s: %s", key.Kind, key.Namespace, key.Name, o, why)}
 	}
 	if g.PathPattern != "" {
 		return nil, gap("its pathPattern is not followed")
@@ -193,7 +150,7 @@ func (w *walker) copyAll(key sourceKey, o *Object, g artifactGenerator, operatio
 func (w *walker) aliased(g artifactGenerator, alias, namespace string) (from *builds.Files, wait bool) {
 	for _, s := range g.Sources {
 		if s.Alias == alias {
-			found, gap := w.resolve(sourceKey{s.Kind, cmp.Or(s.Namespace, namespace), s.Name})
+			found, gap := w.resolve(roots.Source{Kind: s.Kind, Namespace: cmp.Or(s.Namespace, namespace), Name: s.Name})
 			return found, found == nil && gap == nil
 		}
 	}

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"cmp"
 	"path"
+
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
 // ChartName is the name of the chart that a HelmRelease installs, "" where it isn't known. find gives the
@@ -12,7 +14,7 @@ func (o *Object) ChartName(find func(Identity) *Object) string {
 		return path.Base(name)
 	}
 	ref := func(field string) string { return o.Text("spec", "chartRef", field) }
-	source := find(Identity{Group: sourceGroup, Kind: ref("kind"), Namespace: cmp.Or(ref("namespace"), o.Namespace), Name: ref("name")})
+	source := find(Identity{Group: fluxapi.SourceGroup, Kind: ref("kind"), Namespace: cmp.Or(ref("namespace"), o.Namespace), Name: ref("name")})
 	switch {
 	case source == nil:
 		return ""

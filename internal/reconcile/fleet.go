@@ -1,13 +1,17 @@
 package reconcile
 
 import (
-	"cmp"
 	"slices"
+	"sync"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
 // Fleet is what a repository makes of its clusters.
@@ -28,7 +32,7 @@ type Cluster struct {
 	// one that any cluster may have; else the last one that no other has, else the path.
 	Name string
 	// Root says what the cluster starts from.
-	Root Root
+	Root roots.Root
 	// Kustomizations that are reached, the root's own first, each after its parent.
 	Kustomizations []*Kustomization
 	// Releases are the HelmReleases among the objects, in their order.
@@ -58,15 +62,6 @@ func (c *Cluster) Find(id Identity) []*Object { return c.byIdentity[id] }
 func (c *Cluster) Kustomization(namespace, name string) (*Kustomization, bool) {
 	k, ok := c.byName[[2]string{namespace, name}]
 	return k, ok
-}
-
-// Release returns what the chart of a HelmRelease renders; nil where it isn't known.
-func (c *Cluster) Release(o *Object) *Release {
-	i := slices.IndexFunc(c.Releases, func(r *Release) bool { return r.Object == o })
-	if i < 0 || c.Releases[i].Chart == "" || c.Releases[i].failed() {
-		return nil
-	}
-	return c.Releases[i]
 }
 
 // Complete says whether all objects of the cluster are known: that no Kustomization has a
@@ -177,33 +172,6 @@ type Object struct {
 	Unknown []string
 }
 
-// Position returns the file, line and column of what is at a path (field names and list
-// indexes) of the object: in the patch that has set it, else in the document that the object
-// was built from, or of the nearest parent that is there.
-func (o *Object) Position(path ...any) (file string, line, column int) {
-	if at, ok := o.patchOf(path, false); ok {
-		return at.File, at.Line, at.Column
-	}
-	if o.Source == nil {
-		return o.File, o.Line, o.Column
-	}
-	line, column = o.Source.Position(path...)
-	return o.File, line, column
-}
-
-// KeyPosition is Position of the key, or list item; of what an operation of a JSON patch sets, that
-// of the path that the operation names.
-func (o *Object) KeyPosition(path ...any) (file string, line, column int) {
-	if at, ok := o.patchOf(path, true); ok {
-		return at.File, at.Line, at.Column
-	}
-	if o.Source == nil {
-		return o.File, o.Line, o.Column
-	}
-	line, column = o.Source.KeyPosition(path...)
-	return o.File, line, column
-}
-
 // String gives kind namespace/name, as messages name an object.
 func (o *Object) String() string {
 	if o.Namespace == "" {
@@ -212,22 +180,122 @@ func (o *Object) String() string {
 	return o.Kind + " " + o.Namespace + "/" + o.Name
 }
 
-// finish sorts and indexes a cluster whose Kustomizations are all built.
-func (c *Cluster) finish() {
-	c.scrub()
-	c.byIdentity = map[Identity][]*Object{}
-	for _, k := range c.Kustomizations {
-		c.objects = append(c.objects, k.Objects...)
-		slices.SortStableFunc(k.Gaps, func(a, b builds.Gap) int {
-			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
-		})
-		k.Gaps = slices.Compact(k.Gaps)
-		k.from = nil
-	}
-	for _, r := range c.Releases {
-		c.objects = append(c.objects, r.All()...)
-	}
-	for _, o := range c.objects {
-		c.byIdentity[o.Identity] = append(c.byIdentity[o.Identity], o)
-	}
+// Variables of a Kustomization's postBuild, by name.
+type Variables map[string]*Variable
+
+// Variable is one variable of postBuild.
+type Variable struct {
+	Name string
+	// Value, when Known; an encrypted Secret's is not.
+	Value string
+	Known bool
+	// From is the object that holds it, nil when it stands in postBuild.substitute.
+	From *Object
+	// Undefined says that nothing defines it; Used counts the objects that use it.
+	Undefined bool
+	Used      int
+	// UsedBy is the first object that uses it.
+	UsedBy *Object
+}
+
+// Reference is a substituteFrom.
+type Reference struct {
+	Index    int
+	Kind     string
+	Name     string
+	Optional bool
+	// Found is the object that it names, nil when the cluster has none in Git.
+	Found *Object
+}
+
+// CopyFailure is a copy of an ArtifactGenerator among a cluster's objects that source-watcher
+// refuses, so that the artifact is not made.
+type CopyFailure struct {
+	Generator *Object
+	// Path is that of the field "from" in the generator.
+	Path    []any
+	Message string
+	// Alias is what is copied from where the generator has no source of that alias, else "";
+	// Aliases are those that it has.
+	Alias   string
+	Aliases []string
+}
+
+// patched are patches that are found once.
+type patched struct {
+	sync.Once
+	list []patches.Patch
+}
+
+// Reach is what the files hold that a Kustomization leads to, by itself and through the
+// Kustomizations among them, whether or not it can be built.
+type Reach struct {
+	// Open says that not all of it is known: something is missed, remote, made by plugins or
+	// by a controller, or renamed in ways that are not followed.
+	Open bool
+
+	documents map[[2]string][]*repository.Object // by group and kind
+	generated []patches.Generator
+	renamed   bool
+	// releases says that there are HelmReleases, whose charts bring objects.
+	releases bool
+}
+
+// reached is found once.
+type reached struct {
+	once sync.Once
+	is   Reach
+}
+
+// Release is a HelmRelease and what its chart renders.
+type Release struct {
+	// Object is the HelmRelease.
+	Object *Object
+	// Chart is the name and version of its chart, "" where that is not at hand.
+	Chart string
+	// Objects of the release, without hooks; Definitions are the CustomResourceDefinitions in
+	// the chart's crds folders, which are not part of it. A release to another cluster has
+	// none.
+	Objects, Definitions []*Object
+	// Problems are values that the chart's schema refuses.
+	Problems []charts.Problem
+	// Failure is why helm-controller could not install it.
+	Failure *ReleaseFailure
+	// Unknown is why it cannot be known offline what it renders, "" where it is known, or
+	// the chart is not at hand.
+	Unknown string
+	// Limit is the bound of Fleetwright's that the release goes beyond, a *charts.LimitError or a
+	// *bounds.Error; nil where it goes beyond none. Unknown says the same in words.
+	Limit error
+	// Unchecked is why the values were not checked against the chart's schema, "" where they
+	// were, or there is none. ValuesLimit is the bound for which they weren't, as Limit is.
+	Unchecked   string
+	ValuesLimit error
+
+	spec  *helmv2.HelmRelease
+	chart *charts.Chart
+	// from are the ConfigMaps and Secrets that it takes values from, by KIND/NAME.
+	from map[string]*Object
+	// values of the release until it is rendered, and what it renders, which others may share.
+	values    *charts.Values
+	rendering *rendering
+}
+
+// ReleaseFailure is why helm-controller could not install a release.
+type ReleaseFailure struct {
+	// Template of the chart that fails, such as "podinfo/templates/service.yaml", and its
+	// line; "" and 0 where it is none.
+	Template string
+	Line     int
+	Message  string
+	// Chosen says that the chart itself refuses, by fail or required.
+	Chosen bool
+}
+
+// rendering is what several releases that are the same share: that of the first.
+type rendering struct {
+	once   sync.Once
+	of     *Release
+	result *charts.Result
+	err    error
 }

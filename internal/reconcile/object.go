@@ -11,15 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
-// The groups of Flux's kinds that make up the graph.
-const (
-	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
-	sourceGroup    = "source.toolkit.fluxcd.io"
-	operatorGroup  = "fluxcd.controlplane.io"
-	kindKs         = "Kustomization"
-)
+const kindKs = "Kustomization"
 
 // newObject takes an object from kustomize's result.
 func newObject(k *Kustomization, r builds.Result) *Object {
@@ -98,7 +93,7 @@ func (o *Object) entries() map[string]entry {
 }
 
 // isKustomization says whether an object is a Flux Kustomization.
-func (o *Object) isKustomization() bool { return o.Group == kustomizeGroup && o.Kind == kindKs }
+func (o *Object) isKustomization() bool { return o.Group == fluxapi.KustomizeGroup && o.Kind == kindKs }
 
 // applyCommonMetadata adds the labels and annotations of spec.commonMetadata to an object.
 // Source: github.com/fluxcd/pkg/ssa/utils, SetCommonMetadata.

@@ -52,7 +52,7 @@ func TestOwnSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fleet.Clusters[0].Root.source.name; got != c.want {
+		if got := fleet.Clusters[0].Root.Source.Name; got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 		for _, k := range fleet.Clusters[0].Kustomizations[1:] {

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
 // Options of a reconciliation.
@@ -39,10 +41,10 @@ type Options struct {
 // cannot be built or known is told in each Kustomization. The error is the context's, or of a
 // root that is no folder.
 func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (*Fleet, error) {
-	roots := findRoots(repo, opts.Remotes)
+	starts := roots.Find(repo, opts.Remotes)
 	if len(opts.Roots) > 0 {
 		var err error
-		if roots, err = givenRoots(repo, opts, roots); err != nil {
+		if starts, err = givenRoots(repo, opts, starts); err != nil {
 			return nil, err
 		}
 	}
@@ -52,14 +54,14 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 	for name, source := range opts.Sources {
 		mapped[name] = &builds.Files{Repo: source, Base: ".", Budget: total}
 	}
-	fleet := &Fleet{Clusters: make([]*Cluster, len(roots)), repo: repo, given: opts.Sources}
-	walkers := make([]*walker, len(roots))
+	fleet := &Fleet{Clusters: make([]*Cluster, len(starts)), repo: repo, given: opts.Sources}
+	walkers := make([]*walker, len(starts))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
-	for i := range roots {
+	for i := range starts {
 		wg.Go(func() {
 			walkers[i] = &walker{ctx: ctx, own: own, mapped: mapped, slots: slots, only: opts.Only}
-			walkers[i].start(roots[i])
+			walkers[i].start(starts[i])
 			walkers[i].walk()
 			walkers[i].checkCopies()
 		})
@@ -81,20 +83,20 @@ func Reconcile(ctx context.Context, repo *repository.Repository, opts Options) (
 }
 
 // givenRoots are the folders that the user names, with what is known of them.
-func givenRoots(repo *repository.Repository, opts Options, found []Root) ([]Root, error) {
-	var roots []Root
+func givenRoots(repo *repository.Repository, opts Options, found []roots.Root) ([]roots.Root, error) {
+	var starts []roots.Root
 	for _, dir := range opts.Roots {
 		clean := path.Clean(dir)
 		if _, ok := repo.ReadDir(clean); !ok {
 			return nil, &UnknownRoot{dir}
 		}
-		if i := slices.IndexFunc(found, func(r Root) bool { return r.Path == clean }); i >= 0 {
-			roots = append(roots, found[i])
+		if i := slices.IndexFunc(found, func(r roots.Root) bool { return r.Path == clean }); i >= 0 {
+			starts = append(starts, found[i])
 			continue
 		}
-		roots = append(roots, folderRoot(repo, clean, opts.Remotes))
+		starts = append(starts, roots.Folder(repo, clean, opts.Remotes))
 	}
-	return roots, nil
+	return starts, nil
 }
 
 // unreached are the Kustomizations in files that are not among any cluster's.
@@ -107,5 +109,25 @@ func unreached(repo *repository.Repository, fleet *Fleet) []*repository.Object {
 			}
 		}
 	}
-	return slices.DeleteFunc(candidates(repo), func(o *repository.Object) bool { return reached[o] })
+	return slices.DeleteFunc(roots.Candidates(repo), func(o *repository.Object) bool { return reached[o] })
+}
+
+// finish sorts and indexes a cluster whose Kustomizations are all built.
+func (c *Cluster) finish() {
+	c.scrub()
+	c.byIdentity = map[Identity][]*Object{}
+	for _, k := range c.Kustomizations {
+		c.objects = append(c.objects, k.Objects...)
+		slices.SortStableFunc(k.Gaps, func(a, b builds.Gap) int {
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
+		})
+		k.Gaps = slices.Compact(k.Gaps)
+		k.from = nil
+	}
+	for _, r := range c.Releases {
+		c.objects = append(c.objects, r.All()...)
+	}
+	for _, o := range c.objects {
+		c.byIdentity[o.Identity] = append(c.byIdentity[o.Identity], o)
+	}
 }

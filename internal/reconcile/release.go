@@ -1,77 +1,21 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
-	helmv2 "github.com/fluxcd/helm-controller/api/v2"
-	"sigs.k8s.io/kustomize/kyaml/openapi"
-	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
-
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/charts"
-	"github.com/fleetwright/fleetwright/internal/repository"
-	"github.com/fleetwright/fleetwright/schemas"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
-
-// helmGroup is the group of HelmReleases.
-const helmGroup = "helm.toolkit.fluxcd.io"
-
-// Release is a HelmRelease and what its chart renders.
-type Release struct {
-	// Object is the HelmRelease.
-	Object *Object
-	// Chart is the name and version of its chart, "" where that is not at hand.
-	Chart string
-	// Objects of the release, without hooks; Definitions are the CustomResourceDefinitions in
-	// the chart's crds folders, which are not part of it. A release to another cluster has
-	// none.
-	Objects, Definitions []*Object
-	// Problems are values that the chart's schema refuses.
-	Problems []charts.Problem
-	// Failure is why helm-controller could not install it.
-	Failure *ReleaseFailure
-	// Unknown is why it cannot be known offline what it renders, "" where it is known, or
-	// the chart is not at hand.
-	Unknown string
-	// Limit is the bound of Fleetwright's that the release goes beyond, a *charts.LimitError or a
-	// *bounds.Error; nil where it goes beyond none. Unknown says the same in words.
-	Limit error
-	// Unchecked is why the values were not checked against the chart's schema, "" where they
-	// were, or there is none. ValuesLimit is the bound for which they weren't, as Limit is.
-	Unchecked   string
-	ValuesLimit error
-
-	spec  *helmv2.HelmRelease
-	chart *charts.Chart
-	// from are the ConfigMaps and Secrets that it takes values from, by KIND/NAME.
-	from map[string]*Object
-	// values of the release until it is rendered, and what it renders, which others may share.
-	values    *charts.Values
-	rendering *rendering
-}
-
-// ReleaseFailure is why helm-controller could not install a release.
-type ReleaseFailure struct {
-	// Template of the chart that fails, such as "podinfo/templates/service.yaml", and its
-	// line; "" and 0 where it is none.
-	Template string
-	Line     int
-	Message  string
-	// Chosen says that the chart itself refuses, by fail or required.
-	Chosen bool
-}
 
 // String is the place and the message, as build prints it.
 func (f *ReleaseFailure) String() string {
@@ -108,27 +52,6 @@ type releases struct {
 	mu     sync.Mutex
 	loaded map[chartKey]*loading
 	done   map[[sha256.Size]byte]*rendering
-}
-
-// chartKey names a chart in a source.
-type chartKey struct {
-	repo     *repository.Repository
-	base, at string
-	values   string
-}
-
-type loading struct {
-	once  sync.Once
-	chart *charts.Chart
-	err   error
-}
-
-// rendering is what several releases that are the same share: that of the first.
-type rendering struct {
-	once   sync.Once
-	of     *Release
-	result *charts.Result
-	err    error
 }
 
 func newReleases(ctx context.Context, library *charts.Library) *releases {
@@ -183,7 +106,7 @@ func (w *walker) newReleases() []*Release {
 	}
 	var found []*Release
 	for _, o := range objects {
-		if o.Group == helmGroup && o.Kind == "HelmRelease" && !known[o.Identity] {
+		if o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && !known[o.Identity] {
 			known[o.Identity] = true
 			found = append(found, &Release{Object: o})
 		}
@@ -287,136 +210,6 @@ func limitOf(err error) error {
 		return exceeded
 	}
 	return nil
-}
-
-// chartOf finds the chart of a release, nil where it is not at hand. The error is why Flux
-// could not load it.
-func (r *releases) chartOf(w *walker, release *Release) (*charts.Chart, error) {
-	spec := release.spec.Spec
-	if ref := spec.ChartRef; ref != nil {
-		namespace := cmp.Or(ref.Namespace, release.Object.Namespace)
-		return r.referred(w, release, ref.Kind, namespace, ref.Name)
-	}
-	if spec.Chart == nil {
-		return nil, nil
-	}
-	c := spec.Chart.Spec
-	o := charts.Options{ValuesFiles: c.ValuesFiles, IgnoreMissing: c.IgnoreMissingValuesFiles}
-	namespace := cmp.Or(c.SourceRef.Namespace, release.Object.Namespace)
-	return r.fromSource(w, release, sourceKey{c.SourceRef.Kind, namespace, c.SourceRef.Name}, c.Chart, c.Version, o)
-}
-
-// referred is the chart that an OCIRepository, ExternalArtifact or HelmChart holds.
-func (r *releases) referred(w *walker, release *Release, kind, namespace, name string) (*charts.Chart, error) {
-	key := sourceKey{kind, namespace, name}
-	object := w.find(Identity{sourceGroup, kind, namespace, name})
-	text := func(steps ...any) string {
-		if object == nil {
-			return ""
-		}
-		value, _ := object.Field(append([]any{"spec"}, steps...)...).(string)
-		return value
-	}
-	switch kind {
-	case "HelmChart":
-		if object == nil {
-			return nil, nil
-		}
-		from := sourceKey{text("sourceRef", "kind"), namespace, text("sourceRef", "name")}
-		return r.fromSource(w, release, from, text("chart"), text("version"), charts.Options{ValuesFiles: textsIn(object.Field("spec", "valuesFiles"))})
-	case "OCIRepository":
-		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
-			return r.fromFiles(w, key, ".", charts.Options{})
-		}
-		// A range wins over a tag; what neither says, or a filter, only the registry knows.
-		version := cmp.Or(text("ref", "semver"), text("ref", "tag"))
-		if version == "" || version == "latest" || text("ref", "semverFilter") != "" || strings.Contains(version+text("url"), "${") {
-			return nil, nil
-		}
-		return r.library.Find(path.Base(text("url")), version)
-	}
-	return r.fromFiles(w, key, ".", charts.Options{})
-}
-
-func textsIn(list any) []string {
-	items, _ := list.([]any)
-	var texts []string
-	for _, item := range items {
-		if text, ok := item.(string); ok {
-			texts = append(texts, text)
-		}
-	}
-	return texts
-}
-
-// fromSource is a chart of a HelmRepository, or at a path of another source.
-func (r *releases) fromSource(w *walker, release *Release, key sourceKey, chart, version string, o charts.Options) (*charts.Chart, error) {
-	if strings.Contains(chart+version, "${") {
-		return nil, nil
-	}
-	if key.kind != "HelmRepository" {
-		return r.fromFiles(w, key, chart, o)
-	}
-	found, err := r.library.Find(path.Base(chart), version)
-	if found == nil || err != nil || len(o.ValuesFiles) == 0 {
-		return found, err
-	}
-	err = bounds.Do(release.unit("merge of the values files"), func() error {
-		if found, err = found.WithOwnValues(o); err == nil {
-			found.Definitions()
-		}
-		return err
-	})
-	return found, err
-}
-
-// fromFiles is the chart at a path of a source whose files are at hand.
-func (r *releases) fromFiles(w *walker, key sourceKey, at string, o charts.Options) (*charts.Chart, error) {
-	from, gap := w.resolve(key)
-	if from == nil || gap != nil {
-		return nil, nil
-	}
-	r.mu.Lock()
-	of := chartKey{from.Repo, from.Base, at, strings.Join(o.ValuesFiles, "\n") + fmt.Sprint(o.IgnoreMissing)}
-	one := r.loaded[of]
-	if one == nil {
-		one = &loading{}
-		r.loaded[of] = one
-	}
-	r.mu.Unlock()
-	one.once.Do(func() {
-		file := from.Repo.Named(path.Join(from.Base, repository.Clean(at)))
-		one.err = bounds.Do(bounds.Unit{Kind: "loading", File: file}, func() (err error) {
-			one.chart, err = charts.Folder{Repo: from.Repo, Base: from.Base, Library: r.library}.Load(at, o)
-			if err == nil {
-				one.chart.Definitions() // read once
-			}
-			return err
-		})
-	})
-	if file := path.Join(from.Base, repository.Clean(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.Repo.Exists(file) {
-		if w.ignoresItself(key) {
-			return nil, nil
-		}
-		by := cmp.Or(from.Repo.LeftOutBy(file), "source-controller")
-		return nil, fmt.Errorf("there is no chart at %q for Flux: %s leaves it out of the source", at, by)
-	}
-	return one.chart, one.err
-}
-
-// ignoresItself says whether a source may say by itself what its artifact leaves out, in the
-// place of source-controller's defaults and of .sourceignore files.
-func (w *walker) ignoresItself(key sourceKey) bool {
-	if o := w.find(Identity{sourceGroup, key.kind, key.namespace, key.name}); o != nil {
-		return o.Field("spec", "ignore") != nil
-	}
-	root := w.cluster.Root.Object
-	if root == nil {
-		return true
-	}
-	value, err := root.Value()
-	text, _ := json.Marshal(value)
-	return err != nil || strings.Contains(string(text), "ignore")
 }
 
 // renderWave renders some releases side by side.
@@ -576,15 +369,6 @@ func (o *Object) setNamespace(namespace string) {
 	value["metadata"], o.Value, o.Namespace = metadata, value, namespace
 }
 
-// isNamespaced says whether a kind of objects is in namespaces, as most are whose definition
-// is not at hand.
-func (w *walker) isNamespaced(o *Object) bool {
-	if namespaced, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: o.APIVersion, Kind: o.Kind}); known {
-		return namespaced
-	}
-	return !w.clusterScoped[[2]string{o.Group, o.Kind}]
-}
-
 // takeUpRelease indexes the objects of a release, and takes up those that are Kustomizations.
 func (w *walker) takeUpRelease(release *Release) {
 	for _, o := range release.All() {
@@ -595,59 +379,6 @@ func (w *walker) takeUpRelease(release *Release) {
 		}
 	}
 }
-
-// learn notes the kinds that an object's being there tells of.
-func (w *walker) learn(o *Object) {
-	w.kinds = append(w.kinds, o.APIVersion, o.APIVersion+"/"+o.Kind)
-	w.learnDefinition(o.Value)
-}
-
-// learnDefinition notes the kind that an object defines, if it is a CustomResourceDefinition.
-func (w *walker) learnDefinition(value map[string]any) {
-	w.kinds = append(w.kinds, charts.KindsOf(value)...)
-	if kind, isWide := clusterScoped(value); isWide {
-		if w.clusterScoped == nil {
-			w.clusterScoped = map[[2]string]bool{}
-		}
-		w.clusterScoped[kind] = true
-	}
-}
-
-// clusterScoped is the group and kind that a CustomResourceDefinition defines for the whole
-// cluster.
-func clusterScoped(value map[string]any) (kind [2]string, isWide bool) {
-	o := Object{Value: value}
-	if o.Text("kind") != "CustomResourceDefinition" || o.Text("spec", "scope") != "Cluster" {
-		return kind, false
-	}
-	return [2]string{o.Text("spec", "group"), o.Text("spec", "names", "kind")}, true
-}
-
-// listKinds makes what charts may ask for of the kinds that are known so far.
-func (w *walker) listKinds() {
-	if len(w.kinds) == w.listed && w.apiVersions != nil {
-		return
-	}
-	w.listed = len(w.kinds)
-	w.apiVersions = slices.Concat(builtIn(), w.kinds)
-	slices.Sort(w.apiVersions)
-	w.apiVersions = slices.Compact(w.apiVersions)
-}
-
-// builtIn are the API versions that any cluster serves: Kubernetes' own, of which alpha and
-// beta versions are off by default, and Flux's.
-var builtIn = sync.OnceValue(func() []string {
-	var versions []string
-	for _, gvk := range schemas.Kinds() {
-		flux := strings.HasSuffix(gvk.Group, ".fluxcd.io")
-		kubernetes := !strings.Contains(gvk.Group, ".") || strings.HasSuffix(gvk.Group, ".k8s.io")
-		if flux || kubernetes && !strings.ContainsAny(strings.TrimPrefix(gvk.Version, "v"), "ab") {
-			version := gvk.GroupVersion().String()
-			versions = append(versions, version, version+"/"+gvk.Kind)
-		}
-	}
-	return versions
-})
 
 // data are the values of a ConfigMap or Secret in the release's namespace.
 func (release *Release) data(kind, _, name string) (charts.Data, bool) {
@@ -664,4 +395,13 @@ func (release *Release) data(kind, _, name string) (charts.Data, bool) {
 		}
 	}
 	return d, true
+}
+
+// Release returns what the chart of a HelmRelease renders; nil where it isn't known.
+func (c *Cluster) Release(o *Object) *Release {
+	i := slices.IndexFunc(c.Releases, func(r *Release) bool { return r.Object == o })
+	if i < 0 || c.Releases[i].Chart == "" || c.Releases[i].failed() {
+		return nil
+	}
+	return c.Releases[i]
 }

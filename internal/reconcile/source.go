@@ -10,8 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
 // sourceOf says where the files of a Kustomization are: in the validated repository, in a
@@ -19,29 +21,29 @@ import (
 // neither while the source's object is not found.
 func (w *walker) sourceOf(k *Kustomization) (*builds.Files, *builds.Gap) {
 	ref := k.Spec.SourceRef
-	return w.resolve(sourceKey{ref.Kind, cmp.Or(ref.Namespace, k.Namespace), ref.Name})
+	return w.resolve(roots.Source{Kind: ref.Kind, Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name})
 }
 
-func (w *walker) resolve(key sourceKey) (*builds.Files, *builds.Gap) {
-	if mapped, ok := w.mapped[key.namespace+"/"+key.name]; ok {
+func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
+	if mapped, ok := w.mapped[key.Namespace+"/"+key.Name]; ok {
 		return mapped, nil
 	}
-	if key == w.cluster.Root.source {
+	if key == w.cluster.Root.Source {
 		return w.own, nil
 	}
-	if key.kind == "ExternalArtifact" {
+	if key.Kind == "ExternalArtifact" {
 		return w.artifact(key)
 	}
-	found := w.find(Identity{sourceGroup, key.kind, key.namespace, key.name})
+	found := w.find(Identity{fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name})
 	if found == nil {
 		return nil, nil
 	}
-	root := w.cluster.Root.source
-	if own := w.find(Identity{sourceGroup, root.kind, root.namespace, root.name}); own != nil && sameSource(found, own) {
+	root := w.cluster.Root.Source
+	if own := w.find(Identity{fluxapi.SourceGroup, root.Kind, root.Namespace, root.Name}); own != nil && sameSource(found, own) {
 		return w.own, nil
 	}
 	return nil, &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is another repository, branch or artifact; --source %s/%s=DIR names a folder with its files",
-		key.kind, key.namespace, key.name, key.namespace, key.name)}
+		key.Kind, key.Namespace, key.Name, key.Namespace, key.Name)}
 }
 
 // sourceMissing is the gap of a Kustomization whose source is nowhere in Git. A misspelt one may
@@ -49,8 +51,8 @@ func (w *walker) resolve(key sourceKey) (*builds.Files, *builds.Gap) {
 func (w *walker) sourceMissing(k *Kustomization) *builds.Gap {
 	ref := k.Spec.SourceRef
 	namespace := cmp.Or(ref.Namespace, k.Namespace)
-	if dir := path.Join(w.own.Base, repository.Clean(k.Spec.Path)); tells(w.own.Repo, dir) {
-		_, near := nearest.To(ref.Name, []string{w.cluster.Root.source.name})
+	if dir := path.Join(w.own.Base, repository.Clean(k.Spec.Path)); roots.Has(w.own.Repo, dir) {
+		_, near := nearest.To(ref.Name, []string{w.cluster.Root.Source.Name})
 		k.meant = meant{repo: w.own.Repo, dir: dir, certain: near || strings.Contains(repository.Clean(k.Spec.Path), "/")}
 	}
 	for _, g := range w.generators {
@@ -71,26 +73,10 @@ func sameSource(a, b *Object) bool {
 		value, _, _ := unstructured.NestedString(o.Value, append([]string{"spec"}, path...)...)
 		return value
 	}
-	if RepositoryAddress(text(a, "url")) != RepositoryAddress(text(b, "url")) {
+	if roots.RepositoryAddress(text(a, "url")) != roots.RepositoryAddress(text(b, "url")) {
 		return false
 	}
 	return !slices.ContainsFunc([]string{"tag", "semver", "name", "commit", "branch"}, func(field string) bool {
 		return text(a, "ref", field) != text(b, "ref", field)
 	})
-}
-
-// RepositoryAddress is a Git URL without what doesn't tell repositories apart: the protocol,
-// the user, the port, a .git at the end and the case. ssh://git@host/org/repo.git,
-// git@host:org/repo and https://host/org/repo give the same.
-func RepositoryAddress(url string) string {
-	url = strings.ToLower(url)
-	if _, rest, ok := strings.Cut(url, "://"); ok {
-		url = rest
-	} else if host, path, ok := strings.Cut(url, ":"); ok && !strings.Contains(host, "/") {
-		url = host + "/" + path
-	}
-	host, path, _ := strings.Cut(url, "/")
-	host = host[strings.LastIndex(host, "@")+1:]
-	host, _, _ = strings.Cut(host, ":")
-	return host + "/" + strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 }

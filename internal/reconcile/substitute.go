@@ -17,34 +17,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 )
 
-// Variables of a Kustomization's postBuild, by name.
-type Variables map[string]*Variable
-
-// Variable is one variable of postBuild.
-type Variable struct {
-	Name string
-	// Value, when Known; an encrypted Secret's is not.
-	Value string
-	Known bool
-	// From is the object that holds it, nil when it stands in postBuild.substitute.
-	From *Object
-	// Undefined says that nothing defines it; Used counts the objects that use it.
-	Undefined bool
-	Used      int
-	// UsedBy is the first object that uses it.
-	UsedBy *Object
-}
-
-// Reference is a substituteFrom.
-type Reference struct {
-	Index    int
-	Kind     string
-	Name     string
-	Optional bool
-	// Found is the object that it names, nil when the cluster has none in Git.
-	Found *Object
-}
-
 // identity is that of the object which a reference names.
 func (r Reference) identity(namespace string) Identity {
 	return Identity{"", r.Kind, namespace, r.Name}

@@ -15,43 +15,18 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
-// walker follows one cluster's graph. It goes in rounds: all Kustomizations that are found
-// are built side by side; those whose variables are all there are substituted, which finds
-// more; and so on until nothing new comes. Each round handles them in the order in which they
-// were found, so that the result depends on nothing else.
-type walker struct {
-	ctx     context.Context
-	own     *builds.Files
-	mapped  map[string]*builds.Files
-	slots   chan struct{}
-	only    func(*Kustomization) bool
-	cluster *Cluster
-	index   map[Identity][]*Object
-	// artifacts that ArtifactGenerators make.
-	artifacts  map[sourceKey]*builds.Files
-	generators []generator
-	unbuilt    []*Kustomization // found, and not built yet
-	waiting    []*Kustomization // built, and not substituted yet
-	rebuilt    bool             // the root, once
-	// kinds that the cluster serves, as far as the objects tell, and those of them that are
-	// not in namespaces; apiVersions are the kinds sorted, and listed how many those are of.
-	kinds         []string
-	clusterScoped map[[2]string]bool
-	apiVersions   []string
-	listed        int
-}
-
-func (w *walker) start(root Root) {
-	root.patched(w.own.Repo)
+func (w *walker) start(root roots.Root) {
+	root.Patched(w.own.Repo)
 	w.cluster = &Cluster{Root: root, byName: map[[2]string]*Kustomization{}}
 	w.index = map[Identity][]*Object{}
-	w.artifacts = map[sourceKey]*builds.Files{}
+	w.artifacts = map[roots.Source]*builds.Files{}
 	if root.Base != "." {
 		w.own = &builds.Files{Repo: w.own.Repo, Base: root.Base, Budget: w.own.Budget, Wanted: w.own.Wanted}
 	}
-	first := &Kustomization{Cluster: w.cluster, Namespace: root.namespace, Name: root.name, Spec: root.spec}
+	first := &Kustomization{Cluster: w.cluster, Namespace: root.Namespace, Name: root.Name, Spec: root.Spec}
 	if root.Object != nil && root.Object.Kind == kindKs {
 		first.Object = staticObject(first, root)
 	}
@@ -65,7 +40,7 @@ func (w *walker) walk() {
 }
 
 // staticObject is a root Kustomization as it stands in its file.
-func staticObject(k *Kustomization, root Root) *Object {
+func staticObject(k *Kustomization, root roots.Root) *Object {
 	value, _ := root.Object.Value()
 	fields, _ := value.(map[string]any)
 	o := &Object{Kustomization: k, Value: fields, Source: root.Object, File: root.File}
@@ -127,15 +102,6 @@ func (w *walker) buildFound(atLast bool) bool {
 	wg.Wait()
 	w.unbuilt = later
 	return len(w.waiting) > before
-}
-
-// position is that of a field of the Kustomization, or of what syncs it.
-func (k *Kustomization) position(path ...any) (file string, line, column int) {
-	if k.Object != nil {
-		return k.Object.Position(path...)
-	}
-	r := k.Cluster.Root
-	return r.File, r.Line, r.Column
 }
 
 func (k *Kustomization) build(ctx context.Context, from *builds.Files) {
@@ -242,14 +208,6 @@ func (w *walker) references(k *Kustomization) []Reference {
 		references = append(references, ref)
 	}
 	return references
-}
-
-// find returns an object of what is substituted so far.
-func (w *walker) find(id Identity) *Object {
-	if found := w.index[id]; len(found) > 0 {
-		return found[0]
-	}
-	return nil
 }
 
 func (w *walker) isReady(k *Kustomization) bool {

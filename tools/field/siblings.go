@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
 // siblings are the checkouts in a folder, by the address of their remote, and at GitHub by the
@@ -33,7 +34,7 @@ func findSiblings(ctx context.Context, dirs map[string]string) (*siblings, error
 			continue
 		}
 		if owner, short, ok := strings.Cut(name, "+"); ok {
-			s.byAddress[reconcile.RepositoryAddress("https://github.com/"+owner+"/"+short)] = dir
+			s.byAddress[roots.RepositoryAddress("https://github.com/"+owner+"/"+short)] = dir
 		}
 		out, err := exec.CommandContext(ctx, "git", "-C", dir, "remote", "get-url", "origin").Output()
 		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
@@ -42,7 +43,7 @@ func findSiblings(ctx context.Context, dirs map[string]string) (*siblings, error
 		if err != nil {
 			return nil, err
 		}
-		s.byAddress[reconcile.RepositoryAddress(strings.TrimSpace(string(out)))] = dir
+		s.byAddress[roots.RepositoryAddress(strings.TrimSpace(string(out)))] = dir
 	}
 	return s, nil
 }
@@ -75,7 +76,7 @@ func (s *siblings) load(ctx context.Context, source *reconcile.Object) (*reposit
 		value, _, _ := unstructured.NestedString(source.Value, append([]string{"spec"}, path...)...)
 		return value
 	}
-	dir, ok := s.byAddress[reconcile.RepositoryAddress(text("url"))]
+	dir, ok := s.byAddress[roots.RepositoryAddress(text("url"))]
 	if !ok || text("ref", "semver") != "" || text("ref", "name") != "" {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/roots"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -89,13 +90,13 @@ func (w *world) isForeign() bool {
 }
 
 // syncURL is the address that a FluxInstance syncs from.
-func syncURL(root reconcile.Root) string {
+func syncURL(root roots.Root) string {
 	if root.Object == nil {
 		return ""
 	}
 	for _, at := range [][]any{{"spec", "sync", "url"}, {"spec", "values", "instance", "sync", "url"}} {
 		if url, ok := root.Object.Text(at...); ok {
-			return reconcile.RepositoryAddress(url)
+			return roots.RepositoryAddress(url)
 		}
 	}
 	return ""

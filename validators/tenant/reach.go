@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
 // probe is an object that is tried on the admission policies, in a namespace.
@@ -88,13 +89,13 @@ func (c *cluster) onPlatform(t *tenant) bool {
 	for _, o := range c.Objects() {
 		switch {
 		case o.Group == operatorGroup && o.Kind == "FluxInstance":
-			platform[reconcile.RepositoryAddress(o.Text("spec", "sync", "url"))] = true
+			platform[roots.RepositoryAddress(o.Text("spec", "sync", "url"))] = true
 		case o.Group == sourceGroup && o.Namespace == c.flux && len(c.Kustomizations) > 0 && o.Name == c.Kustomizations[0].Spec.SourceRef.Name:
-			platform[reconcile.RepositoryAddress(o.Text("spec", "url"))] = true
+			platform[roots.RepositoryAddress(o.Text("spec", "url"))] = true
 		}
 	}
 	return slices.ContainsFunc(c.index.sources, func(o *reconcile.Object) bool {
-		return c.byNamespace[o.Namespace] == t && platform[reconcile.RepositoryAddress(o.Text("spec", "url"))]
+		return c.byNamespace[o.Namespace] == t && platform[roots.RepositoryAddress(o.Text("spec", "url"))]
 	})
 }
 

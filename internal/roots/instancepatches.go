@@ -1,25 +1,26 @@
-package reconcile
+package roots
 
 import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// patched returns the root's spec with the FluxInstance's patches of Kustomizations, as the
+// Patched gives the root's spec the FluxInstance's patches of Kustomizations, as the
 // Flux Operator makes it. Patches that cannot be applied to a Kustomization alone are left
 // out: those are about other objects of Flux.
-func (r *Root) patched(repo *repository.Repository) {
+func (r *Root) Patched(repo *repository.Repository) {
 	patches := r.kustomizationPatches(repo)
 	if len(patches) == 0 {
 		return
 	}
 	object, err := yaml.Marshal(map[string]any{
-		"apiVersion": kustomizeGroup + "/v1", "kind": kindKs,
-		"metadata": map[string]any{"name": r.name, "namespace": r.namespace},
-		"spec":     map[string]any{"path": r.spec.Path, "sourceRef": map[string]any{"kind": r.source.kind, "name": r.source.name}},
+		"apiVersion": fluxapi.KustomizeGroup + "/v1", "kind": "Kustomization",
+		"metadata": map[string]any{"name": r.Name, "namespace": r.Namespace},
+		"spec":     map[string]any{"path": r.Spec.Path, "sourceRef": map[string]any{"kind": r.Source.Kind, "name": r.Source.Name}},
 	})
 	if err != nil {
 		return
@@ -29,7 +30,7 @@ func (r *Root) patched(repo *repository.Repository) {
 		return
 	}
 	if spec, wrong := builds.SpecOf(resources[0]); wrong == "" {
-		r.spec = spec
+		r.Spec = spec
 	}
 }
 
@@ -45,7 +46,7 @@ func (r *Root) kustomizationPatches(repo *repository.Repository) []types.Patch {
 	}
 	var kept []types.Patch
 	for _, p := range all {
-		if p.Target != nil && p.Target.Kind == kindKs && p.Path == "" && repo.Check(p.Patch) == nil {
+		if p.Target != nil && p.Target.Kind == "Kustomization" && p.Path == "" && repo.Check(p.Patch) == nil {
 			kept = append(kept, p)
 		}
 	}

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/roots"
 )
 
 // TestClusterNames: a cluster has one name, and is found by it, by its path, and by what a folder
@@ -23,7 +25,7 @@ func TestClusterNames(t *testing.T) {
 	} {
 		f := &Fleet{}
 		for path := range strings.FieldsSeq(c.roots) {
-			f.Clusters = append(f.Clusters, &Cluster{Root: Root{Path: path}})
+			f.Clusters = append(f.Clusters, &Cluster{Root: roots.Root{Path: path}})
 		}
 		f.name()
 		var names []string

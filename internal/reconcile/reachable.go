@@ -4,34 +4,14 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // mostReached bounds the files and folders that are looked at for what a Kustomization leads to.
 const mostReached = 20_000
-
-// Reach is what the files hold that a Kustomization leads to, by itself and through the
-// Kustomizations among them, whether or not it can be built.
-type Reach struct {
-	// Open says that not all of it is known: something is missed, remote, made by plugins or
-	// by a controller, or renamed in ways that are not followed.
-	Open bool
-
-	documents map[[2]string][]*repository.Object // by group and kind
-	generated []patches.Generator
-	renamed   bool
-	// releases says that there are HelmReleases, whose charts bring objects.
-	releases bool
-}
-
-// reached is found once.
-type reached struct {
-	once sync.Once
-	is   Reach
-}
 
 // Reach returns what the files hold that the Kustomization leads to. Where its source is missing
 // they are those of the repository itself, which it may mean.
@@ -42,7 +22,7 @@ func (k *Kustomization) Reach() *Reach {
 		repo, dir, source := k.Repo, k.Dir, k.Spec.SourceRef.Name
 		if repo == nil {
 			is.Open = !k.Astray()
-			if repo, dir, source = k.meant.repo, k.meant.dir, k.Cluster.Root.source.name; repo == nil {
+			if repo, dir, source = k.meant.repo, k.meant.dir, k.Cluster.Root.Source.Name; repo == nil {
 				return
 			}
 		}
@@ -70,7 +50,7 @@ func (r *Reach) Holds(id Identity) bool {
 // Charts says whether a chart that is reached may bring an object of an identity: those of Flux's
 // graph stand in files.
 func (r *Reach) Charts(id Identity) bool {
-	return r.releases && id.Group != kustomizeGroup && id.Group != helmGroup && id.Group != sourceGroup
+	return r.releases && id.Group != fluxapi.KustomizeGroup && id.Group != fluxapi.HelmGroup && id.Group != fluxapi.SourceGroup
 }
 
 // reacher follows folders, kustomizations and Flux Kustomizations.
@@ -164,11 +144,11 @@ func (r *reacher) file(at string) {
 			key := [2]string{group, o.Kind}
 			r.into.documents[key] = append(r.into.documents[key], o)
 			switch {
-			case group == kustomizeGroup && o.Kind == kindKs:
+			case group == fluxapi.KustomizeGroup && o.Kind == kindKs:
 				r.child(o)
-			case group == helmGroup:
+			case group == fluxapi.HelmGroup:
 				r.into.releases = true
-			case group == operatorGroup, group == "source.extensions.fluxcd.io":
+			case group == fluxapi.OperatorGroup, group == "source.extensions.fluxcd.io":
 				r.into.Open = true
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
 // Kept says why Flux leaves an object on the cluster that a later state of it no longer applies,
@@ -34,9 +36,9 @@ func (o *Object) Kept(to *Cluster) string {
 
 // protections are the labels or annotations with which kustomize-controller deletes no object.
 var protections = [][2]string{
-	{kustomizeGroup + "/prune", kustomizev1.DisabledValue},
-	{kustomizeGroup + "/reconcile", kustomizev1.DisabledValue},
-	{kustomizeGroup + "/ssa", kustomizev1.IgnoreValue},
+	{fluxapi.KustomizeGroup + "/prune", kustomizev1.DisabledValue},
+	{fluxapi.KustomizeGroup + "/reconcile", kustomizev1.DisabledValue},
+	{fluxapi.KustomizeGroup + "/ssa", kustomizev1.IgnoreValue},
 }
 
 // carries says whether a label or annotation has a value, in whatever case

@@ -1,4 +1,4 @@
-package reconcile
+package roots
 
 import (
 	"strings"
@@ -45,7 +45,7 @@ func TestGuessedRoots(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, r := range findRoots(repo, nil) {
+		for _, r := range Find(repo, nil) {
 			got = append(got, r.Path)
 		}
 		if strings.Join(got, " ") != c.want {

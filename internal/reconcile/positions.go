@@ -2,18 +2,11 @@ package reconcile
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// patched are patches that are found once.
-type patched struct {
-	sync.Once
-	list []patches.Patch
-}
 
 // patches are those of the kustomizations that a build read, and of the Kustomization itself,
 // the one that is applied last first. They are looked for when something asks for the position
@@ -188,4 +181,40 @@ func (k *Kustomization) TargetedPatches() []patches.Targeted {
 		all = append(all, one)
 	}
 	return append(all, b.Targeted()...)
+}
+
+// Position returns the file, line and column of what is at a path (field names and list
+// indexes) of the object: in the patch that has set it, else in the document that the object
+// was built from, or of the nearest parent that is there.
+func (o *Object) Position(path ...any) (file string, line, column int) {
+	if at, ok := o.patchOf(path, false); ok {
+		return at.File, at.Line, at.Column
+	}
+	if o.Source == nil {
+		return o.File, o.Line, o.Column
+	}
+	line, column = o.Source.Position(path...)
+	return o.File, line, column
+}
+
+// KeyPosition is Position of the key, or list item; of what an operation of a JSON patch sets, that
+// of the path that the operation names.
+func (o *Object) KeyPosition(path ...any) (file string, line, column int) {
+	if at, ok := o.patchOf(path, true); ok {
+		return at.File, at.Line, at.Column
+	}
+	if o.Source == nil {
+		return o.File, o.Line, o.Column
+	}
+	line, column = o.Source.KeyPosition(path...)
+	return o.File, line, column
+}
+
+// position is that of a field of the Kustomization, or of what syncs it.
+func (k *Kustomization) position(path ...any) (file string, line, column int) {
+	if k.Object != nil {
+		return k.Object.Position(path...)
+	}
+	r := k.Cluster.Root
+	return r.File, r.Line, r.Column
 }

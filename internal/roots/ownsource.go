@@ -1,4 +1,4 @@
-package reconcile
+package roots
 
 import (
 	"cmp"
@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // claim is how well a source fits as the one of the repository itself.
 type claim struct {
-	key sourceKey
+	key Source
 	// named counts what takes its files from the source, and found how much of that finds its
 	// folder in the repository; the root folder is in every one.
 	named, found int
@@ -22,14 +23,14 @@ type claim struct {
 // that none of the objects defines. Of the GitRepositories that one does define, the URL has to be a
 // remote's where those are known, and the folders have to be there. It is the zero value where none
 // fits.
-func ownSource(repo *repository.Repository, dir string, remotes []string) sourceKey {
+func ownSource(repo *repository.Repository, dir string, remotes []string) Source {
 	var unknown, defined []*claim
 	for _, c := range claims(repo, dir) {
-		objects := repo.Find(sourceGroup, c.key.kind, c.key.namespace, c.key.name)
+		objects := repo.Find(fluxapi.SourceGroup, c.key.Kind, c.key.Namespace, c.key.Name)
 		switch {
 		case len(objects) == 0:
 			unknown = append(unknown, c)
-		case c.key.kind != "GitRepository":
+		case c.key.Kind != "GitRepository":
 		case len(remotes) > 0 && !slices.ContainsFunc(objects, func(o *repository.Object) bool { return isOneOf(o, remotes) }):
 		case len(remotes) == 0 && c.found == 0 && !repo.Partial():
 		default:
@@ -41,8 +42,8 @@ func ownSource(repo *repository.Repository, dir string, remotes []string) source
 			return claim{}
 		}
 		return *slices.MinFunc(all, func(a, b *claim) int {
-			return cmp.Or(cmp.Compare(b.found, a.found), cmp.Compare(b.named, a.named), cmp.Compare(a.key.kind, b.key.kind),
-				cmp.Compare(a.key.namespace, b.key.namespace), cmp.Compare(a.key.name, b.key.name))
+			return cmp.Or(cmp.Compare(b.found, a.found), cmp.Compare(b.named, a.named), cmp.Compare(a.key.Kind, b.key.Kind),
+				cmp.Compare(a.key.Namespace, b.key.Namespace), cmp.Compare(a.key.Name, b.key.Name))
 		})
 	}
 	first, second := best(unknown), best(defined)
@@ -53,9 +54,9 @@ func ownSource(repo *repository.Repository, dir string, remotes []string) source
 }
 
 // tally are the claims of sources.
-type tally map[sourceKey]*claim
+type tally map[Source]*claim
 
-func (t tally) add(key sourceKey, found bool) {
+func (t tally) add(key Source, found bool) {
 	if t[key] == nil {
 		t[key] = &claim{key: key}
 	}
@@ -68,17 +69,17 @@ func (t tally) add(key sourceKey, found bool) {
 func tallyOf(repo *repository.Repository, all []Root) tally {
 	t := tally{}
 	for _, r := range all {
-		t.add(r.source, tells(repo, r.Path))
+		t.add(r.Source, Has(repo, r.Path))
 	}
 	return t
 }
 
 // claims are the sources that the Kustomizations and ArtifactGenerators below a folder name.
 func claims(repo *repository.Repository, dir string) tally {
-	all := tallyOf(repo, slices.DeleteFunc(rootsOf(candidates(repo)), func(r Root) bool {
-		return !repository.Within(dir, r.File) || r.source.kind == "ExternalArtifact"
+	all := tallyOf(repo, slices.DeleteFunc(rootsOf(Candidates(repo)), func(r Root) bool {
+		return !repository.Within(dir, r.File) || r.Source.Kind == "ExternalArtifact"
 	}))
-	has := func(at string) bool { return tells(repo, at) }
+	has := func(at string) bool { return Has(repo, at) }
 	for _, o := range repo.ByKind("source.extensions.fluxcd.io", "ArtifactGenerator") {
 		sources := o.Lookup("spec", "sources")
 		if sources == nil || !repository.Within(dir, o.File()) {
@@ -89,14 +90,14 @@ func claims(repo *repository.Repository, dir string) tally {
 				value, _ := o.Text("spec", "sources", i, field)
 				return value
 			}
-			all.add(sourceKey{text("kind"), cmp.Or(text("namespace"), o.Namespace), text("name")}, slices.ContainsFunc(copiedFrom(o, text("alias")), has))
+			all.add(Source{text("kind"), cmp.Or(text("namespace"), o.Namespace), text("name")}, slices.ContainsFunc(copiedFrom(o, text("alias")), has))
 		}
 	}
 	return all
 }
 
-// tells says whether a repository has a file or folder; the root folder is in every one.
-func tells(repo *repository.Repository, at string) bool {
+// Has reports whether a repository has a file or folder; the root folder is in every one.
+func Has(repo *repository.Repository, at string) bool {
 	_, isFolder := repo.ReadDir(at)
 	return at != "." && (isFolder || repo.Exists(at))
 }
@@ -139,4 +140,20 @@ func isOneOf(o *repository.Object, remotes []string) bool {
 	return slices.ContainsFunc(remotes, func(remote string) bool {
 		return path.Base(RepositoryAddress(remote)) == path.Base(own)
 	})
+}
+
+// RepositoryAddress is a Git URL without what doesn't tell repositories apart: the protocol,
+// the user, the port, a .git at the end and the case. ssh://git@host/org/repo.git,
+// git@host:org/repo and https://host/org/repo give the same.
+func RepositoryAddress(url string) string {
+	url = strings.ToLower(url)
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	} else if host, path, ok := strings.Cut(url, ":"); ok && !strings.Contains(host, "/") {
+		url = host + "/" + path
+	}
+	host, path, _ := strings.Cut(url, "/")
+	host = host[strings.LastIndex(host, "@")+1:]
+	host, _, _ = strings.Cut(host, ":")
+	return host + "/" + strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 }

@@ -1,4 +1,4 @@
-package reconcile
+package roots
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -27,9 +28,12 @@ type Root struct {
 	File         string
 	Line, Column int
 
-	namespace, name string
-	source          sourceKey
-	spec            kustomizev1.KustomizationSpec
+	// Namespace and Name are those of the Flux Kustomization that syncs it, and Spec is its spec.
+	Namespace, Name string
+	Spec            kustomizev1.KustomizationSpec
+	// Source is the source of the repository itself.
+	Source Source
+
 	// patches of a FluxInstance, as plain values.
 	patches any
 }
@@ -37,15 +41,15 @@ type Root struct {
 // Guessed says that nothing in the repository says to sync the folder.
 func (r Root) Guessed() bool { return r.Object == nil && r.File == r.Path }
 
-// sourceKey names a source object.
-type sourceKey struct{ kind, namespace, name string }
+// Source names a source object.
+type Source struct{ Kind, Namespace, Name string }
 
-// findRoots finds what the repository's clusters start from: what a FluxInstance syncs, and
+// Find returns what the repository's clusters start from: what a FluxInstance syncs, and
 // Kustomizations that stand in the folder that they apply, as `flux bootstrap` makes them.
 // Where there is neither, it is each outermost folder with Kustomizations that no other
 // applies: then their FluxInstance is elsewhere.
-func findRoots(repo *repository.Repository, remotes []string) []Root {
-	roots := slices.Concat(instanceRoots(repo), syncRoots(candidates(repo), repo))
+func Find(repo *repository.Repository, remotes []string) []Root {
+	roots := slices.Concat(instanceRoots(repo), syncRoots(Candidates(repo), repo))
 	if len(roots) == 0 {
 		roots = slices.DeleteFunc(syncRoots(unlisted(repo), repo), func(r Root) bool { return !r.isFluxSystem() })
 	}
@@ -65,9 +69,9 @@ func instanceRoots(repo *repository.Repository) []Root {
 	var roots []Root
 	for o := range repo.Objects() {
 		switch {
-		case o.Group() == operatorGroup && o.Kind == "FluxInstance":
+		case o.Group() == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
 			roots = addSync(roots, o.Document, o, o.Namespace, []any{"spec"})
-		case o.Group() == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease":
+		case o.Group() == fluxapi.HelmGroup && o.Kind == "HelmRelease":
 			roots = addSync(roots, o.Document, o, "", []any{"spec", "values", "instance"})
 		}
 	}
@@ -99,13 +103,13 @@ func addSync(roots []Root, d *repository.Document, o *repository.Object, namespa
 	if text("path") == "" {
 		return roots
 	}
-	r := Root{Path: repository.Clean(text("path")), Object: o, File: d.File.Path, namespace: cmp.Or(namespace, "flux-system")}
+	r := Root{Path: repository.Clean(text("path")), Object: o, File: d.File.Path, Namespace: cmp.Or(namespace, "flux-system")}
 	r.Line, r.Column = repository.Position(node, append(slices.Clone(at), "sync", "path")...)
-	r.name = cmp.Or(text("name"), "flux-system")
+	r.Name = cmp.Or(text("name"), "flux-system")
 	r.Base = "."
-	r.source = sourceKey{cmp.Or(text("kind"), "GitRepository"), r.namespace, r.name}
-	r.spec.Path = text("path")
-	r.spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.source.kind, Name: r.name}
+	r.Source = Source{cmp.Or(text("kind"), "GitRepository"), r.Namespace, r.Name}
+	r.Spec.Path = text("path")
+	r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: r.Source.Kind, Name: r.Name}
 	if patches := repository.Lookup(node, append(slices.Clone(at), "kustomize", "patches")...); patches != nil {
 		r.patches, _ = repository.Value(d.File.Path, patches)
 	}
@@ -120,7 +124,7 @@ func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 		if !ok || !repository.Within(r.Path, o.File()) || r.Path == "." && !r.isFluxSystem() {
 			continue
 		}
-		source := repo.Find(sourceGroup, r.source.kind, r.source.namespace, r.source.name)
+		source := repo.Find(fluxapi.SourceGroup, r.Source.Kind, r.Source.Namespace, r.Source.Name)
 		beside := func(s *repository.Object) bool { return path.Dir(s.File()) == path.Dir(o.File()) }
 		if slices.ContainsFunc(source, beside) {
 			roots = append(roots, r)
@@ -134,19 +138,19 @@ func syncRoots(among []*repository.Object, repo *repository.Repository) []Root {
 		return nil
 	}
 	first := map[*repository.Object]bool{}
-	for _, r := range firsts(repo, rootsOf(among)) {
+	for _, r := range topmost(repo, rootsOf(among)) {
 		first[r.Object] = true
 	}
 	return slices.DeleteFunc(roots, func(r Root) bool { return !first[r.Object] })
 }
 
 // isFluxSystem says whether the root is named as `flux bootstrap` names it.
-func (r Root) isFluxSystem() bool { return r.namespace == "flux-system" && r.name == "flux-system" }
+func (r Root) isFluxSystem() bool { return r.Namespace == "flux-system" && r.Name == "flux-system" }
 
 // within finds the folder of the repository that an artifact is made of: the only one that
 // has the root's path in it. A path that is there already is the repository's own.
 func (r Root) within(repo *repository.Repository) Root {
-	if _, ok := repo.ReadDir(r.Path); ok || r.source.kind == "GitRepository" {
+	if _, ok := repo.ReadDir(r.Path); ok || r.Source.Kind == "GitRepository" {
 		return r
 	}
 	bases := map[string]bool{}
@@ -162,9 +166,9 @@ func (r Root) within(repo *repository.Repository) Root {
 	return r
 }
 
-// candidates are the Kustomizations in files that Flux may apply as they stand.
-func candidates(repo *repository.Repository) []*repository.Object {
-	return slices.DeleteFunc(slices.Clone(repo.ByKind(kustomizeGroup, kindKs)), func(o *repository.Object) bool {
+// Candidates are the Kustomizations in files that Flux may apply as they stand.
+func Candidates(repo *repository.Repository) []*repository.Object {
+	return slices.DeleteFunc(slices.Clone(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")), func(o *repository.Object) bool {
 		use := repo.Use(o.File())
 		return use != repository.Resource && use != repository.Plain
 	})
@@ -173,7 +177,7 @@ func candidates(repo *repository.Repository) []*repository.Object {
 // unlisted are the Kustomizations in files that stand beside a kustomization which doesn't list
 // them: what flux bootstrap has applied syncs nevertheless.
 func unlisted(repo *repository.Repository) []*repository.Object {
-	return slices.DeleteFunc(slices.Clone(repo.ByKind(kustomizeGroup, kindKs)), func(o *repository.Object) bool {
+	return slices.DeleteFunc(slices.Clone(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")), func(o *repository.Object) bool {
 		return repo.Use(o.File()) != repository.Unlisted
 	})
 }
@@ -181,7 +185,7 @@ func unlisted(repo *repository.Repository) []*repository.Object {
 // isTemplate says whether variables stand in the root's name: it is what another
 // repository's Kustomization applies with its own, as in a catalog of applications, and
 // starts no cluster.
-func (r Root) isTemplate() bool { return strings.Contains(r.namespace+r.name, "${") }
+func (r Root) isTemplate() bool { return strings.Contains(r.Namespace+r.Name, "${") }
 
 // rootOf takes a Kustomization in a file as a root.
 func rootOf(o *repository.Object) (Root, bool) {
@@ -194,9 +198,9 @@ func rootOf(o *repository.Object) (Root, bool) {
 	if wrong != "" || spec.SourceRef.Name == "" {
 		return Root{}, false
 	}
-	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, File: o.File(), namespace: o.Namespace, name: o.Name, spec: spec}
+	r := Root{Path: repository.Clean(spec.Path), Base: ".", Object: o, File: o.File(), Namespace: o.Namespace, Name: o.Name, Spec: spec}
 	r.Line, r.Column = o.Position("spec", "path")
-	r.source = sourceKey{spec.SourceRef.Kind, cmp.Or(spec.SourceRef.Namespace, o.Namespace), spec.SourceRef.Name}
+	r.Source = Source{spec.SourceRef.Kind, cmp.Or(spec.SourceRef.Namespace, o.Namespace), spec.SourceRef.Name}
 	return r, true
 }
 
@@ -214,23 +218,23 @@ func rootsOf(among []*repository.Object) []Root {
 // folderRoots are the outermost folders with Kustomizations that no other Kustomization
 // applies.
 func folderRoots(repo *repository.Repository, remotes []string) []Root {
-	all := rootsOf(candidates(repo))
+	all := rootsOf(Candidates(repo))
 	// The source of the repository itself is seldom in it; others are a tenant's, or a
 	// controller's.
-	defined := func(key sourceKey) bool {
-		return key.kind != "ExternalArtifact" && len(repo.Find(sourceGroup, key.kind, key.namespace, key.name)) > 0
+	defined := func(key Source) bool {
+		return key.Kind != "ExternalArtifact" && len(repo.Find(fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name)) > 0
 	}
 	found := map[bool]int{false: -1}
 	for key, c := range tallyOf(repo, all) {
-		if key.kind != "ExternalArtifact" {
+		if key.Kind != "ExternalArtifact" {
 			found[defined(key)] = max(found[defined(key)], c.found)
 		}
 	}
 	if found[false] >= found[true] {
-		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.source) })
+		all = slices.DeleteFunc(all, func(r Root) bool { return defined(r.Source) })
 	}
 	folders := map[string]bool{}
-	for _, r := range firsts(repo, all) {
+	for _, r := range topmost(repo, all) {
 		if r.isTemplate() {
 			continue
 		}
@@ -239,7 +243,7 @@ func folderRoots(repo *repository.Repository, remotes []string) []Root {
 	var roots []Root
 	for _, dir := range slices.Sorted(maps.Keys(folders)) {
 		if !slices.ContainsFunc(above(dir), func(other string) bool { return folders[other] }) {
-			roots = append(roots, folderRoot(repo, dir, remotes))
+			roots = append(roots, Folder(repo, dir, remotes))
 		}
 	}
 	return roots
@@ -255,12 +259,12 @@ func above(at string) []string {
 	return dirs
 }
 
-// folderRoot syncs a folder that nothing in the repository says to sync.
-func folderRoot(repo *repository.Repository, dir string, remotes []string) Root {
+// Folder is the root that syncs a folder that nothing in the repository says to sync.
+func Folder(repo *repository.Repository, dir string, remotes []string) Root {
 	source := ownSource(repo, dir, remotes)
-	r := Root{Path: dir, Base: ".", File: dir, namespace: "flux-system", name: "flux-system", source: source}
-	r.spec.Path = dir
-	r.spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: source.kind, Name: source.name, Namespace: source.namespace}
+	r := Root{Path: dir, Base: ".", File: dir, Namespace: "flux-system", Name: "flux-system", Source: source}
+	r.Spec.Path = dir
+	r.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: source.Kind, Name: source.Name, Namespace: source.Namespace}
 	return r
 }
 

@@ -1,4 +1,4 @@
-package reconcile
+package roots
 
 import (
 	"cmp"
@@ -10,12 +10,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// firsts are the Kustomizations of some that no other one of them applies, as far as the folders
+// topmost returns the Kustomizations of some that no other one of them applies, as far as the folders
 // tell in which their files stand, and what the kustomizations there list. Those that apply each
 // other, by however many steps, are all first; but where they have different sources, only those of
 // the one that most name apply what is here: the others are of other repositories, or their source
 // is misspelt.
-func firsts(repo *repository.Repository, all []Root) []Root {
+func topmost(repo *repository.Repository, all []Root) []Root {
 	g := &appliers{all: all, below: map[string][]vertex{}, claims: tallyOf(repo, all)}
 	nodes := make([]vertex, len(all))
 	for i, r := range all {
@@ -91,7 +91,7 @@ func (g *appliers) add(at string, v vertex) {
 
 // tops are the Kustomizations of some that none of the others applies, or that apply one another, in
 // their order. Only those of one source apply anything, where it is given.
-func (g *appliers) tops(nodes []vertex, only *sourceKey) []vertex {
+func (g *appliers) tops(nodes []vertex, only *Source) []vertex {
 	inside := map[vertex]bool{}
 	for _, v := range nodes {
 		inside[v] = true
@@ -100,7 +100,7 @@ func (g *appliers) tops(nodes []vertex, only *sourceKey) []vertex {
 		if v.folder != "" {
 			return slices.DeleteFunc(slices.Clone(g.below[v.folder]), func(child vertex) bool { return child.folder == "" && !inside[child] })
 		}
-		if r := g.all[v.at]; only == nil || r.source == *only {
+		if r := g.all[v.at]; only == nil || r.Source == *only {
 			return []vertex{{folder: r.Path}}
 		}
 		return nil
@@ -135,14 +135,14 @@ func (g *appliers) tops(nodes []vertex, only *sourceKey) []vertex {
 
 // strongest is the source that most of some Kustomizations' folders speak for, and says whether
 // another one has less to speak for it.
-func (g *appliers) strongest(members []vertex) (source sourceKey, several bool) {
+func (g *appliers) strongest(members []vertex) (source Source, several bool) {
 	compare := func(a, b vertex) int {
-		x, y := g.claims[g.all[a.at].source], g.claims[g.all[b.at].source]
+		x, y := g.claims[g.all[a.at].Source], g.claims[g.all[b.at].Source]
 		return cmp.Or(cmp.Compare(x.found, y.found), cmp.Compare(x.named, y.named))
 	}
 	if len(members) == 0 {
 		return source, false
 	}
 	most := slices.MaxFunc(members, compare)
-	return g.all[most.at].source, slices.ContainsFunc(members, func(v vertex) bool { return compare(v, most) < 0 })
+	return g.all[most.at].Source, slices.ContainsFunc(members, func(v vertex) bool { return compare(v, most) < 0 })
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -53,7 +54,7 @@ func (n *named) add(kind, namespace, name string) {
 
 func (n *named) files(repo *repository.Repository) {
 	for o := range repo.Objects() {
-		if o.Group() == sourceGroup {
+		if o.Group() == fluxapi.SourceGroup {
 			n.add(o.Kind, o.Namespace, o.Name)
 		}
 	}
@@ -69,7 +70,7 @@ func (n *named) fleet(f *Fleet) bool {
 		n.files(repo)
 	}
 	for _, c := range f.Clusters {
-		n.add(c.Root.source.kind, c.Root.source.namespace, c.Root.source.name)
+		n.add(c.Root.Source.Kind, c.Root.Source.Namespace, c.Root.Source.Name)
 		for _, k := range c.Kustomizations {
 			if k.Failure != nil || slices.ContainsFunc(k.Gaps, func(g builds.Gap) bool { return g.Kind != builds.OtherSource }) {
 				return false
@@ -86,9 +87,9 @@ func (n *named) fleet(f *Fleet) bool {
 
 func (n *named) object(o *Object) {
 	switch {
-	case o.Group == sourceGroup:
+	case o.Group == fluxapi.SourceGroup:
 		n.add(o.Kind, o.Namespace, o.Name)
-	case o.Group == helmGroup && o.Kind == "HelmRelease":
+	case o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease":
 		for _, at := range [][]string{{"spec", "chart", "spec", "sourceRef"}, {"spec", "chartRef"}} {
 			ref, _, _ := unstructured.NestedStringMap(o.Value, at...)
 			n.add(ref["kind"], cmp.Or(ref["namespace"], o.Namespace), ref["name"])

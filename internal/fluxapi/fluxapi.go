@@ -1,0 +1,10 @@
+// Package fluxapi names the API groups and kinds of Flux and of the Flux Operator.
+package fluxapi
+
+// The API groups of Flux and of the Flux Operator.
+const (
+	KustomizeGroup = "kustomize.toolkit.fluxcd.io"
+	HelmGroup      = "helm.toolkit.fluxcd.io"
+	SourceGroup    = "source.toolkit.fluxcd.io"
+	OperatorGroup  = "fluxcd.controlplane.io"
+)

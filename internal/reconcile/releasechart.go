@@ -1,0 +1,161 @@
+package reconcile
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/charts"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/roots"
+)
+
+// chartKey names a chart in a source.
+type chartKey struct {
+	repo     *repository.Repository
+	base, at string
+	values   string
+}
+
+type loading struct {
+	once  sync.Once
+	chart *charts.Chart
+	err   error
+}
+
+// chartOf finds the chart of a release, nil where it is not at hand. The error is why Flux
+// could not load it.
+func (r *releases) chartOf(w *walker, release *Release) (*charts.Chart, error) {
+	spec := release.spec.Spec
+	if ref := spec.ChartRef; ref != nil {
+		namespace := cmp.Or(ref.Namespace, release.Object.Namespace)
+		return r.referred(w, release, ref.Kind, namespace, ref.Name)
+	}
+	if spec.Chart == nil {
+		return nil, nil
+	}
+	c := spec.Chart.Spec
+	o := charts.Options{ValuesFiles: c.ValuesFiles, IgnoreMissing: c.IgnoreMissingValuesFiles}
+	namespace := cmp.Or(c.SourceRef.Namespace, release.Object.Namespace)
+	return r.fromSource(w, release, roots.Source{Kind: c.SourceRef.Kind, Namespace: namespace, Name: c.SourceRef.Name}, c.Chart, c.Version, o)
+}
+
+// referred is the chart that an OCIRepository, ExternalArtifact or HelmChart holds.
+func (r *releases) referred(w *walker, release *Release, kind, namespace, name string) (*charts.Chart, error) {
+	key := roots.Source{Kind: kind, Namespace: namespace, Name: name}
+	object := w.find(Identity{fluxapi.SourceGroup, kind, namespace, name})
+	text := func(steps ...any) string {
+		if object == nil {
+			return ""
+		}
+		value, _ := object.Field(append([]any{"spec"}, steps...)...).(string)
+		return value
+	}
+	switch kind {
+	case "HelmChart":
+		if object == nil {
+			return nil, nil
+		}
+		from := roots.Source{Kind: text("sourceRef", "kind"), Namespace: namespace, Name: text("sourceRef", "name")}
+		return r.fromSource(w, release, from, text("chart"), text("version"), charts.Options{ValuesFiles: textsIn(object.Field("spec", "valuesFiles"))})
+	case "OCIRepository":
+		if _, mapped := w.mapped[namespace+"/"+name]; mapped || object == nil {
+			return r.fromFiles(w, key, ".", charts.Options{})
+		}
+		// A range wins over a tag; what neither says, or a filter, only the registry knows.
+		version := cmp.Or(text("ref", "semver"), text("ref", "tag"))
+		if version == "" || version == "latest" || text("ref", "semverFilter") != "" || strings.Contains(version+text("url"), "${") {
+			return nil, nil
+		}
+		return r.library.Find(path.Base(text("url")), version)
+	}
+	return r.fromFiles(w, key, ".", charts.Options{})
+}
+
+func textsIn(list any) []string {
+	items, _ := list.([]any)
+	var texts []string
+	for _, item := range items {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// fromSource is a chart of a HelmRepository, or at a path of another source.
+func (r *releases) fromSource(w *walker, release *Release, key roots.Source, chart, version string, o charts.Options) (*charts.Chart, error) {
+	if strings.Contains(chart+version, "${") {
+		return nil, nil
+	}
+	if key.Kind != "HelmRepository" {
+		return r.fromFiles(w, key, chart, o)
+	}
+	found, err := r.library.Find(path.Base(chart), version)
+	if found == nil || err != nil || len(o.ValuesFiles) == 0 {
+		return found, err
+	}
+	err = bounds.Do(release.unit("merge of the values files"), func() error {
+		if found, err = found.WithOwnValues(o); err == nil {
+			found.Definitions()
+		}
+		return err
+	})
+	return found, err
+}
+
+// fromFiles is the chart at a path of a source whose files are at hand.
+func (r *releases) fromFiles(w *walker, key roots.Source, at string, o charts.Options) (*charts.Chart, error) {
+	from, gap := w.resolve(key)
+	if from == nil || gap != nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	of := chartKey{from.Repo, from.Base, at, strings.Join(o.ValuesFiles, "\n") + fmt.Sprint(o.IgnoreMissing)}
+	one := r.loaded[of]
+	if one == nil {
+		one = &loading{}
+		r.loaded[of] = one
+	}
+	r.mu.Unlock()
+	one.once.Do(func() {
+		file := from.Repo.Named(path.Join(from.Base, repository.Clean(at)))
+		one.err = bounds.Do(bounds.Unit{Kind: "loading", File: file}, func() (err error) {
+			one.chart, err = charts.Folder{Repo: from.Repo, Base: from.Base, Library: r.library}.Load(at, o)
+			if err == nil {
+				one.chart.Definitions() // read once
+			}
+			return err
+		})
+	})
+	if file := path.Join(from.Base, repository.Clean(at), "Chart.yaml"); errors.Is(one.err, fs.ErrNotExist) && from.Repo.Exists(file) {
+		if w.ignoresItself(key) {
+			return nil, nil
+		}
+		by := cmp.Or(from.Repo.LeftOutBy(file), "source-controller")
+		return nil, fmt.Errorf("there is no chart at %q for Flux: %s leaves it out of the source", at, by)
+	}
+	return one.chart, one.err
+}
+
+// ignoresItself says whether a source may say by itself what its artifact leaves out, in the
+// place of source-controller's defaults and of .sourceignore files.
+func (w *walker) ignoresItself(key roots.Source) bool {
+	if o := w.find(Identity{fluxapi.SourceGroup, key.Kind, key.Namespace, key.Name}); o != nil {
+		return o.Field("spec", "ignore") != nil
+	}
+	root := w.cluster.Root.Object
+	if root == nil {
+		return true
+	}
+	value, err := root.Value()
+	text, _ := json.Marshal(value)
+	return err != nil || strings.Contains(string(text), "ignore")
+}
