@@ -105,7 +105,7 @@ field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=
 golden: ## rewrite the golden files, schemas and docs from the code
 	$(GO) -C tools/schemas run .
 	$(GO) -C tools/specschema run .
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -timeout $(PATIENCE) ./internal/specs ./generators ./generators/k0rdent ./generators/kommander ./generators/tenant ./internal/bootstrap ./validators -update
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -timeout $(PATIENCE) ./internal/specs ./generators ./generators/k0rdent ./generators/kommander ./generators/tenant ./internal/bootstrap ./internal/helmfile ./validators -update
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -timeout $(PATIENCE) -run 'TestDocs|TestExampleOf|TestScripts' ./cmd/fleetwright -update
 	$(MAKE) imports
 

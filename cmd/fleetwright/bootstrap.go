@@ -15,6 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/render"
@@ -56,7 +57,7 @@ func nothingFound(err error) error {
 	if errors.Is(err, bootstrap.ErrNoBootstrap) {
 		return &render.BadInput{Err: err, Hint: "a repository without one has nothing to compare; where there is one, name the folder with it and the HelmReleases"}
 	}
-	if broken := (*bootstrap.UnreadableError)(nil); errors.As(err, &broken) {
+	if broken := (*helmfile.UnreadableError)(nil); errors.As(err, &broken) {
 		return &render.BadInput{Err: err, Hint: "mend the file: helmfile stops there too"}
 	}
 	return err
@@ -219,7 +220,7 @@ func (v *validation) bootstrapFindings(ctx context.Context) error {
 func unreadable(report *bootstrap.Report) error {
 	for _, r := range report.Releases {
 		if r.Unreadable && r.Stops {
-			return nothingFound(&bootstrap.UnreadableError{File: r.File, Line: r.Line, Reason: r.Reason})
+			return nothingFound(&helmfile.UnreadableError{File: r.File, Line: r.Line, Reason: r.Reason})
 		}
 	}
 	return nil
@@ -350,13 +351,13 @@ func runValues(ctx context.Context, s streams, release string, dir []string, clu
 
 // valuesOf are the values of a release, on one cluster where it is named; never
 // nil.
-func (s streams) valuesOf(ctx context.Context, release string, dir []string, cluster string) ([]bootstrap.ReleaseValues, error) {
-	chosen := []bootstrap.ReleaseValues{}
+func (s streams) valuesOf(ctx context.Context, release string, dir []string, cluster string) ([]helmfile.ReleaseValues, error) {
+	chosen := []helmfile.ReleaseValues{}
 	repo, err := s.bootstrapFolder(dir).load()
 	if err != nil {
 		return chosen, err
 	}
-	all, err := bootstrap.Values(ctx, repo, release)
+	all, err := helmfile.Values(ctx, repo, release)
 	if err != nil {
 		return chosen, &render.BadInput{Err: nothingFound(err)}
 	}
@@ -374,7 +375,7 @@ func (s streams) valuesOf(ctx context.Context, release string, dir []string, clu
 }
 
 // printValues prints a YAML document for each release.
-func printValues(w io.Writer, all []bootstrap.ReleaseValues) error {
+func printValues(w io.Writer, all []helmfile.ReleaseValues) error {
 	for i, v := range all {
 		values := v.Values
 		if values == nil {

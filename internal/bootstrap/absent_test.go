@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -20,7 +21,7 @@ func TestPerhapsAbsent(t *testing.T) {
 	for _, path := range []string{"/other/gone.yaml", "/gone.yaml", "/web/gone.yaml", "apps/gone.yaml", "/../apps/gone.yaml"} {
 		helmfile := "-- helmfile.yaml --\nreleases:\n  - {name: app, namespace: a, chart: charts/app, version: 1.0.0, values: ['{{ requiredEnv \"DIR\" }}" + path +
 			"']}\n-- deep/web/values.yaml --\na: 1\n"
-		report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(helmfile+absentRelease))), nil)
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(helmfile+absentRelease))), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestAbsent(t *testing.T) {
 			"the values file cni/gone.yaml doesn't exist   cni/kustomization.yaml:2\n", "kustomize stops there"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(test.repo+absentRelease))), nil)
+			report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(test.repo+absentRelease))), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/schemas"
 )
 
@@ -33,38 +36,32 @@ const (
 )
 
 // valuesRule is the rule that a difference of values falls under, and its likely cause, ""
-// where it is not known. The helmfile is the one that declares the release.
-func valuesRule(helmfile string, a, b pair) (rule, cause string) {
-	unpatched := b.written != nil && a.value != nil && equalValues(a.value, b.written)
+// where it is not known. The file is the one that declares the release.
+func valuesRule(file string, a, b pair) (rule, cause string) {
+	unpatched := b.written != nil && a.value != nil && located.Equal(a.value, b.written)
 	switch {
-	case a.value != nil && containsVariable(a.value) && b.value != nil && anyPart(b.value, func(v *value) bool { return v.substituted || v.unknown != nil }):
+	case a.value != nil && located.ContainsVariable(a.value) && b.value != nil && located.AnyPart(b.value, func(v *located.Value) bool { return v.Substituted || v.Unknown != nil }):
 		return RuleSubstitution, causeSubstitution
-	case b.value != nil && anyPart(b.value, func(v *value) bool { return v.referred }):
+	case b.value != nil && located.AnyPart(b.value, func(v *located.Value) bool { return v.Referred }):
 		return RuleValuesFrom, causeValuesFrom
 	case unpatched:
 		return RuleOverlay, causeOverlay
-	case b.value != nil && b.value.patched:
+	case b.value != nil && b.value.Patched:
 		return RuleValuesDrift, causePatched
-	case a.value != nil && a.value.file != helmfile && a.value.file != "" && path.Ext(a.value.file) != ".gotmpl":
+	case a.value != nil && a.value.File != file && a.value.File != "" && path.Ext(a.value.File) != ".gotmpl":
 		return RuleValuesDrift, causeStale
 	}
 	return RuleValuesDrift, ""
 }
 
-// anyPart says whether some part of a value is so.
-func anyPart(v *value, is func(*value) bool) (found bool) {
-	v.flag(func(part *value) { found = found || is(part) })
-	return found
-}
-
 // versionCause is the likely cause of a difference of versions.
-func versionCause(bootstrap, git text, patched bool) string {
-	a, err1 := semver.NewVersion(normalVersion(bootstrap.value))
-	b, err2 := semver.NewVersion(normalVersion(git.value))
+func versionCause(bootstrap, git located.Text, patched bool) string {
+	a, err1 := semver.NewVersion(helmrelease.NormalVersion(bootstrap.Value))
+	b, err2 := semver.NewVersion(helmrelease.NormalVersion(git.Value))
 	switch {
 	case patched:
 		return causePatched
-	case bootstrap.value == "":
+	case bootstrap.Value == "":
 		return causeUnpinned
 	case err1 == nil && err2 == nil && a.LessThan(b):
 		return causeGitBumped
@@ -95,7 +92,7 @@ func (r ReleaseReport) Hint() string {
 func (r ReleaseReport) HintFor(d Difference) string {
 	if d.missing != "" {
 		tool := "helmfile"
-		if r.definition == kustomizeDefinition {
+		if r.definition == helmfile.InKustomization {
 			tool = "kustomize"
 		}
 		return tool + " stops there: correct the path"
@@ -135,7 +132,7 @@ func wayOut(d Difference, definition string) string {
 	case RuleValuesFrom:
 		return "give the bootstrap the same values, or move them into the HelmRelease"
 	}
-	if definition != helmfileDefinition {
+	if definition != helmfile.InHelmfile {
 		return "make both read one values file, so that the values stand in Git once"
 	}
 	return "read the values from the HelmRelease in a values template, so that they stand in Git once"

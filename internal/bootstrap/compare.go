@@ -3,14 +3,17 @@ package bootstrap
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
 // Rules that a difference falls under.
@@ -24,48 +27,48 @@ const (
 
 // comparison gathers what differs between a release and its HelmRelease.
 type comparison struct {
-	*engine
+	*templates.Engine
 	helmfile    string // that declares the release
 	definition  string // what it is, in a word
-	helmRelease *helmRelease
+	helmRelease *helmrelease.Release
 	differences []Difference
 	unknown     []string
 }
 
 func (c *comparison) differ(rule, field, cause string, bootstrap, git Side) {
-	cause = strings.ReplaceAll(cause, helmfileDefinition, c.definition)
+	cause = strings.ReplaceAll(cause, helmfile.InHelmfile, c.definition)
 	c.differences = append(c.differences, Difference{Rule: rule, Field: field, Cause: cause, Bootstrap: bootstrap, Git: git})
 }
 
 // gone tells of a field that the bootstrap reads from a file that doesn't exist.
-func (c *comparison) gone(field string, t, git text) {
+func (c *comparison) gone(field string, t, git located.Text) {
 	c.differences = append(c.differences, Difference{Rule: RuleTemplatePath, Field: field,
-		Bootstrap: Side{File: t.file, Line: t.line}, Git: side(git), missing: t.unknown.missing})
+		Bootstrap: Side{File: t.File, Line: t.Line}, Git: side(git), missing: t.Unknown.Missing})
 }
 
-func (c *comparison) unresolved(m *mark) {
-	if !slices.Contains(c.unknown, m.reason) {
-		c.unknown = append(c.unknown, m.reason)
+func (c *comparison) unresolved(m *located.Unknown) {
+	if !slices.Contains(c.unknown, m.Reason) {
+		c.unknown = append(c.unknown, m.Reason)
 	}
 }
 
-func side(t text) Side {
-	return Side{Value: t.value, File: t.file, Line: t.line}
+func side(t located.Text) Side {
+	return Side{Value: t.Value, File: t.File, Line: t.Line}
 }
 
 // compare compares a release with the HelmRelease that takes it over.
-func (g *git) compare(e *engine, r *release, h *helmRelease) *comparison {
-	c := &comparison{engine: e, helmfile: r.file, definition: r.definition, helmRelease: h}
-	if !r.crdsOnly {
-		c.identity(r, g, h)
+func (j *judge) compare(r *helmfile.Release, h *helmrelease.Release) *comparison {
+	c := &comparison{Engine: j.engine, helmfile: r.File, definition: r.Definition, helmRelease: h}
+	if !r.CrdsOnly {
+		c.identity(r, j.Index, h)
 	}
-	chart := g.chart(h)
+	chart := j.Chart(h)
 	c.chart(r, chart)
 	c.version(r, chart)
-	if !r.crdsOnly {
-		values := g.values(h)
-		c.values(r.values, values, h.writtenValues())
-		if r.reads[h.file] && slices.ContainsFunc(r.values.unknown, func(m mark) bool { return m.stops }) {
+	if !r.CrdsOnly {
+		values := j.Values(h)
+		c.values(r.Values, values, h.WrittenValues())
+		if r.Reads[h.File] && slices.ContainsFunc(r.Values.Unknown, func(m located.Unknown) bool { return m.Stops }) {
 			c.unseen(values)
 		}
 	}
@@ -74,37 +77,37 @@ func (g *git) compare(e *engine, r *release, h *helmRelease) *comparison {
 
 // unseen tells of the values that come from valuesFrom where the bootstrap reads the HelmRelease,
 // which doesn't have them, and its template stops there.
-func (c *comparison) unseen(git layered) {
-	referred := emptyMap(git.value.place)
-	for key, v := range git.value.fields {
-		if anyPart(v, func(part *value) bool { return part.referred }) {
-			referred.fields[key] = v
+func (c *comparison) unseen(git located.Layers) {
+	referred := located.EmptyMap(git.Value.Place)
+	for key, v := range git.Value.Fields {
+		if located.AnyPart(v, func(part *located.Value) bool { return part.Referred }) {
+			referred.Fields[key] = v
 		}
 	}
-	c.diff("values", pair{}, pair{value: referred, sure: git.sure, open: len(git.unknown) > 0})
+	c.diff("values", pair{}, pair{value: referred, sure: git.Sure, open: len(git.Unknown) > 0})
 }
 
-func (c *comparison) identity(r *release, g *git, h *helmRelease) {
+func (c *comparison) identity(r *helmfile.Release, g *helmrelease.Index, h *helmrelease.Release) {
 	for _, each := range []struct {
 		field          string
-		bootstrap, git text
+		bootstrap, git located.Text
 	}{
-		{"release", r.name, g.identity(h, h.name, "releaseName", "targetNamespace", "name")},
-		{"namespace", r.namespace, g.identity(h, h.namespace, "targetNamespace", "namespace")},
-		{"storageNamespace", r.namespace, g.identity(h, h.storage, "storageNamespace", "namespace")},
+		{"release", r.Name, g.Identity(h, h.Name, "releaseName", "targetNamespace", "name")},
+		{"namespace", r.Namespace, g.Identity(h, h.Namespace, "targetNamespace", "namespace")},
+		{"storageNamespace", r.Namespace, g.Identity(h, h.Storage, "storageNamespace", "namespace")},
 	} {
 		switch a, b := each.bootstrap, each.git; {
-		case a.unknown != nil:
-			c.unresolved(a.unknown)
-		case b.unknown != nil:
-			c.unresolved(b.unknown)
-		case b.value == "" && h.likelyIn(a.value):
-		case b.value == "":
-			c.unresolved(&mark{reason: "the namespace of the HelmRelease is not known"})
-		case a.value == "":
-			c.unresolved(&mark{reason: "the release names no namespace"})
-		case a.value == b.value:
-		case each.field == "storageNamespace" && h.storage == h.namespace:
+		case a.Unknown != nil:
+			c.unresolved(a.Unknown)
+		case b.Unknown != nil:
+			c.unresolved(b.Unknown)
+		case b.Value == "" && h.LikelyIn(a.Value):
+		case b.Value == "":
+			c.unresolved(&located.Unknown{Reason: "the namespace of the HelmRelease is not known"})
+		case a.Value == "":
+			c.unresolved(&located.Unknown{Reason: "the release names no namespace"})
+		case a.Value == b.Value:
+		case each.field == "storageNamespace" && h.Storage == h.Namespace:
 			// The difference of the namespaces says it already.
 		default:
 			c.differ(RuleIdentityDrift, each.field, causeIdentity, side(a), side(b))
@@ -112,160 +115,105 @@ func (c *comparison) identity(r *release, g *git, h *helmRelease) {
 	}
 }
 
-// likelyIn says whether a HelmRelease whose namespace is set nowhere in the
-// repository belongs to a namespace: its folders are named so, by convention
-// apps/NAMESPACE/NAME, or its Flux Kustomization stands there.
-func (h *helmRelease) likelyIn(namespace string) bool {
-	folders := strings.Split(h.file, "/")
-	k := h.applied.Kustomization
-	return slices.Contains(folders[:len(folders)-1], namespace) || k != nil && k.Namespace == namespace
-}
-
-// packaged is the file name of a packaged chart, with its name and version.
-var packaged = regexp.MustCompile(`^(.+?)-(v?[0-9]+\.[0-9]+\.[0-9]+.*)\.tgz$`)
-
-// chartName is the last element of a chart's reference, without a tag; of an archive, the name in
-// its file name.
-func chartName(ref string) string {
-	ref = strings.TrimSuffix(ref, "/")
-	name := ref[strings.LastIndex(ref, "/")+1:]
-	if m := packaged.FindStringSubmatch(name); m != nil {
-		return m[1]
-	}
-	name, _, _ = strings.Cut(name, "@")
-	name, _, _ = strings.Cut(name, ":")
-	return name
-}
-
-func (c *comparison) chart(r *release, git chart) {
+func (c *comparison) chart(r *helmfile.Release, git helmrelease.Chart) {
 	switch {
-	case r.chart.unknown != nil && r.chart.unknown.missing != "":
-		c.gone("chart", r.chart, git.name)
-	case r.chart.unknown != nil:
-		c.unresolved(r.chart.unknown)
-	case git.name.unknown != nil:
-		c.unresolved(git.name.unknown)
-	case chartName(r.chart.value) != chartName(git.name.value):
-		a, b := side(r.chart), side(git.name)
+	case r.Chart.Unknown != nil && r.Chart.Unknown.Missing != "":
+		c.gone("chart", r.Chart, git.Name)
+	case r.Chart.Unknown != nil:
+		c.unresolved(r.Chart.Unknown)
+	case git.Name.Unknown != nil:
+		c.unresolved(git.Name.Unknown)
+	case helmrelease.ChartName(r.Chart.Value) != helmrelease.ChartName(git.Name.Value):
+		a, b := side(r.Chart), side(git.Name)
 		c.differ(RuleChartDrift, "chart", causeChart, a, b)
 	}
 }
 
-func (c *comparison) version(r *release, git chart) {
-	v := r.version
-	if v.value == "" && v.unknown == nil {
+func (c *comparison) version(r *helmfile.Release, git helmrelease.Chart) {
+	v := r.Version
+	if v.Value == "" && v.Unknown == nil {
 		// An OCI reference may carry the version itself, and so may an archive's name.
-		if m := packaged.FindStringSubmatch(lastElement(r.chart.value)); m != nil {
-			v.value, v.place = m[2], r.chart.place
-		} else if _, tag, ok := strings.Cut(lastElement(r.chart.value), ":"); ok {
-			v.value, v.place = tag, r.chart.place
+		if m := helmrelease.Packaged.FindStringSubmatch(helmrelease.LastElement(r.Chart.Value)); m != nil {
+			v.Value, v.Place = m[2], r.Chart.Place
+		} else if _, tag, ok := strings.Cut(helmrelease.LastElement(r.Chart.Value), ":"); ok {
+			v.Value, v.Place = tag, r.Chart.Place
 		} else {
-			v.place = r.place
+			v.Place = r.Place
 		}
 	}
-	cause := versionCause(v, git.version, git.patched)
+	cause := versionCause(v, git.Version, git.Patched)
 	switch {
-	case v.unknown != nil && v.unknown.missing != "":
-		c.gone("version", v, git.version)
-	case v.unknown != nil:
-		c.unresolved(v.unknown)
-	case git.version.unknown != nil && variable.MatchString(v.value):
-		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.version))
-	case git.version.unknown != nil:
-		c.unresolved(git.version.unknown)
-	case sameVersion(v.value, git.version.value):
-	case git.isRange:
-		c.ranged(v, git.version, cause)
-	case v.value == "":
-		c.differ(RuleVersionDrift, "version", cause, Side{Value: nil, File: v.file, Line: v.line}, side(git.version))
+	case v.Unknown != nil && v.Unknown.Missing != "":
+		c.gone("version", v, git.Version)
+	case v.Unknown != nil:
+		c.unresolved(v.Unknown)
+	case git.Version.Unknown != nil && located.Variable.MatchString(v.Value):
+		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.Version))
+	case git.Version.Unknown != nil:
+		c.unresolved(git.Version.Unknown)
+	case helmrelease.SameVersion(v.Value, git.Version.Value):
+	case git.IsRange:
+		c.ranged(v, git.Version, cause)
+	case v.Value == "":
+		c.differ(RuleVersionDrift, "version", cause, Side{Value: nil, File: v.File, Line: v.Line}, side(git.Version))
 	default:
-		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.version))
+		c.differ(RuleVersionDrift, "version", cause, side(v), side(git.Version))
 	}
 }
 
 // ranged compares a version with a range: outside of it is drift, inside nobody
 // can tell offline what Flux installs.
-func (c *comparison) ranged(v, git text, cause string) {
-	if v.value == "" {
-		c.unresolved(&mark{reason: "neither the bootstrap nor Git pins a version"})
+func (c *comparison) ranged(v, git located.Text, cause string) {
+	if v.Value == "" {
+		c.unresolved(&located.Unknown{Reason: "neither the bootstrap nor Git pins a version"})
 		return
 	}
-	allowed, err := semver.NewConstraint(git.value)
-	exact, err2 := semver.NewVersion(normalVersion(v.value))
+	allowed, err := semver.NewConstraint(git.Value)
+	exact, err2 := semver.NewVersion(helmrelease.NormalVersion(v.Value))
 	if err == nil && err2 == nil && !allowed.Check(exact) && exact.Prerelease() == "" {
 		c.differ(RuleVersionDrift, "version", cause, side(v), side(git))
 		return
 	}
-	c.unresolved(&mark{reason: fmt.Sprintf("Git pins no version: %q is a range", git.value)})
+	c.unresolved(&located.Unknown{Reason: fmt.Sprintf("Git pins no version: %q is a range", git.Value)})
 }
 
-func lastElement(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
-
-// sameVersion ignores what only spells a version differently: a leading v, a
-// digest after the tag, the underscore that stands for + in a tag.
-func sameVersion(a, b string) bool {
-	a, b = normalVersion(a), normalVersion(b)
-	if a == b {
-		return true
-	}
-	x, err1 := semver.StrictNewVersion(a)
-	y, err2 := semver.StrictNewVersion(b)
-	return err1 == nil && err2 == nil && x.Equal(y) && x.Metadata() == y.Metadata()
-}
-
-func normalVersion(v string) string {
-	v, _, _ = strings.Cut(v, "@")
-	if len(v) > 1 && (v[0] == 'v' || v[0] == 'V') && v[1] >= '0' && v[1] <= '9' {
-		v = v[1:]
-	}
-	return strings.ReplaceAll(v, "_", "+")
-}
-
-// variable is what Flux substitutes.
-var variable = regexp.MustCompile(`\$\{[A-Za-z_]`)
-
-func (c *comparison) values(a, b layered, written *value) {
-	for _, m := range a.missing {
+func (c *comparison) values(a, b located.Layers, written *located.Value) {
+	for _, m := range a.Missing {
 		rule := RuleValuesDrift
-		if m.unknown != nil {
+		if m.Unknown != nil {
 			rule = RuleTemplatePath // a template reads it
 		}
 		c.differences = append(c.differences, Difference{Rule: rule, Field: "values",
-			Bootstrap: Side{Value: m.value, File: m.file, Line: m.line}, missing: m.value})
+			Bootstrap: Side{Value: m.Value, File: m.File, Line: m.Line}, missing: m.Value})
 	}
-	for i := range a.unknown {
-		if a.unknown[i].missing == "" {
-			c.unresolved(&a.unknown[i])
+	for i := range a.Unknown {
+		if a.Unknown[i].Missing == "" {
+			c.unresolved(&a.Unknown[i])
 		}
 	}
-	for i := range b.unknown {
-		c.unresolved(&b.unknown[i])
+	for i := range b.Unknown {
+		c.unresolved(&b.Unknown[i])
 	}
-	c.diff("values", pair{a.value, a.sure, len(a.unknown) > 0, nil, nil},
-		pair{b.value, b.sure, len(b.unknown) > 0, written, []any{"spec", "values"}})
+	c.diff("values", pair{a.Value, a.Sure, len(a.Unknown) > 0, nil, nil},
+		pair{b.Value, b.Sure, len(b.Unknown) > 0, written, []any{"spec", "values"}})
 }
 
 // pair is one side's value at a path: what is known, what is sure, and whether
 // an unknown layer could change what isn't.
 type pair struct {
-	value, sure *value
+	value, sure *located.Value
 	open        bool
 	// written is what the HelmRelease's file has there, and path leads to it.
-	written *value
+	written *located.Value
 	path    []any
 }
 
 func (p pair) field(key string) pair {
-	return pair{p.value.at(key), p.sure.at(key), p.open, p.written.at(key), append(p.path[:len(p.path):len(p.path)], key)}
-}
-
-// isNull says whether a value is null, and not just absent.
-func isNull(v *value) bool {
-	return v != nil && !v.isMap && !v.isList && v.scalar == nil && v.unknown == nil
+	return pair{p.value.At(key), p.sure.At(key), p.open, p.written.At(key), append(p.path[:len(p.path):len(p.path)], key)}
 }
 
 // settled says whether the side's value is certain.
-func (p pair) settled() bool { return !p.open || p.sure != nil && !p.sure.isMap }
+func (p pair) settled() bool { return !p.open || p.sure != nil && !p.sure.IsMap }
 
 const maxDifferences = 200
 
@@ -274,49 +222,46 @@ func (c *comparison) diff(path string, a, b pair) {
 		return
 	}
 	switch {
-	case (isMap(a.value) || a.value == nil) && (isMap(b.value) || b.value == nil):
+	case (located.IsMap(a.value) || a.value == nil) && (located.IsMap(b.value) || b.value == nil):
 		keys := map[string]bool{}
-		for _, v := range []*value{a.value, b.value} {
+		for _, v := range []*located.Value{a.value, b.value} {
 			if v != nil {
-				for k := range v.fields {
+				for k := range v.Fields {
 					keys[k] = true
 				}
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			c.diff(joinPath(path, key), a.field(key), b.field(key))
+			c.diff(located.JoinPath(path, key), a.field(key), b.field(key))
 		}
-	case isList(a.value) && isList(b.value) && len(a.value.items) == len(b.value.items) && a.settled() && b.settled():
-		for i := range a.value.items {
+	case located.IsList(a.value) && located.IsList(b.value) && len(a.value.Items) == len(b.value.Items) && a.settled() && b.settled():
+		for i := range a.value.Items {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			c.diff(at, pair{value: a.value.items[i]}, pair{value: b.value.items[i], written: b.written.item(i)})
+			c.diff(at, pair{value: a.value.Items[i]}, pair{value: b.value.Items[i], written: b.written.Item(i)})
 		}
 	default:
 		c.leaf(path, a, b)
 	}
 }
 
-func isMap(v *value) bool  { return v != nil && v.isMap }
-func isList(v *value) bool { return v != nil && v.isList }
-
 func (c *comparison) leaf(path string, a, b pair) {
-	if a.value != nil && b.value != nil && equalValues(a.value, b.value) && unknownIn(b.value) == nil {
-		if m, bad := c.markedIn(a.value); bad {
+	if a.value != nil && b.value != nil && located.Equal(a.value, b.value) && located.UnknownIn(b.value) == nil {
+		if m, bad := c.MarkedIn(a.value); bad {
 			c.unresolved(&m)
 		}
 		return
 	}
-	if isNull(a.value) && b.value == nil && isNull(b.written) {
+	if located.IsNull(a.value) && b.value == nil && located.IsNull(b.written) {
 		return // kustomize drops nulls where it patches: both sides say the same
 	}
 	// What is unknown in a list doesn't matter where the rest differs anyway, nor does the value
 	// of a variable that the bootstrap has as it stands.
 	if c.mayEqual(a.value, b.value) {
-		if m, bad := c.markedIn(a.value); bad {
+		if m, bad := c.MarkedIn(a.value); bad {
 			c.unresolved(&m)
 			return
 		}
-		if m := unknownIn(b.value); m != nil && (a.value == nil || !containsVariable(a.value)) {
+		if m := located.UnknownIn(b.value); m != nil && (a.value == nil || !located.ContainsVariable(a.value)) {
 			c.unresolved(m)
 			return
 		}
@@ -327,120 +272,59 @@ func (c *comparison) leaf(path string, a, b pair) {
 	rule, cause := valuesRule(c.helmfile, a, b)
 	git := valueSide(path, b.value)
 	if b.value == nil && b.written != nil {
-		git.File, git.Line, _, _ = c.helmRelease.applied.PatchPosition(b.path...) // that takes it out
+		git.File, git.Line, _, _ = c.helmRelease.Applied.PatchPosition(b.path...) // that takes it out
 	}
 	c.differ(rule, path, cause, valueSide(path, a.value), git)
 }
 
 // mayEqual says whether two values may be the same, whatever what is unknown in them is.
-func (c *comparison) mayEqual(a, b *value) bool {
-	unknown := func(v *value) bool {
+func (c *comparison) mayEqual(a, b *located.Value) bool {
+	unknown := func(v *located.Value) bool {
 		if v == nil {
 			return false
 		}
-		text, _ := v.scalar.(string)
-		_, marked := c.marked(text)
-		return v.unknown != nil || marked
+		text, _ := v.Scalar.(string)
+		_, marked := c.Marked(text)
+		return v.Unknown != nil || marked
 	}
 	switch {
 	case a == nil:
 		// Whatever a variable's value is, it is there; what a Secret holds is left open.
-		return b != nil && anyPart(b, func(v *value) bool { return v.unknown != nil && v.referred })
+		return b != nil && located.AnyPart(b, func(v *located.Value) bool { return v.Unknown != nil && v.Referred })
 	case unknown(a) || unknown(b):
 		return true
 	case b == nil:
-		_, marked := c.markedIn(a)
+		_, marked := c.MarkedIn(a)
 		return marked
-	case a.isList && b.isList:
-		for i := range a.items {
-			if len(a.items) != len(b.items) || !c.mayEqual(a.items[i], b.items[i]) {
+	case a.IsList && b.IsList:
+		for i := range a.Items {
+			if len(a.Items) != len(b.Items) || !c.mayEqual(a.Items[i], b.Items[i]) {
 				return false
 			}
 		}
-		return len(a.items) == len(b.items)
-	case a.isMap && b.isMap:
-		for key, field := range a.fields {
-			if other, ok := b.fields[key]; !ok || !c.mayEqual(field, other) {
+		return len(a.Items) == len(b.Items)
+	case a.IsMap && b.IsMap:
+		for key, field := range a.Fields {
+			if other, ok := b.Fields[key]; !ok || !c.mayEqual(field, other) {
 				return false
 			}
 		}
-		return len(a.fields) == len(b.fields)
+		return len(a.Fields) == len(b.Fields)
 	}
-	return equalValues(a, b)
+	return located.Equal(a, b)
 }
 
-// markedIn finds what could not be computed in a value.
-func (c *comparison) markedIn(v *value) (found mark, is bool) {
-	if v == nil {
-		return mark{}, false
-	}
-	v.walk("", func(_ string, s *value) {
-		if t, ok := s.scalar.(string); ok && !is {
-			found, is = c.marked(t)
-		}
-	})
-	return found, is
-}
-
-func unknownIn(v *value) (found *mark) {
-	if v == nil {
-		return nil
-	}
-	v.walk("", func(_ string, s *value) {
-		if s.unknown != nil && found == nil {
-			found = s.unknown
-		}
-	})
-	return found
-}
-
-func containsVariable(v *value) (found bool) {
-	v.walk("", func(_ string, s *value) {
-		if t, ok := s.scalar.(string); ok && variable.MatchString(t) {
-			found = true
-		}
-	})
-	return found
-}
-
-// equalValues compares values as Helm sees them.
-func equalValues(a, b *value) bool {
-	switch {
-	case a == nil || b == nil:
-		return a == b
-	case a.isMap != b.isMap || a.isList != b.isList || len(a.items) != len(b.items) || len(a.fields) != len(b.fields):
-		return false
-	}
-	for k, v := range a.fields {
-		if other, ok := b.fields[k]; !ok || !equalValues(v, other) {
-			return false
-		}
-	}
-	for i := range a.items {
-		if !equalValues(a.items[i], b.items[i]) {
-			return false
-		}
-	}
-	if a.isMap || a.isList {
-		return true
-	}
-	if b.substituted && b.unknown == nil && fmt.Sprint(a.scalar) == b.spelled {
-		return true
-	}
-	return sameScalar(a.scalar, b.scalar)
-}
-
-func valueSide(path string, v *value) Side {
+func valueSide(path string, v *located.Value) Side {
 	if v == nil {
 		return Side{}
 	}
-	shown := v.mapScalars(func(s *value) *value {
-		if s.secret {
-			return &value{place: s.place, scalar: finding.Hidden}
+	shown := v.MapScalars(func(s *located.Value) *located.Value {
+		if s.Secret {
+			return &located.Value{Place: s.Place, Scalar: finding.Hidden}
 		}
 		return s
 	})
-	return Side{Value: hidden(path, shown.plain()), File: v.file, Line: v.line, scalar: !v.isMap && !v.isList}
+	return Side{Value: hidden(path, shown.Plain()), File: v.File, Line: v.Line, scalar: !v.IsMap && !v.IsList}
 }
 
 // hidden keeps what looks like a secret out of reports.

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/fluxinstall"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -144,7 +147,7 @@ func TestFlux(t *testing.T) {
 			"bootstrap/kustomization.yaml:2 intended clusters/eu/flux.yaml:1 version=2.9.5(clusters/eu/flux.yaml:5)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(test.repo))), nil)
+			report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(test.repo))), nil)
 			if err != nil && test.want != "" {
 				t.Fatal(err)
 			}
@@ -194,17 +197,17 @@ func TestInstanceDefaults(t *testing.T) {
 			walk(property.(map[string]any), append(slices.Clone(path), name))
 		}
 	}
-	spec, _ := fieldOf(definition.Schema, "properties", "spec").(map[string]any)
+	spec, _ := helmrelease.FieldOf(definition.Schema, "properties", "spec").(map[string]any)
 	walk(spec, nil)
 	if len(written) < 9 {
 		t.Fatalf("the definition has the defaults %v", written)
 	}
 	// What the operator's code makes of an absent field is in no schema.
 	inCode := []string{"components", "cluster.tenantDefaultServiceAccount", "sync.name"}
-	for _, each := range instanceDefaults {
-		at := strings.Join(each.path, ".")
-		if want, has := written[at]; has && want != each.object || !has && each.object != "" && !slices.Contains(inCode, at) {
-			t.Errorf("%s is %q by default, not %q", at, want, each.object)
+	for _, each := range fluxinstall.InstanceDefaults {
+		at := strings.Join(each.Path, ".")
+		if want, has := written[at]; has && want != each.Object || !has && each.Object != "" && !slices.Contains(inCode, at) {
+			t.Errorf("%s is %q by default, not %q", at, want, each.Object)
 		}
 		delete(written, at)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -58,7 +59,7 @@ func TestHiddenIsNotAnotherClusters(t *testing.T) {
 		{"its file in another cluster's folder, which fails, too", strings.ReplaceAll(renamed, "path: ./apps/production", "path: ./apps/gone"), Unresolved,
 			`Kustomization flux-system/apps of the cluster staging, which may apply its HelmRelease, cannot be built: resources: "gone.yaml" doesn't exist`},
 	} {
-		report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(c.files))), nil)
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(c.files))), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

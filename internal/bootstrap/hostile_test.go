@@ -10,33 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
-
-// patience is how long a hostile bootstrap may take: seconds, but the machine may have much else to
-// do, and the race detector may be on.
-const patience = time.Minute
-
-// TestCycles puts maps into themselves, where a template fails and is read line by
-// line afterwards, and where files of an environment share what they set.
-func TestCycles(t *testing.T) {
-	for name, a := range map[string]string{
-		"salvaged":       "-- helmfile.yaml.gotmpl --\n{{ set .Values \"v\" .Values }}{{ fail \"x\" }}\nvalues:\n  - {{ .Values }}\nreleases:\n  - name: a\n    chart: ./c\n",
-		"fallback":       "-- helmfile.yaml --\nenvironments: {default: {values: [a.yaml, b.yaml.gotmpl], mergeStrategy: fallback}}\n---\nreleases: [{name: a, chart: ./c}]\n-- a.yaml --\napp: {a: {b: 1}}\n-- b.yaml.gotmpl --\nx: {{ set .Values.app.a \"c\" .Values.app }}{{ set .Values \"x\" .Values }}\n",
-		"merged":         "-- helmfile.yaml.gotmpl --\n{{ $a := dict \"n\" (dict) }}{{ $a := mergeOverwrite $a (dict \"n\" (dict \"x\" (list $a))) }}\nreleases:\n  - name: a\n    chart: ./c\n    values: [{x: '{{ $a }}'}]\n",
-		"by path":        "-- helmfile.yaml.gotmpl --\n{{ $a := dict \"n\" (dict) }}{{ $a := setValueAtPath \"n.a\" $a $a }}\nreleases:\n  - name: a\n    chart: ./c\n    values: [{x: '{{ $a }}'}]\n",
-		"within a value": "-- helmfile.yaml --\nreleases: [{name: a, chart: ./c, valuesTemplate: [{x: '{{ set .Values \"v\" .Values }}{{ .Values }}'}]}]\n",
-	} {
-		repo := repositoryOf(t, txtar.Parse([]byte(a)))
-		r := &reader{engine: newEngine(t.Context(), repo), repo: repo}
-		all, err := r.all(findHelmfiles(repo))
-		if err != nil || len(all) != 1 {
-			t.Errorf("%s: %d files, %v", name, len(all), err)
-		}
-	}
-}
 
 // TestHelmfileHostile reads helmfiles that would harm who runs them: nothing
 // happens but a clear reason, in bounded time and memory.
@@ -63,7 +39,7 @@ func TestHelmfileHostile(t *testing.T) {
 		{"network", `'{{ getHostByName "example.com" }}'`, "", "calls getHostByName, which is not run"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*testarchive.Patience)
 			defer cancel()
 			helmfile := "releases:\n  - name: a\n    namespace: n\n    chart: x/a\n    values: [values.yaml.gotmpl]\n    version: " +
 				strings.ReplaceAll(test.version, "WITNESS", outside) + "\n"
@@ -83,7 +59,7 @@ func TestHelmfileHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)
-			if took := time.Since(start); took > patience {
+			if took := time.Since(start); took > testarchive.Patience {
 				t.Errorf("it takes %s", took)
 			}
 			if grown := after.Sys - min(before.Sys, after.Sys); grown > 512<<20 {

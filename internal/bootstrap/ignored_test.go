@@ -7,6 +7,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
 const ignorable = `-- bootstrap/helmfile.yaml --
@@ -55,7 +56,7 @@ func TestIgnored(t *testing.T) {
 		{"another folder", ignorable, "drift", "missing", "", false, []finding.Selector{{Paths: []string{"apps"}, Reason: "r"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(test.repo))), nil, test.ignore...)
+			report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(test.repo))), nil, test.ignore...)
 			if err != nil {
 				t.Fatal(err)
 			}

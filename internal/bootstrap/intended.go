@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // IntendedAnnotation of a HelmRelease declares differences from its bootstrap that are meant:
@@ -41,9 +44,9 @@ type intended struct {
 	used          bool
 }
 
-// declared reads the declarations of a HelmRelease.
-func (h *helmRelease) declared() []*intended {
-	annotations, _ := h.field("metadata", "annotations").(map[string]any)
+// declaredBy reads the declarations of a HelmRelease.
+func declaredBy(h *helmrelease.Release) []*intended {
+	annotations, _ := h.Field("metadata", "annotations").(map[string]any)
 	text, _ := annotations[IntendedAnnotation].(string)
 	var all []*intended
 	for entry := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ';' || c == '\n' }) {
@@ -64,33 +67,33 @@ func (i *intended) covers(field string) bool {
 
 // excuse is the reason that is given for a difference: by the declarations of the HelmRelease,
 // by its annotation that ignores the rule, or by a comment at either place; "" for none.
-func (g *git) excuse(h *helmRelease, declared []*intended, r *release, d Difference) string {
+func (j *judge) excuse(h *helmrelease.Release, declared []*intended, r *helmfile.Release, d Difference) string {
 	for _, i := range declared {
 		if i.covers(d.Field) {
 			i.used = true
 			return i.reason
 		}
 	}
-	if r.skipped != nil {
+	if r.Skipped != nil {
 		return "the release is not installed"
 	}
-	return cmp.Or(h.ignores[d.Rule], g.ignored(d.Rule, "HelmRelease", place{d.Bootstrap.File, d.Bootstrap.Line}, place{r.file, r.line}))
+	return cmp.Or(h.Ignores[d.Rule], j.ignored(d.Rule, "HelmRelease", located.At(d.Bootstrap.File, d.Bootstrap.Line), located.At(r.File, r.Line)))
 }
 
 // ignored is the reason for which a finding of a rule is ignored, "" for none: by a comment at
 // its place or where the thing is declared, or by the configuration. The kind is that of the
 // object that it is about.
-func (g *git) ignored(rule, kind string, at, declared place) string {
-	if at.file == "" {
+func (j *judge) ignored(rule, kind string, at, declared located.Place) string {
+	if at.File == "" {
 		at = declared
 	}
-	for _, p := range []place{declared, at} {
-		if reason := g.ignoredAt(p.file, p.line, rule); reason != "" {
+	for _, p := range []located.Place{declared, at} {
+		if reason := j.ignoredAt(p.File, p.Line, rule); reason != "" {
 			return reason
 		}
 	}
-	for _, s := range g.selectors {
-		if s.MatchesRule(rule) && s.MatchesKind(kind) && s.MatchesPath(at.file) {
+	for _, s := range j.selectors {
+		if s.MatchesRule(rule) && s.MatchesKind(kind) && s.MatchesPath(at.File) {
 			return cmp.Or(s.Reason, "the configuration ignores it")
 		}
 	}
@@ -119,9 +122,9 @@ func (s *staleness) add(r ReleaseReport) {
 	}
 	h := r.helmRelease
 	for _, i := range r.declared {
-		d := Declaration{File: h.file, Line: h.line, Cluster: r.Cluster, Release: r.Release, Field: i.field,
-			object: Object{h.applied.APIVersion, h.applied.Namespace, h.applied.Name}}
-		if file, line, column := h.applied.Position("metadata", "annotations", IntendedAnnotation); file != "" {
+		d := Declaration{File: h.File, Line: h.Line, Cluster: r.Cluster, Release: r.Release, Field: i.field,
+			object: Object{h.Applied.APIVersion, h.Applied.Namespace, h.Applied.Name}}
+		if file, line, column := h.Applied.Position("metadata", "annotations", IntendedAnnotation); file != "" {
 			d.File, d.Line, d.Column = file, line, column
 		}
 		d.Message = fmt.Sprintf("release %q: a difference in %s is declared to be meant, and there is none", d.Release, i.field)
@@ -144,16 +147,16 @@ func (s *staleness) stale() []Declaration {
 }
 
 // ignoredAt is the reason of a comment that ignores a rule at a line of a file, "" for none.
-func (g *git) ignoredAt(file string, line int, rule string) string {
+func (j *judge) ignoredAt(file string, line int, rule string) string {
 	if file == "" || line == 0 {
 		return ""
 	}
-	comments, known := g.comments[file]
+	comments, known := j.comments[file]
 	if !known {
-		if data, err := g.repo.ReadFile(file); err == nil {
+		if data, err := j.Repo.ReadFile(file); err == nil {
 			comments = finding.Comments(data)
 		}
-		g.comments[file] = comments
+		j.comments[file] = comments
 	}
 	for _, c := range comments {
 		if c.Rule == rule && c.Covers(line) {
@@ -165,7 +168,7 @@ func (g *git) ignoredAt(file string, line int, rule string) string {
 
 // Declared says whether the HelmRelease of the release declares a difference to be meant.
 func (r ReleaseReport) Declared(d Difference) bool {
-	for _, i := range r.helmRelease.declared() {
+	for _, i := range declaredBy(r.helmRelease) {
 		if i.covers(d.Field) {
 			return true
 		}

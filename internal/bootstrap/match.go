@@ -8,32 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// bootstrapCluster names the cluster that a bootstrap file belongs to:
-// clusters/NAME/…, NAME/bootstrap/…, or bootstrap/NAME/… where clusters/NAME
-// exists. It is "" when the path names none.
-func bootstrapCluster(paths []string, file string) string {
-	if name := clusterOf(file); name != "" {
-		return name
-	}
-	parts := strings.Split(file, "/")
-	for i, part := range parts[:len(parts)-1] {
-		if part != "bootstrap" {
-			continue
-		}
-		if i+1 < len(parts)-1 && slices.ContainsFunc(paths, func(p string) bool {
-			return strings.HasPrefix(p, "clusters/"+parts[i+1]+"/")
-		}) {
-			return parts[i+1]
-		}
-		if i > 0 && !slices.Contains([]string{"kubernetes", "k8s", "cluster", "clusters", "infrastructure", "talos"}, parts[i-1]) {
-			return parts[i-1]
-		}
-	}
-	return ""
-}
 
 // counterpart finds the HelmRelease that takes a release over: the one whose
 // file the release reads, where Flux applies it, else the one of the same name and namespace, else one
@@ -41,47 +21,48 @@ func bootstrapCluster(paths []string, file string) string {
 // before those that another does, or none. Of several, those of the same cluster count, then those nearest in the
 // folder tree, then one that agrees. It says why when the choice would be a guess. What another
 // cluster has is never taken for what is hidden in the release's own.
-func (g *git) counterpart(e *engine, r *release) (*comparison, *mark) {
-	reads := func(h *helmRelease) bool { return r.reads[h.file] }
-	cluster, hidden := g.clusterNamed(r.cluster), ""
-	own := func(h *helmRelease) bool { return (r.cluster == "" || h.in(r.cluster)) && r.sameIdentity(h) }
-	similar := func(h *helmRelease) bool { return g.similar(r, h) }
+func (j *judge) counterpart(r *helmfile.Release) (*comparison, *located.Unknown) {
+	reads := func(h *helmrelease.Release) bool { return r.Reads[h.File] }
+	cluster, hidden := j.clusterNamed(r.Cluster), ""
+	own := func(h *helmrelease.Release) bool { return (r.Cluster == "" || h.In(r.Cluster)) && sameIdentity(r, h) }
+	same := func(h *helmrelease.Release) bool { return sameIdentity(r, h) }
+	similar := func(h *helmrelease.Release) bool { return j.similar(r, h) }
 	// A cluster that the repository doesn't name applies it.
-	elsewhere := func(h *helmRelease) bool { return reads(h) && len(g.unreachedFolders(h)) > 0 }
+	elsewhere := func(h *helmrelease.Release) bool { return reads(h) && len(j.UnreachedFolders(h)) > 0 }
 	for _, each := range []struct {
-		among []*helmRelease
-		fits  func(*helmRelease) bool
+		among []*helmrelease.Release
+		fits  func(*helmrelease.Release) bool
 	}{
-		{g.releases, reads}, {g.orphans, elsewhere}, {g.releases, own}, {g.orphans, reads}, {g.releases, r.sameIdentity},
-		{g.orphans, r.sameIdentity}, {g.releases, similar}, {g.orphans, similar},
+		{j.Releases, reads}, {j.Orphans, elsewhere}, {j.Releases, own}, {j.Orphans, reads}, {j.Releases, same},
+		{j.Orphans, same}, {j.Releases, similar}, {j.Orphans, similar},
 	} {
-		candidates := filter(each.among, func(h *helmRelease) bool {
-			if !each.fits(h) || h.orphan && putAway(h.file, r.file) {
-				return false
-			}
-			if cluster == nil || !g.isForeign(r, cluster, h) {
+		candidates := slices.DeleteFunc(slices.Clone(each.among), func(h *helmrelease.Release) bool {
+			if !each.fits(h) || h.Orphan && putAway(h.File, r.File) {
 				return true
 			}
-			why := g.hides(cluster)
+			if cluster == nil || !j.isForeign(r, cluster, h) {
+				return false
+			}
+			why := j.hides(cluster)
 			hidden = cmp.Or(hidden, why)
-			return why == ""
+			return why != ""
 		})
-		if len(candidates) > 0 && candidates[0].orphan {
-			candidates = g.adopted(candidates)
+		if len(candidates) > 0 && candidates[0].Orphan {
+			candidates = j.Adopted(candidates)
 		}
 		if len(candidates) > 0 {
-			return g.choose(e, r, candidates)
+			return j.choose(r, candidates)
 		}
 	}
-	if hidden != "" && !slices.Contains(slices.Collect(maps.Values(r.reads)), false) {
-		return nil, &mark{reason: hidden}
+	if hidden != "" && !slices.Contains(slices.Collect(maps.Values(r.Reads)), false) {
+		return nil, &located.Unknown{Reason: hidden}
 	}
 	return nil, nil
 }
 
 // hides says what of a cluster is not known, "" for nothing.
-func (g *git) hides(own *reconcile.Cluster) string {
-	for _, c := range g.inFull() {
+func (j *judge) hides(own *reconcile.Cluster) string {
+	for _, c := range j.InFull() {
 		if c.Root.Path != own.Root.Path {
 			continue
 		}
@@ -99,28 +80,28 @@ func (g *git) hides(own *reconcile.Cluster) string {
 
 // isForeign says whether a HelmRelease is of another cluster than a release's own: that one
 // applies it, or its file stands in a folder of that one's name.
-func (g *git) isForeign(r *release, own *reconcile.Cluster, h *helmRelease) bool {
-	if h.in(r.cluster) {
+func (j *judge) isForeign(r *helmfile.Release, own *reconcile.Cluster, h *helmrelease.Release) bool {
+	if h.In(r.Cluster) {
 		return false
 	}
-	if h.applied.Kustomization != nil && !h.orphan {
+	if h.Applied.Kustomization != nil && !h.Orphan {
 		return true
 	}
-	folders := strings.Split(path.Dir(h.file), "/")
-	return !slices.Contains(folders, r.cluster) && !slices.Contains(folders, own.Name) &&
+	folders := strings.Split(path.Dir(h.File), "/")
+	return !slices.Contains(folders, r.Cluster) && !slices.Contains(folders, own.Name) &&
 		slices.ContainsFunc(folders, func(folder string) bool {
-			other := g.clusterNamed(folder)
+			other := j.clusterNamed(folder)
 			return other != nil && other != own
 		})
 }
 
 // clusterNamed is the cluster of a name: its own, or that of a folder that its root is in.
-func (g *git) clusterNamed(name string) *reconcile.Cluster {
+func (j *judge) clusterNamed(name string) *reconcile.Cluster {
 	if name == "" {
 		return nil
 	}
 	var found *reconcile.Cluster
-	for _, c := range g.fleet.Clusters {
+	for _, c := range j.Fleet.Clusters {
 		if c.Is(name) {
 			return c
 		}
@@ -148,40 +129,30 @@ func putAway(file, bootstrap string) bool {
 	return false
 }
 
-func filter[T any](all []T, keep func(T) bool) []T {
-	var out []T
-	for _, h := range all {
-		if keep(h) {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
-func (r *release) sameIdentity(h *helmRelease) bool {
-	return r.name.value == h.name && r.name.value != "" &&
-		(r.namespace.value == h.namespace || h.namespace == "" || r.namespace.value == "" || strings.Contains(h.namespace, "${"))
+func sameIdentity(r *helmfile.Release, h *helmrelease.Release) bool {
+	return r.Name.Value == h.Name && r.Name.Value != "" &&
+		(r.Namespace.Value == h.Namespace || h.Namespace == "" || r.Namespace.Value == "" || strings.Contains(h.Namespace, "${"))
 }
 
 // similar says whether the release is likely meant to be the HelmRelease
 // although its name or namespace differs: the chart is the same.
-func (g *git) similar(r *release, h *helmRelease) bool {
-	name, own := chartName(r.chart.value), h.applied.Name
+func (j *judge) similar(r *helmfile.Release, h *helmrelease.Release) bool {
+	name, own := helmrelease.ChartName(r.Chart.Value), h.Applied.Name
 	if name == "" {
 		return false
 	}
-	sameName := r.name.value == h.name || r.name.value == own
+	sameName := r.Name.Value == h.Name || r.Name.Value == own
 	// A chart that many applications share says nothing about the release.
-	sameNamespace := r.namespace.value != "" && r.namespace.value == h.namespace && r.name.value != "" && own != "" &&
-		(name == r.name.value || name == own || strings.Contains(r.name.value, own) || strings.Contains(own, r.name.value))
-	return (r.crdsOnly || sameName || sameNamespace) && g.chartText(h) == name
+	sameNamespace := r.Namespace.Value != "" && r.Namespace.Value == h.Namespace && r.Name.Value != "" && own != "" &&
+		(name == r.Name.Value || name == own || strings.Contains(r.Name.Value, own) || strings.Contains(own, r.Name.Value))
+	return (r.CrdsOnly || sameName || sameNamespace) && j.ChartText(h) == name
 }
 
-func (g *git) choose(e *engine, r *release, candidates []*helmRelease) (*comparison, *mark) {
+func (j *judge) choose(r *helmfile.Release, candidates []*helmrelease.Release) (*comparison, *located.Unknown) {
 	candidates = narrow(r, candidates)
 	all := make([]*comparison, 0, len(candidates))
 	for _, h := range candidates {
-		all = append(all, g.compare(e, r, h))
+		all = append(all, j.compare(r, h))
 	}
 	for _, m := range all {
 		if len(m.differences) == 0 && len(m.unknown) == 0 {
@@ -193,24 +164,16 @@ func (g *git) choose(e *engine, r *release, candidates []*helmRelease) (*compari
 			continue
 		}
 		a, b := all[0].helmRelease, m.helmRelease
-		if a.document() != b.document() || a.document() == nil || a.applied.Identity != b.applied.Identity {
-			return nil, &mark{reason: fmt.Sprintf("several HelmReleases could take it over: %s:%d and %s:%d", a.file, a.line, b.file, b.line)}
+		if a.Document() != b.Document() || a.Document() == nil || a.Applied.Identity != b.Applied.Identity {
+			return nil, &located.Unknown{Reason: fmt.Sprintf("several HelmReleases could take it over: %s:%d and %s:%d", a.File, a.Line, b.File, b.Line)}
 		}
 		if common := onAll(all); len(common.differences) > 0 {
 			return common, nil
 		}
-		return nil, &mark{reason: fmt.Sprintf("%s:%d differs between the clusters %s and %s, and which of them the bootstrap is for is not known",
-			a.file, a.line, a.clusterName(), b.clusterName())}
+		return nil, &located.Unknown{Reason: fmt.Sprintf("%s:%d differs between the clusters %s and %s, and which of them the bootstrap is for is not known",
+			a.File, a.Line, a.ClusterName(), b.ClusterName())}
 	}
 	return all[0], nil
-}
-
-// clusterName is the cluster that the HelmRelease is applied to, as messages name it.
-func (h *helmRelease) clusterName() string {
-	if k := h.applied.Kustomization; k != nil {
-		return k.Cluster.Name
-	}
-	return "that none of the repository's is"
 }
 
 // onAll is what differs wherever one HelmRelease is applied: whichever cluster the bootstrap is
@@ -227,37 +190,28 @@ func onAll(all []*comparison) *comparison {
 
 // narrow keeps the candidates of the same cluster, then those that share most of
 // the path with the bootstrap file.
-func narrow(r *release, candidates []*helmRelease) []*helmRelease {
-	keep := func(best func(*helmRelease) int) {
+func narrow(r *helmfile.Release, candidates []*helmrelease.Release) []*helmrelease.Release {
+	keep := func(best func(*helmrelease.Release) int) {
 		top := 0
 		for _, h := range candidates {
 			top = max(top, best(h))
 		}
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(h *helmRelease) bool { return best(h) < top })
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(h *helmrelease.Release) bool { return best(h) < top })
 	}
-	keep(func(h *helmRelease) int {
-		if r.cluster != "" && h.in(r.cluster) {
+	keep(func(h *helmrelease.Release) int {
+		if r.Cluster != "" && h.In(r.Cluster) {
 			return 1
 		}
 		return 0
 	})
-	keep(func(h *helmRelease) int {
-		if h.applied.Name == r.name.value || h.name == r.name.value {
+	keep(func(h *helmrelease.Release) int {
+		if h.Applied.Name == r.Name.Value || h.Name == r.Name.Value {
 			return 1
 		}
 		return 0
 	})
-	keep(func(h *helmRelease) int { return sharedFolders(r.file, h.file) })
+	keep(func(h *helmrelease.Release) int { return repository.SharedFolders(r.File, h.File) })
 	return candidates
-}
-
-func sharedFolders(a, b string) int {
-	x, y := strings.Split(a, "/"), strings.Split(b, "/")
-	n := 0
-	for n < len(x)-1 && n < len(y)-1 && x[n] == y[n] {
-		n++
-	}
-	return n
 }
 
 func sameDifferences(a, b []Difference) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -226,7 +227,7 @@ func changed(t *testing.T, edits [][3]string) *txtar.Archive {
 // found are the differences of a repository: "rule field bootstrap-line git-file:git-line".
 func found(t *testing.T, a *txtar.Archive) []string {
 	t.Helper()
-	report, err := Verify(t.Context(), repositoryOf(t, a), nil)
+	report, err := Verify(t.Context(), testarchive.Repository(t, a), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,10 @@ package bootstrap
 import (
 	"cmp"
 	"fmt"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/located"
 	"slices"
-	"strings"
 )
 
 // RuleOrder is about the order in which a bootstrap installs its releases.
@@ -28,11 +30,11 @@ type OrderProblem struct {
 
 // checkOrder checks the needs of the releases of a file, and that they follow what the HelmReleases
 // that take them over depend on, where those are known.
-func checkOrder(releases []*release, taken map[*release]*helmRelease) []OrderProblem {
-	o := ordering{byID: map[string]*release{}}
+func checkOrder(releases []*helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) []OrderProblem {
+	o := ordering{byID: map[string]*helmfile.Release{}}
 	for _, r := range releases {
-		if r.name.unknown == nil && r.namespace.unknown == nil && r.unreadable == "" {
-			o.byID[r.id()] = r
+		if r.Name.Unknown == nil && r.Namespace.Unknown == nil && r.Unreadable == "" {
+			o.byID[r.Id()] = r
 		}
 	}
 	for _, r := range releases {
@@ -48,51 +50,39 @@ func checkOrder(releases []*release, taken map[*release]*helmRelease) []OrderPro
 }
 
 type ordering struct {
-	byID     map[string]*release
+	byID     map[string]*helmfile.Release
 	problems []OrderProblem
 }
 
-func (o *ordering) add(r *release, at place, refused bool, message, hint string) {
-	o.problems = append(o.problems, OrderProblem{File: at.file, Line: at.line, Cluster: r.cluster, Release: shown(r.name),
+func (o *ordering) add(r *helmfile.Release, at located.Place, refused bool, message, hint string) {
+	o.problems = append(o.problems, OrderProblem{File: at.File, Line: at.Line, Cluster: r.Cluster, Release: r.Name.Known(),
 		Message: message, Hint: hint, Refused: refused})
 }
 
-// needID is the id of the release that a need names: NAMESPACE/NAME, NAME in the release's own
-// namespace, or either with a kube context in front.
-func needID(r *release, need string) string {
-	if !strings.Contains(need, "/") {
-		return r.namespace.value + "/" + need
-	}
-	if parts := strings.Split(need, "/"); len(parts) > 2 {
-		return strings.Join(parts[len(parts)-2:], "/")
-	}
-	return need
-}
-
 // needs tells of needs that lead nowhere, or back to the release.
-func (o *ordering) needs(r *release, taken map[*release]*helmRelease) {
-	for _, need := range r.needs {
-		if need.unknown != nil || r.namespace.unknown != nil {
+func (o *ordering) needs(r *helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) {
+	for _, need := range r.Needs {
+		if need.Unknown != nil || r.Namespace.Unknown != nil {
 			continue
 		}
-		id := needID(r, need.value)
+		id := helmfile.NeedID(r, need.Value)
 		needed := o.byID[id]
 		switch {
 		case needed == nil && o.moved(id, taken): // that is told of the other's namespace
 		case needed == nil:
-			o.add(r, need.place, true, fmt.Sprintf("release %q needs %q, which the file doesn't define: helmfile stops there", r.id(), need.value),
+			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which the file doesn't define: helmfile stops there", r.Id(), need.Value),
 				"name a release of the file as NAMESPACE/NAME")
 		case needed == r || o.leads(needed, r):
-			o.add(r, need.place, true, fmt.Sprintf("release %q needs %q, which needs it in turn: helmfile stops there", r.id(), need.value),
+			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which needs it in turn: helmfile stops there", r.Id(), need.Value),
 				"take one of the needs away")
 		}
 	}
 }
 
 // moved says whether a release has this id in Git, and another one in the bootstrap.
-func (o *ordering) moved(id string, taken map[*release]*helmRelease) bool {
+func (o *ordering) moved(id string, taken map[*helmfile.Release]*helmrelease.Release) bool {
 	for _, r := range o.byID {
-		if h := taken[r]; h != nil && h.namespace+"/"+h.name == id {
+		if h := taken[r]; h != nil && h.Namespace+"/"+h.Name == id {
 			return true
 		}
 	}
@@ -100,11 +90,11 @@ func (o *ordering) moved(id string, taken map[*release]*helmRelease) bool {
 }
 
 // leads says whether a release needs another, directly or through others.
-func (o *ordering) leads(from, to *release) bool {
-	seen := map[*release]bool{from: true}
-	for open := []*release{from}; len(open) > 0; open = open[1:] {
-		for _, need := range open[0].needs {
-			needed := o.byID[needID(open[0], need.value)]
+func (o *ordering) leads(from, to *helmfile.Release) bool {
+	seen := map[*helmfile.Release]bool{from: true}
+	for open := []*helmfile.Release{from}; len(open) > 0; open = open[1:] {
+		for _, need := range open[0].Needs {
+			needed := o.byID[helmfile.NeedID(open[0], need.Value)]
 			if needed == to {
 				return true
 			}
@@ -119,21 +109,21 @@ func (o *ordering) leads(from, to *release) bool {
 
 // dependsOn tells of releases that Flux would install after others of the file, and that the
 // bootstrap may install before.
-func (o *ordering) dependsOn(r *release, taken map[*release]*helmRelease) {
+func (o *ordering) dependsOn(r *helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) {
 	h := taken[r]
-	if h == nil || r.crdsOnly || slices.ContainsFunc(r.needs, func(t text) bool { return t.unknown != nil }) {
+	if h == nil || r.CrdsOnly || slices.ContainsFunc(r.Needs, func(t located.Text) bool { return t.Unknown != nil }) {
 		return
 	}
-	dependencies, _ := h.field("spec", "dependsOn").([]any)
+	dependencies, _ := h.Field("spec", "dependsOn").([]any)
 	for _, dependency := range dependencies {
-		name, namespace := textOf(dependency, "name"), cmp.Or(textOf(dependency, "namespace"), h.metadataNamespace())
+		name, namespace := helmrelease.TextOf(dependency, "name"), cmp.Or(helmrelease.TextOf(dependency, "namespace"), h.MetadataNamespace())
 		for _, other := range o.byID {
 			on := taken[other]
-			if on == nil || other.crdsOnly || on.applied.Name != name || on.metadataNamespace() != namespace || o.leads(r, other) {
+			if on == nil || other.CrdsOnly || on.Applied.Name != name || on.MetadataNamespace() != namespace || o.leads(r, other) {
 				continue
 			}
-			o.add(r, r.place, false, fmt.Sprintf("release %q may be installed before %q, on which HelmRelease %s/%s depends",
-				r.id(), other.id(), h.metadataNamespace(), h.applied.Name), fmt.Sprintf("add %q to its needs", other.id()))
+			o.add(r, r.Place, false, fmt.Sprintf("release %q may be installed before %q, on which HelmRelease %s/%s depends",
+				r.Id(), other.Id(), h.MetadataNamespace(), h.Applied.Name), fmt.Sprintf("add %q to its needs", other.Id()))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package bootstrap
 
-import "slices"
+import (
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/templates"
+	"slices"
+)
 
 // Verdict on a release of a bootstrap. Of several that apply, the first in the
 // order Drift, Missing, Unresolved, Intended, Agrees is given.
@@ -110,7 +114,7 @@ type ReleaseReport struct {
 	// unapplied says that no cluster of the repository applies the HelmRelease.
 	unapplied bool
 
-	helmRelease *helmRelease
+	helmRelease *helmrelease.Release
 	declared    []*intended
 }
 
@@ -144,9 +148,9 @@ func (d Difference) Absent() string {
 	case d.missing == "":
 		return ""
 	case d.Rule == RuleValuesDrift:
-		return "the values file " + d.missing + " " + absence(d.missing)
+		return "the values file " + d.missing + " " + templates.Absence(d.missing)
 	}
-	return "the file " + d.missing + ", which the template reads, " + absence(d.missing)
+	return "the file " + d.missing + ", which the template reads, " + templates.Absence(d.missing)
 }
 
 // Side is one side's value of a field: a JSON value, null where the side has

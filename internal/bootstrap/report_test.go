@@ -12,7 +12,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
 func archive(t testing.TB, name string) *repository.Repository {
@@ -21,7 +23,7 @@ func archive(t testing.TB, name string) *repository.Repository {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return repositoryOf(t, a)
+	return testarchive.Repository(t, a)
 }
 
 // TestReportJSON holds the stable JSON form: names of fields, and lists that are
@@ -36,7 +38,7 @@ func TestReportJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	const file = "testdata/sample.json"
-	if *update {
+	if *testarchive.Update {
 		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +80,7 @@ func TestReportColor(t *testing.T) {
 // TestReportControlCharacters keeps a hostile repository from writing to the
 // terminal.
 func TestReportControlCharacters(t *testing.T) {
-	repo := repositoryOf(t, &txtar.Archive{Files: []txtar.File{{Name: "helmfile.yaml", Data: []byte(
+	repo := testarchive.Repository(t, &txtar.Archive{Files: []txtar.File{{Name: "helmfile.yaml", Data: []byte(
 		"releases:\n  - name: \"a\\e[2J\\u0085\"\n    namespace: \"\\a\"\n    chart: x/a\n    version: \"1\\r\\n\"\n")}}})
 	report, err := Verify(t.Context(), repo, nil)
 	if err != nil {
@@ -118,7 +120,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanCircle(t *testing.T) {
-	repo := repositoryOf(t, &txtar.Archive{Files: []txtar.File{{Name: "helmfile.yaml", Data: []byte(`releases:
+	repo := testarchive.Repository(t, &txtar.Archive{Files: []txtar.File{{Name: "helmfile.yaml", Data: []byte(`releases:
   - {name: a, namespace: n, chart: x/a, needs: [b]}
   - {name: b, namespace: n, chart: x/b, needs: [n/c]}
   - {name: c, namespace: n, chart: x/c, needs: [context/n/a]}
@@ -130,7 +132,7 @@ func TestPlanCircle(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	all, err := Values(t.Context(), archive(t, "verify/values-files"), "a/app")
+	all, err := helmfile.Values(t.Context(), archive(t, "verify/values-files"), "a/app")
 	if err != nil || len(all) != 1 {
 		t.Fatalf("got %v, %v", all, err)
 	}
@@ -147,12 +149,12 @@ func TestValues(t *testing.T) {
 		"a/b/c": `give NAMESPACE/NAME`,
 		"a/no":  `there are "a/app", "a/gone", "a/optional"`,
 	} {
-		if _, err := Values(t.Context(), archive(t, "verify/values-files"), reference); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := helmfile.Values(t.Context(), archive(t, "verify/values-files"), reference); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: got %v", reference, err)
 		}
 	}
 	// What cannot be known is left out, with the reason.
-	all, err = Values(t.Context(), archive(t, "verify/templated-helmfile"), "a/four")
+	all, err = helmfile.Values(t.Context(), archive(t, "verify/templated-helmfile"), "a/four")
 	if err != nil || len(all) != 1 || all[0].Values["replicas"] != nil || len(all[0].Unresolved) != 1 {
 		t.Errorf("got %+v, %v", all, err)
 	}
@@ -189,15 +191,15 @@ spec: {chart: {spec: {chart: a}}, values: {x: "${A:-${B:-${C}}}"}}
 		"private characters": release + "    version: \"\ue0f799999\ue0f8 \ue0f7-1\ue0f8 \ue0f7x\"\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*testarchive.Patience)
 			defer cancel()
 			start := time.Now()
-			_, err := Verify(ctx, repositoryOf(t, &txtar.Archive{Files: []txtar.File{
+			_, err := Verify(ctx, testarchive.Repository(t, &txtar.Archive{Files: []txtar.File{
 				{Name: "helmfile.yaml", Data: []byte(file)}, {Name: "helmfile.yaml.gotmpl", Data: []byte(file)}, {Name: "flux.yaml", Data: []byte(flux)}}}), nil)
 			if err != nil && !strings.Contains(err.Error(), "bootstrap file") {
 				t.Error(err)
 			}
-			if took := time.Since(start); took > patience {
+			if took := time.Since(start); took > testarchive.Patience {
 				t.Errorf("it takes %s", took)
 			}
 		})
@@ -233,10 +235,10 @@ func TestVerifySymlinks(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	helmfile := "releases:\n  - {name: a, namespace: n, chart: x/a, values: [values.yaml]}\n" +
+	declared := "releases:\n  - {name: a, namespace: n, chart: x/a, values: [values.yaml]}\n" +
 		"  - {name: b, namespace: n, chart: x/b, version: '{{ readFile \"out/secret.yaml\" }}'}\n" +
 		"  - {name: c, namespace: n, chart: x/c, values: ['loop', 'out/*']}\n"
-	if err := os.WriteFile(filepath.Join(dir, "helmfile.yaml"), []byte(helmfile), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "helmfile.yaml"), []byte(declared), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	repo, err := repository.Load(dir, repository.Options{})
@@ -279,7 +281,7 @@ func FuzzVerify(f *testing.F) {
 		f.Add(helmfile, values, manifests)
 	}
 	f.Fuzz(func(t *testing.T, helmfile, values, manifests string) {
-		repo := repositoryOf(t, &txtar.Archive{Files: []txtar.File{
+		repo := testarchive.Repository(t, &txtar.Archive{Files: []txtar.File{
 			{Name: "bootstrap/helmfile.yaml", Data: []byte(helmfile)},
 			{Name: "bootstrap/helmfile.yaml.gotmpl", Data: []byte(helmfile)},
 			{Name: "bootstrap/values.yaml.gotmpl", Data: []byte(values)},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -44,7 +45,7 @@ func TestUnapplied(t *testing.T) {
 		{"of no cluster", strings.Replace(unapplied, "clusters/eu/apps.yaml", "readme.yaml", 1), Adopt},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			repo := repositoryOf(t, txtar.Parse([]byte(test.repo)))
+			repo := testarchive.Repository(t, txtar.Parse([]byte(test.repo)))
 			steps, err := Plan(t.Context(), repo, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +88,7 @@ spec: {interval: 1h, prune: true, path: ./more, sourceRef: {kind: GitRepository,
 		{"without its source", missing, "1 release: 1 unresolved"},
 		{"without its source, and with a value that differs", strings.Replace(missing, "'${HOST}'", "example.org", 1), "1 release: 1 drifts"},
 	} {
-		report, err := Verify(t.Context(), repositoryOf(t, txtar.Parse([]byte(test.repo))), nil)
+		report, err := Verify(t.Context(), testarchive.Repository(t, txtar.Parse([]byte(test.repo))), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

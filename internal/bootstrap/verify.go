@@ -10,13 +10,17 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxinstall"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
 // ErrNoBootstrap says that a repository holds no bootstrap file.
-var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list of releases, each with a name and a chart, " +
-	"a kustomization with helmCharts, or a HelmChart of K3s")
+var ErrNoBootstrap = helmfile.ErrNoBootstrap
 
 // Verify compares every release of every bootstrap file with the HelmRelease
 // that takes it over. It executes and fetches nothing. The error is
@@ -26,41 +30,41 @@ var ErrNoBootstrap = errors.New("no bootstrap file found: a helmfile with a list
 // ignore is intended, as what comments and annotations ignore is.
 func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet, ignore ...finding.Selector) (*Report, error) {
 	report := NewReport()
-	files, err := readAll(ctx, repo)
+	files, engine, err := helmfile.ReadAll(ctx, repo)
 	nothing := errors.Is(err, ErrNoBootstrap)
 	if err != nil && (!nothing || !mayInstallFlux(repo, nil)) {
 		return nil, err
 	}
-	c, err := gitOf(ctx, repo, files, fleet)
+	j, err := newJudge(ctx, repo, files, engine, fleet)
 	if err != nil {
 		return nil, err
 	}
-	c.selectors = ignore
+	j.selectors = ignore
 	var declarations staleness
-	var alone []*release // of the chart that makes a FluxInstance, which no HelmRelease takes over
-	for _, file := range files {
+	var alone []*helmfile.Release // of the chart that makes a FluxInstance, which no HelmRelease takes over
+	for _, releases := range files {
 		report.Summary.Files++
-		taken := map[*release]*helmRelease{}
+		taken := map[*helmfile.Release]*helmrelease.Release{}
 		before := len(report.Releases)
-		for _, r := range file.releases {
-			judged := c.judge(file.engine, r)
-			if taken[r] = judged.helmRelease; taken[r] == nil && r.skipped == nil && chartName(r.chart.value) == instanceChart {
+		for _, r := range releases {
+			judged := j.release(r)
+			if taken[r] = judged.helmRelease; taken[r] == nil && r.Skipped == nil && helmrelease.ChartName(r.Chart.Value) == fluxinstall.InstanceChart {
 				alone = append(alone, r)
 			}
 			declarations.add(judged)
 			report.Summary.count(judged.Verdict)
 			report.Releases = append(report.Releases, judged)
 		}
-		report.refuse(c, file.releases, report.Releases[before:])
-		for _, o := range checkOrder(file.releases, taken) {
-			o.Ignored = c.ignored(RuleOrder, "", place{o.File, o.Line}, place{o.File, o.Line}) != ""
+		report.refuse(j, releases, report.Releases[before:])
+		for _, o := range checkOrder(releases, taken) {
+			o.Ignored = j.ignored(RuleOrder, "", located.At(o.File, o.Line), located.At(o.File, o.Line)) != ""
 			report.Order = append(report.Order, o)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	report.Flux = append(report.Flux, c.verifyFlux(ctx, files, alone)...)
+	report.Flux = append(report.Flux, j.verifyFlux(files, alone)...)
 	if nothing && len(report.Flux) == 0 {
 		return nil, ErrNoBootstrap
 	}
@@ -71,54 +75,25 @@ func Verify(ctx context.Context, repo *repository.Repository, fleet *reconcile.F
 	return report, nil
 }
 
-// gitOf is Git's side for some bootstrap files.
-func gitOf(ctx context.Context, repo *repository.Repository, files []bootstrapFile, fleet *reconcile.Fleet) (*git, error) {
-	if fleet == nil {
-		var err error
-		x := newInterest(repo, files)
-		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: x.in, Wanted: x.wanted}); err != nil {
-			return nil, err
-		}
-	}
-	return newGit(ctx, repo, fleet), nil
-}
-
-// bootstrapFile is a bootstrap file with its releases, and the engine that has evaluated them.
-type bootstrapFile struct {
-	engine   *engine
-	releases []*release
-}
-
-// readAll reads all bootstrap files, in the order of their paths.
-func readAll(ctx context.Context, repo *repository.Repository) ([]bootstrapFile, error) {
-	var files []bootstrapFile
-	err := each(ctx, repo, func(e *engine, releases []*release) error {
-		files = append(files, bootstrapFile{e, releases})
-		return nil
-	})
-	return files, err
-}
-
-// judge gives the verdict on one release: in every world that is possible, where there are
-// several.
-func (c *git) judge(e *engine, r *release) ReleaseReport {
-	if len(r.variants) == 0 {
-		return c.judgeOne(e, r)
+// release gives the verdict on one release: on all of its variants, where there are several.
+func (j *judge) release(r *helmfile.Release) ReleaseReport {
+	if len(r.Variants) == 0 {
+		return j.oneWay(r)
 	}
 	var each []ReleaseReport
 	var said []string
-	for _, v := range r.variants {
-		judged := c.judgeOne(e, c.in(v))
+	for _, v := range r.Variants {
+		judged := j.oneWay(j.in(v))
 		each = append(each, judged)
 		words := judged.said()
 		if fields := judged.fields(); len(fields) > 0 {
 			words += " in " + strings.Join(fields[:min(len(fields), mostFields)], ", ")
 		}
-		said = append(said, strings.TrimPrefix(v.world.label()+": ", ": ")+words)
+		said = append(said, strings.TrimPrefix(v.Assumptions.Label()+": ", ": ")+words)
 	}
 	out := each[0]
-	out.Cluster = r.cluster
-	out.Namespace, out.Chart, out.Version = shown(r.namespace), shown(r.chart), shown(r.version)
+	out.Cluster = r.Cluster
+	out.Namespace, out.Chart, out.Version = r.Namespace.Known(), r.Chart.Known(), r.Version.Known()
 	switch all := verdictsOf(each); {
 	case len(all) == 1 && all[0] == Drift:
 		out.Differences = commonDifferences(each)
@@ -126,14 +101,14 @@ func (c *git) judge(e *engine, r *release) ReleaseReport {
 	case len(all) == 1 && all[0] != Unresolved, !slices.ContainsFunc(all, func(v Verdict) bool { return v != Agrees && v != Intended }):
 		return each[slices.IndexFunc(each, func(r ReleaseReport) bool { return r.Verdict == all[len(all)-1] })].as(out)
 	}
-	out = c.judgeOne(e, r)
+	out = j.oneWay(r)
 	slices.Sort(said)
 	said = slices.Compact(said)
 	if out.Verdict != Unresolved || out.Reason == "" {
 		out.Verdict, out.Differences = Unresolved, []Difference{}
-		out.Reason = parting(r.variants)
+		out.Reason = helmfile.Parting(r.Variants)
 	}
-	out.Reason += " (" + strings.Join(said[:min(len(said), mostWorlds)], "; ") + ")"
+	out.Reason += " (" + strings.Join(said[:min(len(said), mostWays)], "; ") + ")"
 	return out
 }
 
@@ -148,16 +123,16 @@ func (r ReleaseReport) fields() []string {
 	return fields
 }
 
-// mostWorlds is of how many worlds a reason tells.
-const mostWorlds = 4
+// mostWays is how many variants a reason reports.
+const mostWays = 4
 
-// as is the verdict of one world with the fields of another's.
+// as is the verdict on one variant with the fields of another's.
 func (r ReleaseReport) as(other ReleaseReport) ReleaseReport {
 	r.Cluster, r.Namespace, r.Chart, r.Version = other.Cluster, other.Namespace, other.Chart, other.Version
 	return r
 }
 
-// verdictsOf are the verdicts of some worlds, each once, in their order of weight.
+// verdictsOf are the verdicts on some variants, each once, in their order of weight.
 func verdictsOf(all []ReleaseReport) []Verdict {
 	var found []Verdict
 	for _, v := range []Verdict{Agrees, Intended, Unresolved, Missing, Drift} {
@@ -168,7 +143,7 @@ func verdictsOf(all []ReleaseReport) []Verdict {
 	return found
 }
 
-// commonDifferences are those that all worlds have, or where they have none in common, the first's.
+// commonDifferences are those that all variants have, or where they have none in common, the first's.
 func commonDifferences(all []ReleaseReport) []Difference {
 	common := slices.DeleteFunc(slices.Clone(all[0].Differences), func(d Difference) bool {
 		return slices.ContainsFunc(all[1:], func(r ReleaseReport) bool {
@@ -181,23 +156,23 @@ func commonDifferences(all []ReleaseReport) []Difference {
 	return common
 }
 
-// judgeOne gives the verdict on a release as it is in one world.
-func (c *git) judgeOne(e *engine, r *release) ReleaseReport {
-	out := ReleaseReport{File: r.file, Line: r.line, Cluster: r.cluster, Release: shown(r.name),
-		Namespace: shown(r.namespace), Chart: shown(r.chart), Version: shown(r.version), Differences: []Difference{}, definition: r.definition}
-	if r.unreadable != "" {
-		out.Verdict, out.Reason, out.Unreadable, out.Stops = Unresolved, r.unreadable, true, r.stops
+// oneWay gives the verdict on one variant of a release.
+func (j *judge) oneWay(r *helmfile.Release) ReleaseReport {
+	out := ReleaseReport{File: r.File, Line: r.Line, Cluster: r.Cluster, Release: r.Name.Known(),
+		Namespace: r.Namespace.Known(), Chart: r.Chart.Known(), Version: r.Version.Known(), Differences: []Difference{}, definition: r.Definition}
+	if r.Unreadable != "" {
+		out.Verdict, out.Reason, out.Unreadable, out.Stops = Unresolved, r.Unreadable, true, r.Stops
 		return out
 	}
-	m, unclear := c.counterpart(e, r)
+	m, unclear := j.counterpart(r)
 	switch {
 	case unclear != nil:
-		out.Verdict, out.Reason = Unresolved, unclear.reason
+		out.Verdict, out.Reason = Unresolved, unclear.Reason
 		return out
 	case m == nil:
-		out.Verdict, out.Reason = c.without(r)
+		out.Verdict, out.Reason = j.without(r)
 		if out.Gone = out.Verdict == Missing; out.Gone {
-			if reason := c.ignored(RuleHelmReleaseMissing, "", r.place, r.place); reason != "" {
+			if reason := j.ignored(RuleHelmReleaseMissing, "", r.Place, r.Place); reason != "" {
 				out.Verdict, out.Reason = Intended, out.Reason+"; meant: "+reason
 			}
 		}
@@ -205,26 +180,26 @@ func (c *git) judgeOne(e *engine, r *release) ReleaseReport {
 	}
 	h := m.helmRelease
 	out.helmRelease = h
-	out.unapplied = c.unapplied(r, h)
-	out.HelmRelease = fmt.Sprintf("%s:%d", h.file, h.line)
-	out.Object = Object{h.applied.APIVersion, h.applied.Namespace, h.applied.Name}
+	out.unapplied = j.Unapplied(r.Cluster, h)
+	out.HelmRelease = fmt.Sprintf("%s:%d", h.File, h.Line)
+	out.Object = Object{h.Applied.APIVersion, h.Applied.Namespace, h.Applied.Name}
 	if out.Namespace == "" {
-		out.Namespace = r.namespace.value
+		out.Namespace = r.Namespace.Value
 	}
-	declared := h.declared()
+	declared := declaredBy(h)
 	out.declared = declared
 	for _, d := range m.differences {
-		d.Reason = c.excuse(h, declared, r, d)
+		d.Reason = j.excuse(h, declared, r, d)
 		d.Ignored = d.Reason != ""
 		out.Differences = append(out.Differences, d)
 	}
 	unknown := m.unknown
-	if len(r.patches) > 0 && r.skipped == nil {
+	if len(r.Patches) > 0 && r.Skipped == nil {
 		unknown = append(slices.Clone(unknown), fmt.Sprintf("the bootstrap changes the chart or what it renders (%s, %s:%d), which is not compared",
-			r.patches[0].value, r.patches[0].file, r.patches[0].line))
+			r.Patches[0].Value, r.Patches[0].File, r.Patches[0].Line))
 	}
-	if r.refused != "" {
-		unknown = append(slices.Clone(unknown), r.refused)
+	if r.Refused != "" {
+		unknown = append(slices.Clone(unknown), r.Refused)
 	}
 	switch {
 	case slices.ContainsFunc(out.Differences, func(d Difference) bool { return !d.Ignored }):
@@ -233,8 +208,8 @@ func (c *git) judgeOne(e *engine, r *release) ReleaseReport {
 		out.Verdict, out.Reason = Unresolved, strings.Join(unknown, "; ")
 	case len(out.Differences) > 0:
 		out.Verdict = Intended
-		if r.skipped != nil {
-			out.Reason = "the bootstrap doesn't install it: " + r.skipped.value
+		if r.Skipped != nil {
+			out.Reason = "the bootstrap doesn't install it: " + r.Skipped.Value
 		}
 	default:
 		out.Verdict = Agrees
@@ -244,21 +219,21 @@ func (c *git) judgeOne(e *engine, r *release) ReleaseReport {
 
 // refuse adds the first reason for which helmfile stops at a file, once: one that is certain, and
 // that the verdicts on its releases don't tell of, before others.
-func (r *Report) refuse(c *git, releases []*release, judged []ReleaseReport) {
+func (r *Report) refuse(j *judge, releases []*helmfile.Release, judged []ReleaseReport) {
 	for _, each := range releases {
-		if len(each.refusals) == 0 || each.unreadable != "" {
+		if len(each.Refusals) == 0 || each.Unreadable != "" {
 			continue
 		}
-		if slices.ContainsFunc(r.Refusals, func(known Refusal) bool { return known.Helmfile == each.file }) {
+		if slices.ContainsFunc(r.Refusals, func(known Refusal) bool { return known.Helmfile == each.File }) {
 			return
 		}
-		first := each.refusals[0]
-		if i := slices.IndexFunc(each.refusals, func(r refusal) bool { return !r.doubtful && !r.absent }); i >= 0 {
-			first = each.refusals[i]
+		first := each.Refusals[0]
+		if i := slices.IndexFunc(each.Refusals, func(r helmfile.Refusal) bool { return !r.Doubtful && !r.Absent }); i >= 0 {
+			first = each.Refusals[i]
 		}
-		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.file, File: first.file, Line: first.line, Reason: c.repo.Lines().Scrub(first.file, first.value),
-			Certain: !first.doubtful, Absent: first.absent, Told: first.absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
-			Ignored: c.ignored(RuleRefused, "", first.place, each.place) != ""})
+		r.Refusals = append(r.Refusals, Refusal{Helmfile: each.File, File: first.File, Line: first.Line, Reason: j.Repo.Lines().Scrub(first.File, first.Value),
+			Certain: !first.Doubtful, Absent: first.Absent, Told: first.Absent && slices.ContainsFunc(judged, ReleaseReport.tellsAbsence),
+			Ignored: j.ignored(RuleRefused, "", first.Place, each.Place) != ""})
 		return
 	}
 }
@@ -272,32 +247,24 @@ func (r ReleaseReport) tellsAbsence() bool {
 }
 
 // without is the verdict on a release that no HelmRelease takes over.
-func (c *git) without(r *release) (Verdict, string) {
-	if !c.hasFlux {
+func (j *judge) without(r *helmfile.Release) (Verdict, string) {
+	if !j.HasFlux {
 		return Unresolved, "the repository has no Flux objects"
 	}
-	if because := c.inSet(r); because != "" && r.name.unknown == nil {
+	if because := j.inSet(r); because != "" && r.Name.Unknown == nil {
 		return Unresolved, because
 	}
-	for _, p := range slices.Sorted(maps.Keys(r.reads)) {
-		if !r.reads[p] {
-			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, %s", p, absence(p))
+	for _, p := range slices.Sorted(maps.Keys(r.Reads)) {
+		if !r.Reads[p] {
+			return Missing, fmt.Sprintf("there is no HelmRelease, and the file %s, which the release reads, %s", p, templates.Absence(p))
 		}
 	}
 	switch {
-	case r.name.unknown != nil:
-		return Unresolved, r.name.unknown.reason
-	case len(c.releases)+len(c.orphans) == 0:
+	case r.Name.Unknown != nil:
+		return Unresolved, r.Name.Unknown.Reason
+	case len(j.Releases)+len(j.Orphans) == 0:
 		return Unresolved, "the repository has no HelmRelease"
 	}
 	return Unresolved, fmt.Sprintf("no HelmRelease in the repository has the release name %q in the namespace %q",
-		r.name.value, shown(r.namespace))
-}
-
-// shown is a field for people and reports: what is unknown is empty.
-func shown(t text) string {
-	if t.unknown != nil {
-		return ""
-	}
-	return t.value
+		r.Name.Value, r.Namespace.Known())
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/templates"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -55,7 +56,7 @@ func refusals(p *rule.Pass) map[string]bool {
 // because says whether all that a verdict is unresolved for are some reasons.
 func because(reason string, stops map[string]bool) bool {
 	for part := range strings.SplitSeq(reason, "; ") {
-		if !stops[strings.TrimPrefix(part, bootstrap.TemplateFails)] {
+		if !stops[strings.TrimPrefix(part, templates.TemplateFails)] {
 			return false
 		}
 	}

@@ -1,0 +1,57 @@
+package bootstrap
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/templates"
+)
+
+// judge gives the verdicts on the releases of a repository's bootstraps, and on the Flux that they install.
+type judge struct {
+	*helmrelease.Index
+	// engine reads what is unknown in the releases.
+	engine   *templates.Engine
+	comments map[string][]finding.Comment // that ignore rules, by file
+	// selectors are what the configuration ignores.
+	selectors []finding.Selector
+}
+
+// newJudge reads the HelmReleases that may take over the releases of the bootstrap files. The fleet is what
+// Flux would apply; nil computes what is needed of it.
+func newJudge(ctx context.Context, repo *repository.Repository, files [][]*helmfile.Release, e *templates.Engine, fleet *reconcile.Fleet) (*judge, error) {
+	if fleet == nil {
+		var err error
+		x := newRelevance(repo, files)
+		if fleet, err = reconcile.Reconcile(ctx, repo, reconcile.Options{Only: x.kustomizationMatters, Wanted: x.matters}); err != nil {
+			return nil, err
+		}
+	}
+	return &judge{Index: helmrelease.New(ctx, repo, fleet), engine: e, comments: map[string][]finding.Comment{}}, nil
+}
+
+// in gives a variant the cluster that a variable that it assumes names.
+func (j *judge) in(variant *helmfile.Release) *helmfile.Release {
+	if variant.Cluster != "" || variant.Assumptions == nil {
+		return variant
+	}
+	for _, name := range slices.Sorted(maps.Keys(variant.Assumptions.Variables)) {
+		value := variant.Assumptions.Variables[name]
+		for _, c := range j.Fleet.Clusters {
+			if c.Is(value) || slices.Contains(strings.Split(path.Clean(c.Root.Path), "/"), value) {
+				out := *variant
+				out.Cluster = value
+				return &out
+			}
+		}
+	}
+	return variant
+}

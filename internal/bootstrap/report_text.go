@@ -1,0 +1,241 @@
+package bootstrap
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/output"
+)
+
+// TextOptions of WriteText.
+type TextOptions struct {
+	// Color marks the verdicts with ANSI colours.
+	Color bool
+}
+
+var symbols = map[Verdict]string{Agrees: "✓", Drift: "✗", Missing: "✗", Unresolved: "?", Intended: "~"}
+
+var colours = map[Verdict]output.Colour{Agrees: output.Green, Drift: output.Red, Missing: output.Red, Unresolved: output.Yellow, Intended: output.Cyan}
+
+// WriteText prints a report for people: the releases of each file in aligned
+// columns, what differs with the places of both sides, and a line of summary.
+func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
+	out := output.NewText(bufio.NewWriter(output.Raw(w)), opts.Color)
+	for start := 0; start < len(r.Releases); {
+		end := start
+		for end < len(r.Releases) && r.Releases[end].File == r.Releases[start].File {
+			end++
+		}
+		file := r.Releases[start].File
+		_ = out.Printf("%s\n", file)
+		for _, refusal := range r.Refusals {
+			if refusal.Helmfile == file {
+				may := map[bool]string{true: "stops", false: "may stop"}[refusal.Certain]
+				_ = out.Printf("  ! helmfile %s: %s   %s\n", may, refusal.Reason, fmt.Sprintf("%s:%d", refusal.File, refusal.Line))
+			}
+		}
+		writeReleases(out, r.Releases[start:end])
+		for _, o := range r.Order {
+			if o.File == r.Releases[start].File && !o.Ignored {
+				_ = out.Printf("  ! %s:%d: %s\n      hint: %s\n", o.File, o.Line, o.Message, o.Hint)
+			}
+		}
+		start = end
+	}
+	r.writeFlux(out)
+	for _, d := range r.Stale {
+		_ = out.Printf("%s:%d: %s\n  hint: remove it from the annotation %s\n", d.File, d.Line, d.Message, IntendedAnnotation)
+	}
+	_ = out.Printf("%s\n", r.summary())
+	return out.Flush()
+}
+
+func writeReleases(out *output.Text, releases []ReleaseReport) {
+	var name, namespace, version int
+	for _, r := range releases {
+		name = max(name, width(dash(r.Release)))
+		namespace = max(namespace, width(dash(r.Namespace)))
+		version = max(version, width(dash(r.Version)))
+	}
+	for _, r := range releases {
+		_ = out.Printf("  %s %s  %s  %s   %s\n", r.Verdict.symbol(), padded(dash(r.Release), name),
+			padded(dash(r.Namespace), namespace), padded(dash(r.Version), version), r.said())
+		writeDifferences(out, r.Differences)
+		if hint := r.Hint(); hint != "" {
+			_ = out.Printf("      hint: %s\n", hint)
+		}
+	}
+}
+
+// symbol marks a verdict, in its colour.
+func (v Verdict) symbol() output.Painted { return output.Paint(colours[v], symbols[v]) }
+
+// writeFlux prints how what installs Flux compares with Git.
+func (r *Report) writeFlux(out *output.Text) {
+	for _, f := range r.Flux {
+		_ = out.Printf("%s\n  %s %s  %s   %s\n", f.File, f.Verdict.symbol(), f.Installs,
+			dash(f.Version), inWords(f.Verdict, f.Git, f.Reason))
+		writeDifferences(out, f.Differences)
+		if hint := f.Hint(); hint != "" {
+			_ = out.Printf("      hint: %s\n", hint)
+		}
+	}
+}
+
+// summary is the last line: the releases, and what installs Flux.
+func (r *Report) summary() string {
+	if len(r.Flux) == 0 {
+		return r.Summary.String()
+	}
+	var flux Summary
+	for _, f := range r.Flux {
+		flux.count(f.Verdict)
+	}
+	_, verdicts, _ := strings.Cut(flux.String(), ": ")
+	return r.Summary.String() + "; Flux: " + verdicts
+}
+
+// said is the verdict in words.
+func (r ReleaseReport) said() string {
+	words := inWords(r.Verdict, r.HelmRelease, r.Reason)
+	if r.unapplied {
+		words += " (which no cluster applies)"
+	}
+	return words
+}
+
+// inWords is a verdict in words: git is the other side's place, "" where there is none.
+func inWords(v Verdict, git, reason string) string {
+	switch v {
+	case Agrees:
+		return "as " + git
+	case Drift:
+		return "drifts from " + git
+	case Intended:
+		if git == "" {
+			return reason
+		}
+		if reason != "" {
+			return "differs from " + git + ": " + reason
+		}
+		return "differs on purpose from " + git
+	case Missing:
+		return "missing: " + reason
+	}
+	return "unresolved: " + reason
+}
+
+func writeDifferences(out *output.Text, differences []Difference) {
+	var field, value int
+	for _, d := range differences {
+		field = max(field, width(oneLine(d.Field)))
+		if d.Absent() == "" {
+			value = max(value, width(d.Bootstrap.Text()))
+		}
+		value = max(value, width(d.Git.Text()))
+	}
+	line := func(name string, s Side) {
+		text := fmt.Sprintf("      %s   %s   %s", padded(name, field), padded(s.Text(), value), s.at())
+		_ = out.Printf("%s\n", strings.TrimRight(text, " "))
+	}
+	for _, d := range differences {
+		if absent := d.Absent(); absent != "" {
+			_ = out.Printf("      %s   %s   %s\n", padded(d.Field, field), absent, d.Bootstrap.at())
+		} else {
+			line(d.Field, d.Bootstrap)
+		}
+		if d.Absent() == "" || d.Git.Value != nil {
+			line("", d.Git)
+		}
+		if d.Ignored {
+			_ = out.Printf("      %s   meant: %s\n", strings.Repeat(" ", field), d.Reason)
+		}
+		for _, changed := range d.lines() {
+			_ = out.Printf("      %s   %s\n", strings.Repeat(" ", field), changed)
+		}
+	}
+}
+
+const maxShown = 60
+
+// Text is the value as people read it, on one line and shortened.
+func (s Side) Text() string {
+	switch v := s.Value.(type) {
+	case nil:
+		if !s.scalar {
+			return "(not set)"
+		}
+		return "null"
+	case string:
+		if v == "" {
+			return `""`
+		}
+		if _, isText := located.PlainScalar(v).(string); !isText && s.scalar {
+			v = strconv.Quote(v) // "1" is not 1
+		}
+		return cut(oneLine(v))
+	}
+	data, err := json.Marshal(s.Value)
+	if err != nil {
+		return "(not printable)"
+	}
+	return cut(oneLine(string(data)))
+}
+
+func (s Side) at() string {
+	if s.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
+}
+
+func cut(s string) string {
+	if utf8.RuneCountInString(s) <= maxShown {
+		return s
+	}
+	return string([]rune(s)[:maxShown-1]) + "…"
+}
+
+// oneLine is a value on one line, with its line breaks as Go spells them.
+func oneLine(s string) string {
+	return output.Line(strings.NewReplacer("\n", `\n`, "\t", " ", "\r", "").Replace(s))
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+func padded(s string, to int) string {
+	s = oneLine(s)
+	return s + strings.Repeat(" ", max(0, to-width(s)))
+}
+
+func dash(s string) string { return cmp.Or(s, "-") }
+
+// String is the line of summary: "3 releases: 1 agrees, 1 drifts, 1 unresolved".
+func (s Summary) String() string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(s.Agrees, "agrees", "agree")
+	add(s.Drift, "drifts", "drift")
+	add(s.Missing, "missing", "missing")
+	add(s.Unresolved, "unresolved", "unresolved")
+	add(s.Intended, "intended", "intended")
+	noun := "releases"
+	if s.Releases == 1 {
+		noun = "release"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", s.Releases, noun, strings.Join(parts, ", ")), ": ")
+}

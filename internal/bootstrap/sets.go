@@ -1,0 +1,42 @@
+package bootstrap
+
+import (
+	"fmt"
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
+	"slices"
+	"strings"
+)
+
+// inSet says that the HelmRelease of a release may be made by a ResourceSet of which not all is known;
+// "" where none names it.
+func (j *judge) inSet(r *helmfile.Release) string {
+	for _, names := range []func(*helmfile.Release, any) bool{namedIn, mayBeIn} {
+		for _, set := range j.Sets {
+			spec := helmrelease.FieldOf(set.Of.Value, "spec")
+			steps, _ := helmrelease.FieldOf(spec, "steps").([]any)
+			if set.Because != "" && slices.ContainsFunc(append([]any{spec}, steps...), func(step any) bool { return names(r, step) }) {
+				return fmt.Sprintf("its HelmRelease may be made by the %s (%s:%d): %s", set.Of, set.Of.File, set.Of.Line, set.Because)
+			}
+		}
+	}
+	return ""
+}
+
+// namedIn says whether a resource of a ResourceSet, or of a step of one, has the release's name.
+func namedIn(r *helmfile.Release, step any) bool {
+	resources, _ := helmrelease.FieldOf(step, "resources").([]any)
+	return slices.ContainsFunc(resources, func(each any) bool {
+		return helmrelease.TextOf(each, "kind") == "HelmRelease" && helmrelease.TextOf(each, "metadata", "name") == r.Name.Value
+	})
+}
+
+// mayBeIn says whether a template of a ResourceSet, or of a step of one, may make a HelmRelease of
+// the release's name.
+func mayBeIn(r *helmfile.Release, step any) bool {
+	resources, _ := helmrelease.FieldOf(step, "resources").([]any)
+	text := helmrelease.TextOf(step, "resourcesTemplate")
+	return slices.ContainsFunc(resources, func(each any) bool {
+		return helmrelease.TextOf(each, "kind") == "HelmRelease" && strings.Contains(helmrelease.TextOf(each, "metadata", "name"), "<<")
+	}) || strings.Contains(text, "kind: HelmRelease") && r.Name.Value != "" && (strings.Contains(text, r.Name.Value) || strings.Contains(text, "name: <<"))
+}

@@ -1,0 +1,130 @@
+package helmfile
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// known are the top-level fields of a helmfile.
+var known = []string{"helmBinary", "kustomizeBinary", "values", "environments", "bases", "helmDefaults",
+	"helmfiles", "kubeContext", "namespace", "chart", "repositories", "commonLabels", "releases", "llm",
+	"apiVersions", "kubeVersion", "hooks", "templates", "defaultInherit", "missingFileHandler",
+	"missingFileHandlerConfig", "lockFilePath"}
+
+// isHelmfile says whether a document is one: releases with a name and a chart,
+// or helmfiles that it calls, and no object of Kubernetes.
+func isHelmfile(d *repository.Document) bool {
+	if d.Lookup("releases") == nil && d.Lookup("helmfiles") == nil || d.Lookup("kind") != nil {
+		return false
+	}
+	n := d.Root()
+	unknown, others := 0, 0
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		switch key := n.Content[i].Value; {
+		case key == "releases" || key == "<<" || strings.HasPrefix(key, "x-") || strings.HasPrefix(key, "."):
+		case slices.Contains(known, key):
+			others++
+		default:
+			unknown++
+		}
+	}
+	if unknown > 0 && others == 0 {
+		return false
+	}
+	return hasReleases(n) || unknown == 0 && callsHelmfiles(n)
+}
+
+func hasReleases(n *yaml.Node) bool {
+	for _, r := range located.Items(n, "releases") {
+		if repository.Lookup(r, "name") != nil &&
+			(repository.Lookup(r, "chart") != nil || repository.Lookup(r, "directory") != nil ||
+				repository.Lookup(r, "inherit") != nil || repository.Lookup(n, "defaultInherit") != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+func callsHelmfiles(n *yaml.Node) bool {
+	for _, h := range located.Items(n, "helmfiles") {
+		if h.Kind == yaml.ScalarNode || repository.Lookup(h, "path") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	releasesLine = regexp.MustCompile(`(?m)^releases:`)
+	chartLine    = regexp.MustCompile(`(?m)^[ \t-]+(\{(.*,)?[ \t]*)?(chart|inherit):`)
+	nameLine     = regexp.MustCompile(`(?m)^[ \t-]+(\{(.*,)?[ \t]*)?name:`)
+	callsLine    = regexp.MustCompile(`(?m)^helmfiles:`)
+	inheritsLine = regexp.MustCompile(`(?m)^(defaultInherit|bases):`)
+	knownLine    = regexp.MustCompile(`(?m)^(` + strings.Join(known, "|") + `):`)
+	bringsLine   = regexp.MustCompile(`(?m)^\{\{-? *(tpl|include|template|readFile) `)
+)
+
+// looksLikeHelmfile judges a text that is a template, or no YAML: by the name that helmfile looks
+// for, where another template may bring its releases.
+func looksLikeHelmfile(file string, data []byte) bool {
+	if path.Base(file) == "helmfile.yaml.gotmpl" && knownLine.Match(data) && bringsLine.Match(data) {
+		return true
+	}
+	return callsLine.Match(data) ||
+		releasesLine.Match(data) && nameLine.Match(data) && (chartLine.Match(data) || inheritsLine.Match(data))
+}
+
+// findHelmfiles returns the paths of all helmfiles of a repository, sorted.
+func findHelmfiles(repo *repository.Repository) []string {
+	var found []string
+	for _, f := range repo.Files() {
+		if repo.Use(f.Path) == repository.Chart {
+			continue
+		}
+		is := slices.ContainsFunc(f.Documents, isHelmfile)
+		if !is && (f.Err != nil && f.Err.Reason == repository.NotYAML || inSeveralParts(f)) {
+			data, err := repo.ReadFile(f.Path)
+			is = err == nil && looksLikeHelmfile(f.Path, data)
+		}
+		if is {
+			found = append(found, f.Path)
+		}
+	}
+	for _, p := range repo.Paths() {
+		if !strings.HasSuffix(p, ".gotmpl") || repo.Use(p) == repository.Chart {
+			continue
+		}
+		if data, err := repo.ReadFile(p); err == nil && looksLikeHelmfile(p, data) {
+			found = append(found, p)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// inSeveralParts says whether a file of several documents is a helmfile taken
+// together: one part brings what the releases of another inherit.
+func inSeveralParts(f *repository.File) bool {
+	if len(f.Documents) < 2 || !slices.ContainsFunc(f.Documents, func(d *repository.Document) bool { return d.Lookup("releases") != nil }) {
+		return false
+	}
+	for _, d := range f.Documents {
+		root := d.Root()
+		if repository.Lookup(root, "kind") != nil || root.Kind != yaml.MappingNode {
+			return false
+		}
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			if !slices.Contains(known, root.Content[i].Value) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package helmfile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/templates"
+)
+
+// ReleaseValues are the effective values of one release.
+type ReleaseValues struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Cluster string `json:"cluster"`
+	// Values as Helm gets them. Keys that depend on what is unknown are left
+	// out or null.
+	Values map[string]any `json:"values"`
+	// Unresolved says why values are missing; empty when they are complete.
+	Unresolved []string `json:"unresolved"`
+}
+
+// Values returns the effective values of the releases that NAMESPACE/NAME names:
+// one for each bootstrap file that declares it. It fails when there is none.
+func Values(ctx context.Context, repo *repository.Repository, reference string) ([]ReleaseValues, error) {
+	namespace, name, ok := strings.Cut(reference, "/")
+	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return nil, fmt.Errorf("%q is no release: give NAMESPACE/NAME", reference)
+	}
+	var found []ReleaseValues
+	var all []string
+	files, _, err := ReadAll(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	for _, releases := range files {
+		if err := Readable(releases); err != nil {
+			return nil, err
+		}
+		for _, r := range releases {
+			all = append(all, fmt.Sprintf("%q", r.Namespace.Known()+"/"+r.Name.Known()))
+			if r.Name.Known() == name && r.Namespace.Known() == namespace {
+				found = append(found, r.effective())
+			}
+		}
+	}
+	if len(found) == 0 {
+		slices.Sort(all)
+		err = fmt.Errorf("no bootstrap file has the release %q; there are %s", reference, strings.Join(slices.Compact(all), ", "))
+	}
+	return found, err
+}
+
+// effective are the values without what is unknown in them.
+func (r *Release) effective() ReleaseValues {
+	out := ReleaseValues{File: r.File, Line: r.Line, Cluster: r.Cluster, Unresolved: []string{}}
+	clean := r.Values.Value.MapScalars(func(v *located.Value) *located.Value {
+		if text, ok := v.Scalar.(string); ok && strings.Contains(text, templates.MarkOpen) {
+			return &located.Value{Place: v.Place}
+		}
+		return v
+	})
+	out.Values, _ = clean.Plain().(map[string]any)
+	for _, m := range r.Values.Unknown {
+		out.Unresolved = append(out.Unresolved, m.Reason)
+	}
+	for _, m := range r.partial {
+		out.Unresolved = append(out.Unresolved, m.Reason)
+	}
+	return out
+}

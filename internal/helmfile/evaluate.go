@@ -1,0 +1,242 @@
+package helmfile
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/templates"
+	"github.com/fleetwright/fleetwright/schemas"
+)
+
+// evaluate computes all releases of a helmfile.
+func (r *reader) evaluate(h *helmfile) []*Release {
+	var out []*Release
+	for _, raw := range h.releases {
+		out = append(out, r.release(h, raw))
+	}
+	if len(out) == 0 && len(h.calls) == 0 {
+		out = r.unreadable(h)
+	}
+	h.checkReleases(out)
+	return out
+}
+
+// unreadable stands for a helmfile of which nothing can be told.
+func (r *reader) unreadable(h *helmfile) []*Release {
+	out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), h.file)}
+	switch {
+	case h.broken != nil:
+		out.Place, out.Unreadable, out.Stops = located.At(h.file, h.broken.line), h.broken.reason, !h.guessed
+	case len(h.refusals) > 0:
+		out.Place, out.Unreadable = h.refusals[0].Place, "helmfile refuses the file: "+h.refusals[0].Value
+		out.Stops = !h.refusals[0].Doubtful
+	default:
+		return nil
+	}
+	return []*Release{out}
+}
+
+// release evaluates a release, under all assumptions that its templates leave open.
+func (r *reader) release(h *helmfile, raw *rawRelease) *Release {
+	before, noted := len(h.refusals), h.noted
+	out := combined(r.Engine, templates.Explore(r.Engine, func() outcome {
+		h.refusals, h.noted = h.refusals[:before:before], noted
+		each := r.oneWay(h, raw)
+		return outcome{each, slices.Clone(h.refusals[before:])}
+	}))
+	h.refusals = append(h.refusals[:before:before], out.refusals...)
+	return out.release
+}
+
+func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
+	h.phase = executing
+	out := &Release{Place: raw.Place, Definition: InHelmfile, Reads: maps.Clone(raw.reads)}
+	if out.Reads == nil {
+		out.Reads = map[string]bool{}
+	}
+	r.Reads = out.Reads
+	whole, err := h.inherited(raw)
+	if err != nil {
+		r.Exceed(err)
+		if out.Refused = err.Error(); !templates.IsUndecided(err) {
+			out.Refused = "helmfile refuses the release: " + out.Refused
+		}
+		h.refuseIf(!templates.IsUndecided(err), raw.Place, err.Error())
+		whole = raw
+	}
+	e := &evaluation{reader: r, h: h, raw: whole}
+	e.run()
+	out.Name, out.Chart, out.Version = e.fields["name"], e.fields["chart"], e.fields["version"]
+	out.Namespace = e.fields["namespace"]
+	if h.namespace.Value != "" {
+		out.Namespace = h.namespace
+	}
+	if out.Chart.Value == "" && out.Chart.Unknown == nil && out.Refused == "" {
+		out.Refused = fmt.Sprintf("encountered empty chart while reading release %q", out.Name.Value)
+		h.refuse(raw.Place, out.Refused)
+		out.Refused = "helmfile refuses the release: " + out.Refused
+	}
+	for _, need := range whole.needs {
+		out.Needs = append(out.Needs, e.text(need))
+	}
+	out.Patches = whole.patches
+	out.labels = e.allLabels(out.Namespace.Value)
+	out.CrdsOnly = h.crdsOnly(out.Name.Value, whole)
+	out.source = h.source(out.Chart.Value)
+	e.choose(out)
+	if out.Skipped == nil {
+		e.checkRepository(out.Chart)
+	}
+	out.Values = e.values(out)
+	out.Values.Value.Walk("", func(_ string, v *located.Value) {
+		if t, ok := v.Scalar.(string); ok {
+			if m, bad := r.Marked(t); bad && !slices.ContainsFunc(out.partial, func(known located.Unknown) bool { return known.Reason == m.Reason }) {
+				out.partial = append(out.partial, m)
+			}
+		}
+	})
+	out.Cluster = repository.BootstrapCluster(r.Paths(), raw.File)
+	return out
+}
+
+// source is the repository that a chart's prefix names; of several with one name
+// the first, as in helmfile.
+func (h *helmfile) source(chart string) located.Text {
+	prefix, _, ok := strings.Cut(chart, "/")
+	if !ok {
+		return located.Text{}
+	}
+	for _, repo := range h.repositories {
+		if repo.name.Value == prefix {
+			out := repo.url
+			if repo.oci && !strings.HasPrefix(out.Value, "oci://") {
+				out.Value = "oci://" + out.Value
+			}
+			return out
+		}
+	}
+	return located.Text{}
+}
+
+// checkRepository notes a chart's prefix that is a slip of the pen for a repository: Helm knows none
+// of that name, unless somebody has added one by hand where the bootstrap is run, or it is a folder.
+func (e *evaluation) checkRepository(chart located.Text) {
+	prefix, name, ok := strings.Cut(chart.Value, "/")
+	if !ok || chart.Unknown != nil || strings.Contains(name, "/") || e.HasFolder(prefix) || e.Files.Exists(path.Join(e.h.dir, prefix)) {
+		return
+	}
+	var names []string
+	for _, repo := range e.h.repositories {
+		if repo.name.Value == prefix || repo.name.Unknown != nil || strings.Contains(repo.name.Value, templates.MarkOpen) {
+			return
+		}
+		names = append(names, repo.name.Value)
+	}
+	near, slip := schemas.Misspelt(prefix, names)
+	if !slip {
+		return
+	}
+	before := e.h.phase
+	e.h.phase = installing
+	e.h.refuse(chart.Place, fmt.Sprintf("repo %s not found; did you mean %q?", prefix, near))
+	e.h.phase = before
+}
+
+// crdsOnly recognises the stage that installs custom resource definitions: its
+// arguments let helm template them, or its post-renderer keeps nothing else.
+func (h *helmfile) crdsOnly(name string, raw *rawRelease) bool {
+	all := slices.Concat(h.helmDefaults["args"], h.helmDefaults["templateArgs"], h.helmDefaults["postRendererArgs"], raw.args)
+	for _, arg := range all {
+		if arg == "--include-crds" || strings.Contains(arg, "CustomResourceDefinition") {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, "-crds")
+}
+
+// choose says whether helmfile installs the release, and why not.
+func (e *evaluation) choose(r *Release) {
+	condition := e.fields["condition"]
+	if t := e.decided("conditionTemplate", ""); t != nil {
+		condition = *t
+	}
+	installed := e.decided("installedTemplate", "installed")
+	e.h.phase = selecting
+	defer func() { e.h.phase = executing }()
+	enabled, err := e.enabled(condition.Value)
+	if err != nil && condition.Unknown == nil {
+		e.h.refuseIf(!e.h.env.open(), condition.Place, err.Error())
+	}
+	r.undecided = err != nil || condition.Unknown != nil || installed != nil && installed.Unknown != nil
+	r.installed = installed == nil || isTrue(installed.Value) || installed.Unknown != nil
+	r.enabled = enabled || err != nil || condition.Unknown != nil
+	switch {
+	case !r.installed:
+		r.Skipped = &located.Text{Place: installed.Place, Value: "installed is false"}
+	case !r.enabled:
+		r.Skipped = &located.Text{Place: condition.Place, Value: fmt.Sprintf("the condition %s is false", condition.Value)}
+	}
+}
+
+// decided is a boolean field that a template may give, nil where it isn't set.
+func (e *evaluation) decided(template, field string) *located.Text {
+	if t := e.raw.pointers[template]; t != nil {
+		out := e.trimmed(*t)
+		return &out
+	}
+	if t := e.raw.pointers[field]; t != nil {
+		out := e.known(*t)
+		return &out
+	}
+	return nil
+}
+
+// enabled evaluates a condition, "a.b.enabled": a value of the environment.
+func (e *evaluation) enabled(condition string) (bool, error) {
+	switch strings.ToLower(condition) {
+	case "", "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	keys := strings.Split(condition, ".")
+	if keys[len(keys)-1] != "enabled" {
+		return false, fmt.Errorf("Condition value must be in the form 'foo.enabled' where 'foo' can be modified as necessary") //nolint:staticcheck // helmfile's words
+	}
+	at, path := e.h.values, ""
+	for _, key := range keys[:len(keys)-1] {
+		path += "." + key
+		next, ok := at[key]
+		if !ok {
+			return false, fmt.Errorf("environment values field '%s' not found", path)
+		}
+		if at, ok = next.(map[string]any); !ok {
+			return false, fmt.Errorf("environment values field '%s' is not a map", path)
+		}
+	}
+	enabled, _ := at["enabled"].(bool)
+	return enabled, nil
+}
+
+// checkReleases notes the releases that helmfile refuses as a whole: two of one
+// name, and needs of what isn't there.
+func (h *helmfile) checkReleases(all []*Release) {
+	h.phase = selecting
+	seen := map[string]*Release{}
+	for _, r := range all {
+		if r.Name.Unknown != nil || r.Namespace.Unknown != nil || r.Unreadable != "" {
+			return
+		}
+		if id := r.Id(); r.Skipped == nil {
+			if first := seen[id]; first != nil {
+				h.refuseIf(!first.undecided && !r.undecided, r.Place, fmt.Sprintf("duplicate release %q found", r.Name.Value))
+			}
+			seen[id] = r
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package helmfile
+
+import (
+	"github.com/fleetwright/fleetwright/internal/located"
+	"go.yaml.in/yaml/v3"
+)
+
+// helmfile is a helmfile with its parts and bases merged, its releases not yet
+// evaluated. The fields, and how they merge, are those of helmfile's own state
+// (pkg/state, v1.8.0).
+type helmfile struct {
+	file, dir      string
+	releases       []*rawRelease
+	templates      map[string]*rawRelease
+	repositories   []chartRepository
+	defaultInherit []located.Text
+	commonLabels   map[string]located.Text
+	helmDefaults   map[string][]string // args, templateArgs, postRendererArgs
+	namespace      located.Text        // overrides that of all releases
+	missingFiles   located.Text        // missingFileHandler
+	defaults       []entry             // values
+	environments   map[string]environmentSpec
+	bases          []located.Text
+	calls          []call // helmfiles
+
+	env environment
+	// values are .Values in the templates of releases.
+	values map[string]any
+
+	broken *brokenPart // the first part that can't be read
+	// readFor are the files that the part's template read for a release.
+	readFor map[*yaml.Node]map[string]bool
+	// refusals say why helmfile itself stops at the file, and where, in the order
+	// in which it comes to them: phase is the one under way.
+	refusals []Refusal
+	phase    phase
+	noted    [installing + 1]int // by phase
+	// guessed says that a template of the file was not evaluated as a whole: then nothing about
+	// the file is certain.
+	guessed bool
+	// inheritances is how many templates the releases may inherit from yet.
+	inheritances int
+}
+
+type chartRepository struct {
+	name located.Text
+	url  located.Text
+	oci  bool
+}
+
+// entry is an item of values: a map, or the path of a file.
+type entry struct {
+	located.Place
+	node *yaml.Node
+}
+
+// call is an item of helmfiles: another helmfile that this one runs.
+type call struct {
+	path      located.Text
+	selectors []string
+	inherits  []string
+	values    []entry
+}
+
+func newHelmfile(file, dir string) *helmfile {
+	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]located.Text{},
+		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment(),
+		inheritances: maxInheritances, readFor: map[*yaml.Node]map[string]bool{}}
+}

@@ -1,0 +1,75 @@
+package helmfile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// NeedID is the id of the release that a need names: NAMESPACE/NAME, NAME in the release's own
+// namespace, or either with a kube context in front.
+func NeedID(r *Release, need string) string {
+	if !strings.Contains(need, "/") {
+		return r.Namespace.Value + "/" + need
+	}
+	if parts := strings.Split(need, "/"); len(parts) > 2 {
+		return strings.Join(parts[len(parts)-2:], "/")
+	}
+	return need
+}
+
+// UnreadableError is about a bootstrap file of which nothing can be told.
+type UnreadableError struct {
+	File   string
+	Line   int
+	Reason string
+}
+
+func (e *UnreadableError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
+
+// Readable fails on a file of which nothing can be told.
+func Readable(releases []*Release) error {
+	for _, r := range releases {
+		if r.Unreadable != "" {
+			return &UnreadableError{File: r.File, Line: r.Line, Reason: r.Unreadable}
+		}
+	}
+	return nil
+}
+
+// InOrder sorts releases by their needs, keeping the order of the file
+// otherwise. A need is NAMESPACE/NAME, or NAME in the release's own namespace.
+func InOrder(releases []*Release) ([]*Release, error) {
+	const open, done = 1, 2
+	byID := map[string]*Release{}
+	for _, r := range releases {
+		byID[r.Id()] = r
+	}
+	state := map[*Release]int{}
+	var ordered []*Release
+	var visit func(*Release) error
+	visit = func(r *Release) error {
+		switch state[r] {
+		case open:
+			return fmt.Errorf("%s:%d: the release %q needs itself, through the needs of others", r.File, r.Line, r.Id())
+		case done:
+			return nil
+		}
+		state[r] = open
+		for _, need := range r.Needs {
+			if needed := byID[NeedID(r, need.Value)]; needed != nil {
+				if err := visit(needed); err != nil {
+					return err
+				}
+			}
+		}
+		state[r] = done
+		ordered = append(ordered, r)
+		return nil
+	}
+	for _, r := range releases {
+		if err := visit(r); err != nil {
+			return nil, err
+		}
+	}
+	return ordered, nil
+}

@@ -1,0 +1,35 @@
+package helmfile
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/templates"
+)
+
+// reader reads the helmfiles of a repository.
+type reader struct {
+	*templates.Engine
+	repo *repository.Repository
+	// budget bounds the files that one helmfile builds upon or calls.
+	budget int
+	// checked are what helmfile says of the fields of texts, by their digests.
+	checked map[[sha256.Size]byte]error
+}
+
+func newReader(ctx context.Context, repo *repository.Repository) *reader {
+	return &reader{Engine: templates.New(ctx, repo), repo: repo, budget: maxFilesOfHelmfile, checked: map[[sha256.Size]byte]error{}}
+}
+
+const maxFilesOfHelmfile = 200
+
+// tooMany notes that a helmfile builds upon or calls more files than are read, and returns that as an error.
+func (r *reader) tooMany() error {
+	why := fmt.Sprintf("it builds upon, or calls, other helmfiles more than %d times", maxFilesOfHelmfile)
+	bounds.Refuse(r.Unit, why)
+	return errors.New(why)
+}

@@ -1,0 +1,101 @@
+package helmfile
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// all evaluates the helmfiles and charts of a repository, and returns the releases
+// by the file that declares them. A file that others build upon or call is evaluated as
+// they do; one whose releases none of them brings in, by itself. A release that
+// several bring in alike is one, and those that differ are several.
+func (r *reader) all(files []string) (map[string][]*Release, error) {
+	out := map[string][]*Release{}
+	add := func(releases []*Release) {
+		for _, each := range releases {
+			if !slices.ContainsFunc(out[each.File], each.same) {
+				out[each.File] = append(out[each.File], each)
+			}
+		}
+	}
+	evaluate := func(file string) error {
+		r.budget = maxFilesOfHelmfile
+		releases, err := r.measured(file, func() ([]*Release, error) { return r.everyWay(file) })
+		if err != nil {
+			return err
+		}
+		add(releases)
+		return r.Ctx.Err()
+	}
+	used, parts := r.usedBy(files)
+	files = slices.DeleteFunc(slices.Clone(files), func(file string) bool { return parts[file] })
+	for _, file := range files {
+		if !used[file] {
+			if err := evaluate(file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, file := range files {
+		if len(out[file]) == 0 {
+			if err := evaluate(file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	add(r.charts())
+	for _, releases := range out {
+		slices.SortStableFunc(releases, byPlace)
+	}
+	return out, nil
+}
+
+// measured evaluates a file, a unit of work. Where it takes more than it may, one release stands for
+// the file, of which nothing can be told.
+func (r *reader) measured(file string, evaluate func() ([]*Release, error)) (releases []*Release, err error) {
+	unit := bounds.Unit{Kind: "bootstrap", File: file}
+	r.Unit = unit
+	err = bounds.Do(unit, func() (err error) {
+		releases, err = evaluate()
+		return err
+	})
+	var exceeded *bounds.Error
+	if errors.As(err, &exceeded) {
+		out := &Release{Definition: InHelmfile, Cluster: repository.BootstrapCluster(r.Paths(), file), Place: located.At(file, 1)}
+		out.Unreadable = "the file is not evaluated: " + exceeded.Error()
+		return []*Release{out}, nil
+	}
+	return releases, err
+}
+
+// usedBy are the files that another helmfile names as a base or calls, and parts the templates that
+// another's own text reads: they are no helmfiles.
+func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
+	used, parts = map[string]bool{}, map[string]bool{}
+	for _, file := range files {
+		var h *helmfile
+		r.budget = maxFilesOfHelmfile
+		if _, err := r.measured(file, func() (_ []*Release, err error) { h, err = r.helmfile(file, nil, nil); return nil, err }); err != nil || h == nil {
+			continue
+		}
+		for p := range r.Reads {
+			parts[p] = parts[p] || p != file && strings.HasSuffix(p, ".gotmpl")
+		}
+		for _, base := range h.bases {
+			if p, bad := r.Locate("a base is", h.dir, base.Value); bad.Reason == "" && p != file {
+				used[p] = true
+			}
+		}
+		for _, c := range h.calls {
+			for _, p := range r.called(h, c) {
+				used[p] = used[p] || p != file
+			}
+		}
+	}
+	return used, parts
+}

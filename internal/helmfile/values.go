@@ -1,0 +1,227 @@
+package helmfile
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/templates"
+)
+
+// values computes the release's values as helmfile hands them to Helm.
+func (e *evaluation) values(r *Release) located.Layers {
+	start := located.EmptyMap(e.raw.Place)
+	l := located.Layers{Value: start, Sure: start}
+	for _, each := range e.raw.templated {
+		e.addTemplated(r, &l, each)
+	}
+	for _, each := range e.raw.values {
+		e.addEntry(r, &l, each)
+	}
+	for _, s := range e.raw.secrets {
+		name := s.node.Value
+		if s.node.Kind != yaml.ScalarNode {
+			name = "in the helmfile"
+		}
+		l.AddUnknown(located.Unknown{Reason: "values come from the encrypted file " + name})
+	}
+	l.Files = l.Value
+	e.addSettings(&l)
+	return l
+}
+
+// addTemplated adds an entry of valuesTemplate: a map is written as YAML and
+// rendered.
+func (e *evaluation) addTemplated(r *Release, l *located.Layers, each entry) {
+	if each.node.Kind != yaml.MappingNode {
+		e.addEntry(r, l, each)
+		return
+	}
+	v, err := located.ValueOf(each.File, each.node, located.AsHelmfile)
+	if err != nil {
+		l.AddUnknown(located.Unknown{Reason: located.Shorten(err.Error())})
+		return
+	}
+	source, err := templates.ToYAML(v.Plain())
+	if err != nil {
+		l.AddUnknown(located.Unknown{Reason: located.Shorten(err.Error())})
+		return
+	}
+	rendered, err := e.Render(e.h.dir, source, e.data())
+	if err != nil {
+		l.AddUnknown(*e.failed(each.Place, err))
+		return
+	}
+	e.addText(l, each.Place, rendered, located.AsHelmfile, func(int) int { return each.Line })
+}
+
+// addEntry adds an entry of values: a literal map, or the path of a file.
+func (e *evaluation) addEntry(r *Release, l *located.Layers, each entry) {
+	switch {
+	case each.node.Kind == yaml.MappingNode:
+		if err := templates.TextKeys(each.node, true, 0); err != nil {
+			e.h.refuse(each.Place, err.Error())
+		}
+		v, err := located.ValueOf(each.File, each.node, located.AsHelmfile)
+		if err != nil {
+			l.AddUnknown(located.Unknown{Reason: located.Shorten(err.Error())})
+			return
+		}
+		e.addValue(l, v)
+	case each.node.Kind == yaml.ScalarNode && each.node.ShortTag() == "!!str":
+		e.addFile(r, l, e.text(located.Text{Place: each.Place, Value: each.node.Value}))
+	default:
+		e.h.phase = writing
+		e.h.refuse(each.Place, "unexpected type of value")
+		e.h.phase = executing
+		l.AddUnknown(located.Unknown{Reason: fmt.Sprintf("%s:%d: an entry of values must be a map or the path of a file", each.File, each.Line)})
+	}
+}
+
+// addFile adds the file that an entry of values names.
+func (e *evaluation) addFile(r *Release, l *located.Layers, t located.Text) {
+	gone := func(m located.Unknown) {
+		if m.Missing != "" {
+			e.Reads[m.Missing] = false
+			// What a template reads is unknown; the entry itself is not, or depends on the environment.
+			absent := located.Text{Place: t.Place, Value: m.Missing}
+			if t.Unknown != nil && t.Unknown.Missing != "" {
+				absent.Unknown = t.Unknown
+			}
+			l.Missing = append(l.Missing, absent)
+		}
+		l.AddUnknown(m)
+	}
+	if t.Unknown != nil && (t.Value == "" || t.Unknown.Missing != "") {
+		gone(*t.Unknown)
+		return
+	}
+	e.h.phase = writing
+	defer func() { e.h.phase = executing }()
+	handler := e.missingFileHandler()
+	p, bad := e.Locate("values come from", e.h.dir, e.fields["valuesPathPrefix"].Value+t.Value)
+	if bad.Reason != "" {
+		gone(bad)
+		return
+	}
+	found := e.Matching(p)
+	switch {
+	case len(found) == 0 && handler != "Error":
+		return
+	case len(found) > 1:
+		e.h.refuse(t.Place, "glob patterns in release values and secrets is not supported yet. please submit a feature request if necessary")
+		l.AddUnknown(located.Unknown{Reason: "helmfile refuses a pattern that several values files match: " + t.Value})
+		return
+	case len(found) == 1:
+		p = found[0]
+	}
+	data, bad := e.Read(p)
+	if bad.Reason != "" {
+		if bad.Missing != "" {
+			e.h.refuseAbsent(t.Place, fmt.Sprintf("values file matching %q does not exist", t.Value))
+		}
+		gone(bad)
+		return
+	}
+	e.addExisting(r, l, t, p, string(data))
+}
+
+// missingFileHandler says what helmfile does about a values file that isn't
+// there: it stops by default.
+func (e *evaluation) missingFileHandler() string {
+	own := ""
+	if t := e.raw.pointers["missingFileHandler"]; t != nil {
+		own = t.Value
+	}
+	return cmp.Or(own, e.h.missingFiles.Value, "Error")
+}
+
+// addExisting adds a values file, rendered when it is a *.gotmpl: a template
+// reads files relative to its own folder.
+func (e *evaluation) addExisting(r *Release, l *located.Layers, t located.Text, p, content string) {
+	line := func(n int) int { return n }
+	at := located.At(p, 1)
+	if strings.HasSuffix(p, ".gotmpl") {
+		rendered, err := e.Render(path.Dir(p), content, e.fileData(r))
+		if err != nil {
+			m := e.failed(located.At(p, templates.LineOf(err)), err)
+			if m.Missing != "" {
+				l.Missing = append(l.Missing, located.Text{Place: t.Place, Value: m.Missing, Unknown: m})
+			}
+			l.AddUnknown(*m)
+			return
+		}
+		if m, bad := e.Marked(rendered); bad && m.Missing != "" {
+			e.refuseMissing(located.At(p, 1), m)
+			l.Missing = append(l.Missing, located.Text{Place: t.Place, Value: m.Missing, Unknown: &m})
+		}
+		lines := templates.AlignLines(content, rendered)
+		line = func(n int) int { return lines[min(max(n, 1), len(lines))-1] }
+		content = rendered
+	}
+	e.addText(l, at, content, located.AsHelm, line)
+}
+
+// addText adds values that stand in a text.
+func (e *evaluation) addText(l *located.Layers, at located.Place, content string, how located.Reading, line func(int) int) {
+	nodes, err := located.Parse(at.File, content)
+	switch {
+	case err != nil:
+		if _, theirs := templates.DecodeYAML(content); theirs != nil {
+			before := e.h.phase
+			e.h.phase = writing
+			e.h.refuseIf(!strings.Contains(content, templates.MarkOpen), located.At(at.File, line(1)), located.Shorten(theirs.Error()))
+			e.h.phase = before
+		}
+		l.AddUnknown(located.Unknown{Reason: "the values are no YAML: " + located.Shorten(err.Error())})
+		return
+	case len(nodes) == 0:
+		return
+	}
+	located.ShiftLines(nodes[:1], line)
+	v, err := located.ValueOf(at.File, nodes[0], how)
+	if err != nil {
+		l.AddUnknown(located.Unknown{Reason: located.Shorten(err.Error())})
+		return
+	}
+	if text, ok := v.Scalar.(string); ok {
+		if m, bad := e.Marked(text); bad {
+			l.AddUnknown(m)
+			return
+		}
+	}
+	if !v.IsMap {
+		if v.IsList || v.Scalar != nil {
+			l.AddUnknown(located.Unknown{Reason: at.File + ": the values are no map"})
+		}
+		return
+	}
+	if repository.Lookup(nodes[0], "sops", "mac") != nil {
+		l.AddUnknown(located.Unknown{Reason: "values come from the encrypted file " + at.File})
+		return
+	}
+	e.addValue(l, v)
+}
+
+// addValue adds a layer; references that helmfile resolves through vals are
+// unknown.
+func (e *evaluation) addValue(l *located.Layers, v *located.Value) {
+	if m, bad := e.MarkedKey(v); bad {
+		l.AddUnknown(m) // whichever key it is
+		return
+	}
+	v = v.MapScalars(func(s *located.Value) *located.Value {
+		if t, ok := s.Scalar.(string); ok && strings.HasPrefix(t, "ref+") {
+			out := *s
+			out.Scalar = e.Mark(located.Unknown{Reason: "values come from a secret store (ref+…)"})
+			return &out
+		}
+		return s
+	})
+	l.Add(v)
+}

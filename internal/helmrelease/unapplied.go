@@ -1,0 +1,171 @@
+package helmrelease
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// mostFolders bounds the folders that are built for orphans: of one that no cluster applies,
+// few are named as a bootstrapped release is.
+const mostFolders = 50
+
+// Adopted are HelmReleases that no cluster applies, as they would be applied: through the
+// Kustomizations that no cluster leads to, or by the outermost kustomization that leads to
+// their files. What that doesn't bring stays as it is written.
+func (g *Index) Adopted(orphans []*Release) []*Release {
+	var all []*Release
+	for _, h := range orphans {
+		before := len(all)
+		if h.set != nil { // as its ResourceSet's file has it
+			all = append(all, h)
+			continue
+		}
+		for _, folder := range g.foldersOf(h) {
+			all = append(all, g.appliedBy(folder, h)...)
+		}
+		if len(all) == before {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// Unapplied says whether certainly no cluster applies a HelmRelease: all that the
+// repository's clusters apply is known, the cluster of that name, if one is given, is one of them, and no Kustomization
+// that another cluster may have leads to it.
+func (g *Index) Unapplied(cluster string, h *Release) bool {
+	if !h.Orphan || len(g.Fleet.Clusters) == 0 || len(g.UnreachedFolders(h)) > 0 {
+		return false
+	}
+	clusters := g.InFull()
+	for _, c := range clusters {
+		if !c.Complete() {
+			return false
+		}
+	}
+	return len(clusters) > 0 && (cluster == "" || slices.ContainsFunc(clusters, func(c *reconcile.Cluster) bool { return c.Is(cluster) }))
+}
+
+// InFull are the clusters with all that they apply: those of the fleet where nothing was skipped.
+// They are computed once, and none where that fails.
+func (g *Index) InFull() []*reconcile.Cluster {
+	if g.full == nil {
+		g.full = g.Fleet
+		if slices.ContainsFunc(g.Fleet.Clusters, func(c *reconcile.Cluster) bool {
+			return slices.ContainsFunc(c.Kustomizations, func(k *reconcile.Kustomization) bool { return k.Skipped })
+		}) {
+			var err error
+			if g.full, err = reconcile.Reconcile(g.ctx, g.Repo, reconcile.Options{}); err != nil {
+				g.full = &reconcile.Fleet{}
+			}
+		}
+	}
+	return g.full.Clusters
+}
+
+// UnreachedFolders are those of the Kustomizations that no cluster leads to, and that apply the
+// folder with the file of a HelmRelease: the outermost of them, which bring the others, patch them
+// and give them variables.
+func (g *Index) UnreachedFolders(h *Release) []string {
+	var folders []string
+	seen := map[*repository.Object]bool{}
+	for open := g.unreachedOver(h.File); len(open) > 0; {
+		o := open[0]
+		open = open[1:]
+		if seen[o] {
+			continue
+		}
+		seen[o] = true
+		above := slices.DeleteFunc(g.unreachedOver(o.File()), func(other *repository.Object) bool { return other.File() == o.File() })
+		open = append(open, above...)
+		if len(above) == 0 && !slices.Contains(folders, path.Dir(o.File())) {
+			folders = append(folders, path.Dir(o.File()))
+		}
+	}
+	if len(folders) == 0 { // they apply each other
+		for o := range seen {
+			folders = append(folders, path.Dir(o.File()))
+		}
+		slices.Sort(folders)
+		folders = slices.Compact(folders)
+	}
+	return folders
+}
+
+// unreachedOver are the Kustomizations that no cluster leads to, and that apply the folder with a
+// file.
+func (g *Index) unreachedOver(file string) []*repository.Object {
+	return slices.DeleteFunc(slices.Clone(g.Fleet.Unreached), func(o *repository.Object) bool {
+		at, _ := o.Text("spec", "path")
+		dir := repository.Clean(at)
+		if k, ok := g.Repo.KustomizeAt(dir); ok && k.Spec != nil && len(k.Spec.Resources) == 0 {
+			return true // it applies components alone
+		}
+		return !strings.HasPrefix(file, dir+"/")
+	})
+}
+
+// foldersOf are the folders from which the file of a HelmRelease is reached.
+func (g *Index) foldersOf(h *Release) []string {
+	if folders := g.UnreachedFolders(h); len(folders) > 0 {
+		return folders
+	}
+	if top, ok := g.topFolder(h.File); ok {
+		return []string{top}
+	}
+	return nil
+}
+
+// topFolder is the outermost folder whose kustomization leads to a file.
+func (g *Index) topFolder(file string) (string, bool) {
+	at := file
+	for n := 0; ; n++ {
+		if n == mostOuter {
+			bounds.Refuse(bounds.Unit{Kind: "comparison", File: file}, fmt.Sprintf("more than %d kustomizations list each other around it", mostOuter))
+			break
+		}
+		i := slices.IndexFunc(g.Repo.Kustomizes(), func(k *repository.Kustomize) bool {
+			return k.Spec != nil && !k.Component && k.Dir != at && slices.ContainsFunc(k.Spec.Resources, func(ref string) bool {
+				p, ok := repository.Join(k.Dir, ref)
+				return ok && p == at
+			})
+		})
+		if i < 0 {
+			break
+		}
+		at = g.Repo.Kustomizes()[i].Dir
+	}
+	return at, at != file
+}
+
+// mostOuter is how many kustomizations list each other around a file, at most.
+const mostOuter = 50
+
+// appliedBy are the HelmReleases that a folder makes of one in a file.
+func (g *Index) appliedBy(folder string, h *Release) []*Release {
+	built, done := g.folders[folder]
+	if !done && len(g.folders) >= mostFolders {
+		bounds.Refuse(bounds.Unit{Kind: "build", Name: "folders that no cluster applies"}, fmt.Sprintf("there are more than %d with HelmReleases of the bootstrap, %s among them", mostFolders, folder))
+	}
+	if !done && len(g.folders) < mostFolders {
+		if fleet, err := reconcile.Reconcile(g.ctx, g.Repo, g.options(folder)); err == nil {
+			built = helmReleasesOf(fleet)
+			for _, h := range built {
+				h.Orphan = true
+			}
+		}
+		g.folders[folder] = built
+	}
+	return slices.DeleteFunc(slices.Clone(built), func(other *Release) bool { return other.Applied.Source != h.Applied.Source })
+}
+
+// options build a folder, but not what is in charts.
+func (*Index) options(folder string) reconcile.Options {
+	return reconcile.Options{Roots: []string{folder}, Only: func(*reconcile.Kustomization) bool { return true }}
+}

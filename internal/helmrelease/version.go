@@ -1,0 +1,56 @@
+package helmrelease
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Packaged is the file name of a packaged chart, with its name and version.
+var Packaged = regexp.MustCompile(`^(.+?)-(v?[0-9]+\.[0-9]+\.[0-9]+.*)\.tgz$`)
+
+// ChartName is the last element of a chart's reference, without a tag; of an archive, the name in
+// its file name.
+func ChartName(ref string) string {
+	ref = strings.TrimSuffix(ref, "/")
+	name := ref[strings.LastIndex(ref, "/")+1:]
+	if m := Packaged.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	name, _, _ = strings.Cut(name, "@")
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
+
+func LastElement(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
+
+// SameVersion ignores what only spells a version differently: a leading v, a
+// digest after the tag, the underscore that stands for + in a tag.
+func SameVersion(a, b string) bool {
+	a, b = NormalVersion(a), NormalVersion(b)
+	if a == b {
+		return true
+	}
+	x, err1 := semver.StrictNewVersion(a)
+	y, err2 := semver.StrictNewVersion(b)
+	return err1 == nil && err2 == nil && x.Equal(y) && x.Metadata() == y.Metadata()
+}
+
+func NormalVersion(v string) string {
+	v, _, _ = strings.Cut(v, "@")
+	if len(v) > 1 && (v[0] == 'v' || v[0] == 'V') && v[1] >= '0' && v[1] <= '9' {
+		v = v[1:]
+	}
+	return strings.ReplaceAll(v, "_", "+")
+}
+
+// IsRange reports whether Helm takes a chart's version for a range of versions
+// (https://helm.sh/docs/chart_best_practices/dependencies/#versions), such as 1.18.x or >=1.2.
+func IsRange(version string) bool {
+	if _, err := semver.StrictNewVersion(NormalVersion(version)); err == nil {
+		return false
+	}
+	_, err := semver.NewConstraint(version)
+	return err == nil
+}

@@ -1,0 +1,166 @@
+package located
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// Reading says by which rules the scalars of a text are read.
+type Reading int
+
+const (
+	// asKustomize: YAML as kustomize and Flux read an object, yes and on being
+	// strings.
+	AsKustomize Reading = iota
+	// asHelm: a values file as Helm reads it, by YAML 1.1, yes and on being
+	// booleans.
+	AsHelm
+	// asHelmfile: a literal in a helmfile, which helmfile decodes and writes
+	// again: a date becomes a time.
+	AsHelmfile
+)
+
+// ValueOf makes a value of a node. The node's aliases must be bounded, as the
+// repository's loader and parseText see to.
+func ValueOf(file string, n *yaml.Node, how Reading) (*Value, error) {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	v := &Value{Place: Place{file, n.Line}}
+	switch n.Kind {
+	case yaml.MappingNode:
+		v.IsMap, v.Fields = true, map[string]*Value{}
+		return v, mapFields(v, file, n, how)
+	case yaml.SequenceNode:
+		v.IsList = true
+		for _, item := range n.Content {
+			each, err := ValueOf(file, item, how)
+			if err != nil {
+				return nil, err
+			}
+			v.Items = append(v.Items, each)
+		}
+		return v, nil
+	}
+	var err error
+	v.Scalar, err = scalarOf(file, n, how)
+	return v, err
+}
+
+func mapFields(v *Value, file string, n *yaml.Node, how Reading) error {
+	var sources []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, child := n.Content[i], n.Content[i+1]
+		for key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			return fmt.Errorf("%s:%d: a key must be a scalar, not a list or a map", file, key.Line)
+		case key.Tag == "!!merge":
+			sources = append(sources, child)
+			continue
+		}
+		name := keyOf(key, how)
+		if before, twice := v.Fields[name]; twice {
+			return fmt.Errorf("%s:%d: key %q is given twice, first on line %d", file, key.Line, name, before.Line)
+		}
+		each, err := ValueOf(file, child, how)
+		if err != nil {
+			return err
+		}
+		if each.IsMap || each.IsList {
+			each.Line = key.Line
+		}
+		v.Fields[name] = each
+	}
+	for _, source := range sources {
+		if err := mergeFields(v, file, source, how); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyOf is a key as Helm reads it: by YAML 1.1, on and y are booleans there too.
+func keyOf(key *yaml.Node, how Reading) string {
+	if how == AsHelm && key.Style == 0 && key.ShortTag() == "!!str" {
+		if b, is := Yaml11Bool(key.Value); is {
+			return strconv.FormatBool(b)
+		}
+	}
+	return key.Value
+}
+
+// mergeFields adds what a merge key (<<) brings in: a map, or a list of maps of
+// which the first wins.
+func mergeFields(v *Value, file string, source *yaml.Node, how Reading) error {
+	for source.Kind == yaml.AliasNode {
+		source = source.Alias
+	}
+	maps := []*yaml.Node{source}
+	if source.Kind == yaml.SequenceNode {
+		maps = source.Content
+	}
+	for _, m := range maps {
+		from, err := ValueOf(file, m, how)
+		if err != nil {
+			return err
+		}
+		if !from.IsMap {
+			return fmt.Errorf("%s:%d: what is merged by << must be a map", file, source.Line)
+		}
+		for _, key := range from.Keys() {
+			if _, own := v.Fields[key]; !own {
+				v.Fields[key] = from.Fields[key]
+			}
+		}
+	}
+	return nil
+}
+
+func scalarOf(file string, n *yaml.Node, how Reading) (any, error) {
+	if n.Kind == yaml.ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
+		switch {
+		case how == AsHelm && n.Tag != "!!binary":
+			if b, is := Yaml11Bool(n.Value); is && n.ShortTag() == "!!str" {
+				return b, nil
+			}
+		case how == AsHelmfile && n.ShortTag() == "!!timestamp":
+			var t time.Time
+			if err := n.Decode(&t); err == nil {
+				return t.Format(time.RFC3339Nano), nil
+			}
+		}
+	}
+	return repository.Value(file, n)
+}
+
+// Yaml11Bool are the booleans that sigs.k8s.io/yaml reads beside true and false.
+func Yaml11Bool(s string) (value, is bool) {
+	switch s {
+	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
+		return true, true
+	case "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return false, true
+	}
+	return false, false
+}
+
+// PlainScalar reads a text as the unquoted scalar that it is in YAML.
+func PlainScalar(s string) any {
+	var n yaml.Node
+	if err := yaml.Unmarshal([]byte(s), &n); err != nil || len(n.Content) != 1 || n.Content[0].Kind != yaml.ScalarNode {
+		return s
+	}
+	v, err := repository.Value("", n.Content[0])
+	if err != nil {
+		return s
+	}
+	return v
+}

@@ -1,0 +1,99 @@
+package located
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// sameScalar compares as Helm sees the values: all numbers are one type, 1 and
+// 1.0 the same; the string "1" is another value than the number 1.
+func sameScalar(a, b any) bool {
+	if x, ok := number(a); ok {
+		y, ok := number(b)
+		return ok && x == y
+	}
+	if _, ok := number(b); ok {
+		return false
+	}
+	return a == b
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case int:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// Variable is what Flux substitutes.
+var Variable = regexp.MustCompile(`\$\{[A-Za-z_]`)
+
+// IsNull says whether a value is null, and not just absent.
+func IsNull(v *Value) bool {
+	return v != nil && !v.IsMap && !v.IsList && v.Scalar == nil && v.Unknown == nil
+}
+
+func IsMap(v *Value) bool { return v != nil && v.IsMap }
+
+func IsList(v *Value) bool { return v != nil && v.IsList }
+
+func UnknownIn(v *Value) (found *Unknown) {
+	if v == nil {
+		return nil
+	}
+	v.Walk("", func(_ string, s *Value) {
+		if s.Unknown != nil && found == nil {
+			found = s.Unknown
+		}
+	})
+	return found
+}
+
+func ContainsVariable(v *Value) (found bool) {
+	v.Walk("", func(_ string, s *Value) {
+		if t, ok := s.Scalar.(string); ok && Variable.MatchString(t) {
+			found = true
+		}
+	})
+	return found
+}
+
+// Equal compares values as Helm sees them.
+func Equal(a, b *Value) bool {
+	switch {
+	case a == nil || b == nil:
+		return a == b
+	case a.IsMap != b.IsMap || a.IsList != b.IsList || len(a.Items) != len(b.Items) || len(a.Fields) != len(b.Fields):
+		return false
+	}
+	for k, v := range a.Fields {
+		if other, ok := b.Fields[k]; !ok || !Equal(v, other) {
+			return false
+		}
+	}
+	for i := range a.Items {
+		if !Equal(a.Items[i], b.Items[i]) {
+			return false
+		}
+	}
+	if a.IsMap || a.IsList {
+		return true
+	}
+	if b.Substituted && b.Unknown == nil && fmt.Sprint(a.Scalar) == b.Spelled {
+		return true
+	}
+	return sameScalar(a.Scalar, b.Scalar)
+}
+
+// AnyPart says whether some part of a value is so.
+func AnyPart(v *Value, is func(*Value) bool) (found bool) {
+	v.Each(func(part *Value) { found = found || is(part) })
+	return found
+}

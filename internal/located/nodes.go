@@ -1,0 +1,66 @@
+package located
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// EachField calls f with the fields of a map in a field.
+func EachField(n *yaml.Node, field string, f func(name string, value *yaml.Node)) {
+	m := repository.Lookup(n, field)
+	if m == nil || m.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		f(m.Content[i].Value, repository.Lookup(m, m.Content[i].Value))
+	}
+}
+
+// Items of a list in a node, aliases resolved.
+func Items(n *yaml.Node, at ...any) []*yaml.Node {
+	list := repository.Lookup(n, at...)
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return nil
+	}
+	out := make([]*yaml.Node, len(list.Content))
+	for i := range list.Content {
+		out[i] = repository.Lookup(list, i)
+	}
+	return out
+}
+
+// ScalarText is the scalar in a field, "" where there is none or it is null.
+func ScalarText(file string, n *yaml.Node, field string) Text {
+	v := repository.Lookup(n, field)
+	line, _ := repository.Position(n, field)
+	if v == nil || v.Kind != yaml.ScalarNode || v.ShortTag() == "!!null" {
+		return Text{Place: Place{file, line}}
+	}
+	return Text{Place: Place{file, line}, Value: v.Value}
+}
+
+func ReadTexts(into map[string]Text, file string, n *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		into[n.Content[i].Value] = ScalarText(file, n, n.Content[i].Value)
+	}
+}
+
+// TextAt is the scalar in a field as text.
+func TextAt(v *Value, keys ...string) Text {
+	found := v.At(keys...)
+	if found == nil || found.IsMap || found.IsList || found.Scalar == nil {
+		return Text{Place: v.Place}
+	}
+	t := Text{Place: found.Place, Value: fmt.Sprint(found.Scalar)}
+	if found.Spelled != "" {
+		t.Value = found.Spelled
+	}
+	t.Unknown = found.Unknown
+	return t
+}

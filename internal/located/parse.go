@@ -1,0 +1,59 @@
+package located
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/bounds"
+	"github.com/fleetwright/fleetwright/internal/repository"
+)
+
+// SyntaxError is a text that is no YAML, or beyond the repository's limits.
+type SyntaxError struct {
+	file    string
+	Line    int
+	Message string
+}
+
+func (e *SyntaxError) Error() string { return e.file + ": " + e.Message }
+
+// Parse reads YAML within the repository's limits.
+func Parse(file, data string) ([]*yaml.Node, error) {
+	const name = "text.yaml"
+	one, err := repository.FromFiles(func(yield func(string, []byte) bool) { yield(name, []byte(data)) }, repository.Options{})
+	if err != nil {
+		return nil, err
+	}
+	f, ok := one.File(name)
+	if !ok {
+		return nil, nil
+	}
+	var nodes []*yaml.Node
+	for _, d := range f.Documents {
+		nodes = append(nodes, d.Root())
+	}
+	if f.Err != nil && f.Err.Reason.IsLimit() {
+		bounds.Refuse(bounds.Unit{Kind: "text", File: file, Line: f.Err.Line}, f.Err.Message)
+	}
+	if f.Err != nil {
+		return nodes, &SyntaxError{file, f.Err.Line, f.Err.Message}
+	}
+	return nodes, nil
+}
+
+func ShiftLines(nodes []*yaml.Node, f func(int) int) {
+	for _, n := range nodes {
+		n.Line = f(n.Line)
+		ShiftLines(n.Content, f)
+	}
+}
+
+// Shorten keeps an error from repeating a whole document.
+func Shorten(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 300 {
+		return s[:300] + "…"
+	}
+	return s
+}

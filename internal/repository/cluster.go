@@ -1,0 +1,52 @@
+package repository
+
+import (
+	"slices"
+	"strings"
+)
+
+// BootstrapCluster names the cluster that a bootstrap file belongs to:
+// clusters/NAME/…, NAME/bootstrap/…, or bootstrap/NAME/… where clusters/NAME
+// exists. It is "" when the path names none.
+func BootstrapCluster(paths []string, file string) string {
+	if name := ClusterOf(file); name != "" {
+		return name
+	}
+	parts := strings.Split(file, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if part != "bootstrap" {
+			continue
+		}
+		if i+1 < len(parts)-1 && slices.ContainsFunc(paths, func(p string) bool {
+			return strings.HasPrefix(p, "clusters/"+parts[i+1]+"/")
+		}) {
+			return parts[i+1]
+		}
+		if i > 0 && !slices.Contains([]string{"kubernetes", "k8s", "cluster", "clusters", "infrastructure", "talos"}, parts[i-1]) {
+			return parts[i-1]
+		}
+	}
+	return ""
+}
+
+// ClusterOf names the cluster that a path belongs to by the conventions of
+// Flux's repositories: clusters/NAME/…; "" when it names none.
+func ClusterOf(file string) string {
+	parts := strings.Split(file, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if part == "clusters" && i+1 < len(parts)-1 {
+			return parts[i+1]
+		}
+	}
+	return ""
+}
+
+// SharedFolders is how many folders two paths share, from the first one.
+func SharedFolders(a, b string) int {
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	n := 0
+	for n < len(x)-1 && n < len(y)-1 && x[n] == y[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,65 @@
+package templates
+
+import (
+	"regexp"
+	"strings"
+)
+
+// AlignLines tells which line of a template each rendered line came from, by
+// the text around the actions: line numbers from 1, one for each rendered line.
+// A line that fits nowhere gets the place of the one before it.
+func AlignLines(source, rendered string) []int {
+	const ahead = 400
+	from := strings.Split(source, "\n")
+	out := make([]int, 0, strings.Count(rendered, "\n")+1)
+	at := 0
+	work := 4_000_000
+	for line := range strings.SplitSeq(rendered, "\n") {
+		match := -1
+		for i := at; i < min(at+ahead, len(from)) && work > 0; i++ {
+			work--
+			if fits(from[i], line) {
+				match = i
+				break
+			}
+		}
+		if match < 0 {
+			match = earlier(from[:min(at, len(from))], line, &work)
+		}
+		if match < 0 {
+			out = append(out, max(at, 1))
+			continue
+		}
+		out = append(out, match+1)
+		at = match + 1
+		if strings.TrimSpace(line) == "" {
+			at = match
+		}
+	}
+	return out
+}
+
+// earlier finds the line of a loop that began before: the last one that fits by
+// some text of its own, -1 where none does.
+func earlier(from []string, line string, work *int) int {
+	for i := len(from) - 1; i >= 0 && *work > 0; i-- {
+		*work--
+		if own := action.ReplaceAllString(from[i], ""); len(strings.Trim(own, " -'\"")) > 2 && fits(from[i], line) {
+			return i
+		}
+	}
+	return -1
+}
+
+var action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+
+// fits says whether a line of a template can have rendered to a line.
+func fits(source, line string) bool {
+	if !strings.Contains(source, "{{") {
+		return source == line
+	}
+	parts := action.Split(source, -1)
+	first, last := parts[0], parts[len(parts)-1]
+	return strings.TrimSpace(source) != "" && len(first)+len(last) <= len(line) &&
+		strings.HasPrefix(line, first) && strings.HasSuffix(line, last)
+}

@@ -1,0 +1,113 @@
+package templates
+
+import (
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func DecodeYAML(text string) (v any, err error) {
+	// The parser has panicked on hostile input before.
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, errors.New("the YAML parser gave up")
+		}
+	}()
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+		return nil, err
+	}
+	return stringKeys(v, 0)
+}
+
+// DecodeMap decodes the first document into a map, whose own keys may be of any
+// type.
+func DecodeMap(text string) (map[string]any, error) {
+	return intoMap(func(m *map[string]any) error { return yaml.Unmarshal([]byte(text), m) })
+}
+
+// DecodeNode decodes a map as decodeMap does.
+func DecodeNode(n *yaml.Node) (map[string]any, error) {
+	return intoMap(func(m *map[string]any) error { return n.Decode(m) })
+}
+
+func intoMap(decode func(*map[string]any) error) (m map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			m, err = nil, errors.New("the YAML parser gave up")
+		}
+	}()
+	m = map[string]any{}
+	if err := decode(&m); err != nil {
+		return nil, err
+	}
+	v, err := stringKeys(m, 0)
+	m, _ = v.(map[string]any)
+	return m, err
+}
+
+// keyError is about a key that is no text, which helmfile refuses.
+func keyError(key any) error {
+	return fmt.Errorf("unexpected type of key in map: expected string, got %T: value=%v", key, key)
+}
+
+// stringKeys turns maps that may have other keys into maps with string keys.
+func stringKeys(v any, depth int) (any, error) {
+	if depth > MaxValueDepth {
+		return nil, errTooDeep
+	}
+	var err error
+	switch v := v.(type) {
+	case map[string]any:
+		for k, item := range v {
+			if v[k], err = stringKeys(item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+	case map[any]any:
+		out := make(map[string]any, len(v))
+		for k, item := range v {
+			name, isText := k.(string)
+			if !isText {
+				return nil, keyError(k)
+			}
+			if out[name], err = stringKeys(item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case []any:
+		for i, item := range v {
+			if v[i], err = stringKeys(item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+// TextKeys fails on a map with a key that is no text. Where only the outermost map
+// counts, so do those within one that has such a key.
+func TextKeys(n *yaml.Node, outermost bool, depth int) error {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if depth > MaxValueDepth {
+		return errTooDeep
+	}
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		var key any
+		if k := n.Content[i]; k.Kind == yaml.ScalarNode && k.ShortTag() != "!!str" && k.ShortTag() != "!!merge" && k.Decode(&key) == nil {
+			return keyError(key)
+		}
+	}
+	for i, child := range n.Content {
+		if outermost || n.Kind == yaml.MappingNode && i%2 == 0 {
+			continue
+		}
+		if err := TextKeys(child, false, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

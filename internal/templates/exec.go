@@ -1,0 +1,276 @@
+package templates
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"go.yaml.in/yaml/v3"
+)
+
+// exec evaluates the commands by which real helmfiles read a file of the
+// repository, without running them: yq with a path, cat, envsubst, and a shell
+// with a pipeline of these. Every other command is unresolved.
+func (r *rendering) exec(command string, args []any, inputs ...string) (any, error) {
+	words := []string{command}
+	for i, a := range args {
+		s, ok := a.(string)
+		if !ok {
+			return nil, fmt.Errorf("unexpected type of arg \"%T\" in args at index %d", a, i)
+		}
+		words = append(words, s)
+	}
+	out, err := r.command(words, strings.Join(inputs, ""))
+	var unknown *UnknownError
+	if errors.As(err, &unknown) {
+		return r.Mark(unknown.Mark), nil
+	}
+	return out, err
+}
+
+func notRun(what string) error {
+	return &UnknownError{located.Unknown{Reason: fmt.Sprintf("the template calls exec %q, which is not run here", what)}}
+}
+
+func (r *rendering) command(words []string, input string) (string, error) {
+	switch words[0] {
+	case "yq":
+		return r.yq(words[1:], input)
+	case "cat":
+		return r.cat(words[1:], input)
+	case "envsubst":
+		if len(words) > 1 {
+			return "", notRun(words[0] + " " + words[1])
+		}
+		return r.expanded(input), nil
+	case "bash", "sh":
+		if len(words) != 3 || !slices.Contains([]string{"-c", "-ec", "-euc"}, words[1]) {
+			return "", notRun(words[0])
+		}
+		return r.script(words[2], input)
+	case "echo", "printf":
+		if words[0] == "echo" && !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+			return strings.Join(words[1:], " ") + "\n", nil
+		}
+	}
+	return "", notRun(words[0])
+}
+
+func (r *rendering) cat(files []string, input string) (string, error) {
+	if len(files) == 0 {
+		return input, nil
+	}
+	var out strings.Builder
+	for _, f := range files {
+		data, err := r.commandFile(f)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(data)
+	}
+	return out.String(), nil
+}
+
+// commandFile reads a file that a command names: it runs in the folder that the
+// template's paths start from.
+func (r *rendering) commandFile(name string) (string, error) {
+	if strings.HasPrefix(name, "-") || name == "" {
+		return "", notRun("… " + name)
+	}
+	out, err := r.readFile(name)
+	text, _ := out.(string)
+	if m, bad := r.Marked(text); err == nil && bad && wholly(text) {
+		return "", &UnknownError{m}
+	}
+	return text, err
+}
+
+// expanded replaces $VAR and ${VAR} by what is unknown here: the environment.
+func (r *rendering) expanded(text string) string {
+	return os.Expand(text, func(name string) string {
+		if len(name) > 100 {
+			name = name[:100]
+		}
+		if value, known := r.variable(name); known {
+			return value
+		}
+		return r.Mark(environmentMark(name, name))
+	})
+}
+
+// script evaluates a pipeline of a shell: words, quotes and pipes, nothing else.
+func (r *rendering) script(source, input string) (string, error) {
+	pipeline, ok := shellWords(source)
+	if !ok || len(pipeline) > 10 {
+		return "", notRun("bash -c …")
+	}
+	for _, words := range pipeline {
+		if words[0] == "bash" || words[0] == "sh" {
+			return "", notRun("bash -c …")
+		}
+		out, err := r.command(words, input)
+		if err != nil {
+			return "", err
+		}
+		input = out
+	}
+	return input, nil
+}
+
+// shellWords splits a pipeline into the words of its commands. It says false to
+// all that a shell does beyond quoting.
+func shellWords(source string) (pipeline [][]string, ok bool) {
+	var words []string
+	var word strings.Builder
+	inWord, quote := false, rune(0)
+	end := func() {
+		if inWord {
+			words, inWord = append(words, word.String()), false
+			word.Reset()
+		}
+	}
+	for _, c := range strings.TrimSpace(source) {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == '\'':
+			word.WriteRune(c)
+		case quote == '"' && strings.ContainsRune("$`\\", c), quote == 0 && strings.ContainsRune("$`\\;&<>(){}*?[]#~!\n", c):
+			return nil, false
+		case quote == '"':
+			word.WriteRune(c)
+		case c == '\'' || c == '"':
+			quote, inWord = c, true
+		case c == '|':
+			end()
+			if len(words) == 0 {
+				return nil, false
+			}
+			pipeline, words = append(pipeline, words), nil
+		case c == ' ' || c == '\t':
+			end()
+		default:
+			inWord = true
+			word.WriteRune(c)
+		}
+	}
+	end()
+	return append(pipeline, words), quote == 0 && len(words) > 0
+}
+
+// yqOptions are the options of a yq command that is evaluated.
+type yqOptions struct {
+	expression, file string
+	json, compact    bool
+}
+
+// yq evaluates yq (version 4) on one file, or on its input.
+func (r *rendering) yq(args []string, input string) (string, error) {
+	o, err := parseYq(args)
+	if err != nil {
+		return "", err
+	}
+	if o.file != "" && o.file != "-" {
+		if input, err = r.commandFile(o.file); err != nil {
+			return "", err
+		}
+	}
+	steps, err := parseYqExpression(o.expression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := DecodeYAML(input); err != nil {
+		return "", fmt.Errorf("bad file '%s': %w", o.file, err)
+	}
+	var out strings.Builder
+	decoder := yaml.NewDecoder(strings.NewReader(input))
+	for decoder != nil {
+		var doc yaml.Node
+		if err := decoder.Decode(&doc); err != nil {
+			break // the end: it could be decoded as a whole
+		}
+		result, found := applyYq(steps, &doc)
+		if !found {
+			continue
+		}
+		text, err := o.print(result)
+		if err != nil {
+			return "", err
+		}
+		if out.Len() > 0 && !o.json {
+			out.WriteString("---\n")
+		}
+		out.WriteString(text)
+	}
+	return out.String(), nil //nolint:nilerr // an error is the end: all of it was decoded above
+}
+
+func parseYq(args []string) (o yqOptions, err error) {
+	var words []string
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; a {
+		case "-r", "--unwrapScalar", "--raw-output", "-M", "--no-colors", "-P", "--prettyPrint", "-p=yaml", "--input-format=yaml",
+			"-o=yaml", "-oy", "-o=y", "--output-format=yaml", "-p=y", "-py", "-N", "--no-doc":
+		case "-o=json", "-oj", "-o=j", "--output-format=json", "-ojson", "-j", "--tojson":
+			o.json = true
+		case "-I=0", "-I0", "--indent=0":
+			o.compact = true
+		case "-o", "-p", "-I":
+			if i++; i == len(args) || a == "-p" && args[i] != "yaml" || a == "-o" && args[i] != "json" && args[i] != "yaml" {
+				return o, notRun("yq " + a)
+			}
+			o.json, o.compact = o.json || args[i] == "json", o.compact || a == "-I" && args[i] == "0"
+		default:
+			if strings.HasPrefix(a, "-") && a != "-" {
+				return o, notRun("yq " + a)
+			}
+			words = append(words, a)
+		}
+	}
+	if len(words) > 0 && (words[0] == "e" || words[0] == "eval") {
+		words = words[1:]
+	}
+	switch len(words) {
+	case 0:
+		o.expression = "."
+	case 1:
+		o.expression = words[0]
+	case 2:
+		o.expression, o.file = words[0], words[1]
+	default:
+		return o, notRun("yq with several files")
+	}
+	return o, nil
+}
+
+// print writes a result as yq does: a scalar by itself.
+func (o yqOptions) print(n *yaml.Node) (string, error) {
+	if o.json {
+		v, err := located.ValueOf("", n, located.AsKustomize)
+		if err != nil {
+			return "", err
+		}
+		var out strings.Builder
+		encoder := json.NewEncoder(&out)
+		encoder.SetEscapeHTML(false)
+		if !o.compact {
+			encoder.SetIndent("", "  ")
+		}
+		err = encoder.Encode(v.Plain())
+		return out.String(), err
+	}
+	if n.Kind == yaml.ScalarNode {
+		return n.Value + "\n", nil
+	}
+	var out strings.Builder
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(n); err != nil {
+		return "", err
+	}
+	return out.String(), encoder.Close()
+}

@@ -1,0 +1,215 @@
+package templates
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+	"github.com/fleetwright/fleetwright/internal/located"
+)
+
+// pureFunctions are sprig's that are evaluated: deterministic, without side
+// effect, and with a result whose size is bounded by the arguments'.
+var pureFunctions = []string{
+	"abbrev", "add", "add1", "adler32sum", "all", "any", "append", "atoi", "b32dec", "b32enc",
+	"b64dec", "b64enc", "base", "biggest", "camelcase", "cat", "ceil", "chunk", "clean", "coalesce",
+	"compact", "concat", "contains", "deepCopy", "deepEqual", "default", "dict", "dig", "dir", "div",
+	"empty", "ext", "fail", "first", "float64", "floor", "fromJson", "has", "hasKey", "hasPrefix",
+	"hasSuffix", "initial", "int", "int64", "isAbs", "kebabcase", "keys", "kindIs", "kindOf", "last",
+	"list", "lower", "max", "maxf", "merge", "mergeOverwrite", "min", "minf", "mod", "mul",
+	"mustAppend", "mustCompact", "mustDeepCopy", "mustFirst", "mustFromJson", "mustHas",
+	"mustInitial", "mustLast", "mustMerge", "mustMergeOverwrite", "mustPrepend", "mustRest",
+	"mustReverse", "mustSlice", "mustToJson", "mustToPrettyJson",
+	"nospace", "omit", "osBase", "osClean", "osDir", "osExt", "pick", "pluck", "plural", "prepend",
+	"push", "quote", "regexQuoteMeta", "rest", "reverse", "round", "semver",
+	"semverCompare", "set", "sha1sum", "sha256sum", "sha512sum", "slice", "snakecase", "sortAlpha",
+	"split", "splitList", "splitn", "squote", "sub", "substr", "swapcase", "title",
+	"toJson", "toPrettyJson", "toRawJson", "toString", "toStrings", "trim", "trimAll", "trimPrefix",
+	"trimSuffix", "trimall", "trunc", "tuple", "typeIs", "typeIsLike", "typeOf", "unset",
+	"untitle", "upper", "urlJoin", "urlParse", "values",
+}
+
+// freeFunctions are sprig's whose results can be far larger than their arguments, made piece by
+// piece: what they take is measured.
+var freeFunctions = []string{
+	"mustUniq", "mustWithout", "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit",
+	"uniq", "without", "wrap",
+}
+
+// sizes are how large the results of sprig's other functions are, in bytes or items: they ask for
+// much memory at once, of which there may not be as much.
+var sizes = map[string]func(args []reflect.Value) int64{
+	"repeat": func(args []reflect.Value) int64 { return times(args[0].Int(), int64(args[1].Len())) },
+	"indent": indented, "nindent": indented,
+	"until":     func(args []reflect.Value) int64 { return max(args[0].Int(), -args[0].Int()) },
+	"untilStep": counted, "replace": replaced, "join": joined,
+	// A text has no more lines than twice as many as their length goes into it.
+	"wrapWith": func(args []reflect.Value) int64 {
+		return times(2*int64(args[2].Len())/max(args[0].Int(), 1)+1, int64(args[1].Len()))
+	},
+}
+
+func counted(args []reflect.Value) int64 {
+	if args[2].Int() == 0 {
+		return 0
+	}
+	return (args[1].Int() - args[0].Int()) / args[2].Int()
+}
+
+// times is a number, that may be any, of parts of a size: without overflow where it is too large.
+func times(number, size int64) int64 { return min(max(number, 0), maxTextBytes+1) * size }
+
+func indented(args []reflect.Value) int64 {
+	text := args[1].String()
+	return times(args[0].Int(), int64(1+strings.Count(text, "\n"))) + int64(len(text))
+}
+
+func replaced(args []reflect.Value) int64 {
+	old, replacement, text := args[0].String(), args[1].String(), args[2].String()
+	return int64(len(text)) + times(int64(len(replacement)-len(old)), int64(strings.Count(text, old)))
+}
+
+// joined counts the texts of a list: what else is in it is made a text of its own.
+func joined(args []reflect.Value) int64 {
+	list := args[1]
+	for list.Kind() == reflect.Interface {
+		list = list.Elem()
+	}
+	if list.Kind() != reflect.Slice {
+		return 0
+	}
+	n := int64(0)
+	for i := range list.Len() {
+		item := list.Index(i)
+		if item.Kind() == reflect.Interface {
+			item = item.Elem()
+		}
+		if item.Kind() == reflect.String {
+			n += int64(item.Len() + args[0].Len())
+		}
+	}
+	return n
+}
+
+// bind makes the functions of helmfile's templates, by their names there.
+func (r *rendering) bind() template.FuncMap {
+	all := sprig.TxtFuncMap()
+	out := template.FuncMap{}
+	for name := range all {
+		out[name] = r.refused(name)
+	}
+	for _, name := range slices.Concat(pureFunctions, freeFunctions, slices.Collect(maps.Keys(sizes))) {
+		out[name] = r.guard(name, all[name])
+	}
+	out["sprigGet"] = r.guard("get", all["get"])
+	for _, name := range []string{"envExec", "fetchSecretValue", "expandSecretRefs"} {
+		out[name] = r.refused(name)
+	}
+	for _, name := range []string{"env", "requiredEnv"} {
+		out[name] = r.environment(name)
+	}
+	maps.Copy(out, r.helmfileFunctions())
+	maps.Copy(out, r.builtins())
+	return out
+}
+
+// helmfileFunctions are helmfile's own (pkg/tmpl/context_funcs.go, v1.8.0).
+func (r *rendering) helmfileFunctions() template.FuncMap {
+	own := template.FuncMap{
+		"readFile":       r.readFile,
+		"exec":           r.exec,
+		"expandenv":      r.expanded,
+		"readDir":        r.readDir,
+		"isFile":         r.isFile,
+		"isDir":          r.isDir,
+		"fromYaml":       r.fromYAML,
+		"toYaml":         ToYAML,
+		"get":            get,
+		"getOrNil":       getOrNil,
+		"setValueAtPath": setValueAtPath,
+		"required":       required,
+		"tpl":            r.tpl,
+		"include":        r.include,
+		"ternary":        r.ternary,
+	}
+	out := template.FuncMap{"readDirEntries": r.refused("readDirEntries")}
+	for name, f := range own {
+		out[name] = r.guard(name, f)
+	}
+	return out
+}
+
+// builtins are the template package's own, guarded in the same way, and the two
+// functions that rewrite adds.
+func (r *rendering) builtins() template.FuncMap {
+	return template.FuncMap{
+		"printf":          r.guard("printf", r.formatted),
+		"print":           r.guard("print", fmt.Sprint),
+		"println":         r.guard("println", fmt.Sprintln),
+		"html":            r.guard("html", template.HTMLEscaper),
+		"js":              r.guard("js", template.JSEscaper),
+		"urlquery":        r.guard("urlquery", template.URLQueryEscaper),
+		"len":             r.guard("len", lengthOf),
+		"index":           r.guard("index", index),
+		"eq":              r.guard("eq", r.equalAny),
+		"ne":              r.guard("ne", r.unequal),
+		"lt":              r.guard("lt", func(a, b any) (bool, error) { c, err := order(a, b); return c < 0, err }),
+		"le":              r.guard("le", func(a, b any) (bool, error) { c, err := order(a, b); return c <= 0, err }),
+		"gt":              r.guard("gt", func(a, b any) (bool, error) { c, err := order(a, b); return c > 0, err }),
+		"ge":              r.guard("ge", func(a, b any) (bool, error) { c, err := order(a, b); return c >= 0, err }),
+		"not":             r.not,
+		"call":            r.refused("call"),
+		conditionFunction: r.condition,
+		eitherFunction:    r.either,
+		loopFunction: func(v any) (any, error) {
+			if m, bad := r.openly(v); bad {
+				return nil, fmt.Errorf("%w: %s", ErrUndecided, m.Reason)
+			}
+			return v, nil
+		},
+	}
+}
+
+// refused is a function that is not evaluated.
+func (r *rendering) refused(name string) any {
+	return func(...any) string {
+		return r.Mark(located.Unknown{Reason: fmt.Sprintf("the template calls %s, which is not run here", name)})
+	}
+}
+
+func (r *rendering) environment(name string) any {
+	return func(args ...any) string {
+		variable := "a variable"
+		if len(args) > 0 {
+			if s, ok := args[0].(string); ok && len(s) < 100 {
+				variable = s
+			}
+		}
+		if value, known := r.variable(variable); known {
+			return value
+		}
+		return r.Mark(environmentMark(name+" "+strconv.Quote(variable), variable))
+	}
+}
+
+// environmentMark stands for the value of an environment variable, which something reads.
+func environmentMark(reader, variable string) located.Unknown {
+	return located.Unknown{Reason: "the template reads the environment: " + reader, Variable: variable}
+}
+
+func (r *rendering) tpl(text string, data any) (string, error) {
+	return r.run(text, data)
+}
+
+func (r *rendering) include(name string, data any) (string, error) {
+	t := r.root.Lookup(name)
+	if t == nil {
+		return "", fmt.Errorf("there is no template %q", name)
+	}
+	return r.execute(t, data)
+}

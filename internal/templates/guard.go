@@ -1,0 +1,203 @@
+package templates
+
+import (
+	"fmt"
+	"github.com/fleetwright/fleetwright/internal/located"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// guard wraps a function: a mark among the arguments is the result, and huge texts are refused.
+// Parameter types stay as they are, so that templates that helmfile refuses for
+// a wrong type are refused here too.
+func (r *rendering) guard(name string, f any) any {
+	fn := reflect.ValueOf(f)
+	t := fn.Type()
+	in := make([]reflect.Type, t.NumIn())
+	for i := range in {
+		in[i] = t.In(i)
+	}
+	anyType, errorType := reflect.TypeFor[any](), reflect.TypeFor[error]()
+	wrapped := reflect.FuncOf(in, []reflect.Type{anyType, errorType}, t.IsVariadic())
+	result := func(v any, err error) []reflect.Value {
+		out := []reflect.Value{reflect.Zero(anyType), reflect.Zero(errorType)}
+		if v != nil {
+			out[0] = reflect.ValueOf(&v).Elem()
+		}
+		if err != nil {
+			out[1] = reflect.ValueOf(&err).Elem()
+		}
+		return out
+	}
+	return reflect.MakeFunc(wrapped, func(args []reflect.Value) []reflect.Value {
+		for _, a := range args {
+			if m, bad := r.markIn(name, a); bad {
+				return result(r.derived(m, name, interfaces(args)...), nil)
+			}
+		}
+		if size := sizes[name]; size != nil && size(args) > maxTextBytes {
+			return result(nil, errTooLarge)
+		}
+		v, err := invoke(fn, withoutCycle(name, args))
+		if err != nil {
+			return result(nil, err)
+		}
+		text, ok := v.(string)
+		switch {
+		case len(text) > maxTextBytes:
+			return result(nil, errTooLarge)
+		case ok && strings.Contains(text, `\ue0f7`):
+			v = unescapedMarks.Replace(text)
+		}
+		return result(r.changed(name, v, args), nil)
+	}).Interface()
+}
+
+// changers are the carriers after which a mark in a text stands for another value.
+var changers = []string{"trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
+	"regexReplaceAllLiteral", "quote", "squote", "upper", "lower"}
+
+// changed gives the marks in the text that a function made of another one marks of their own.
+func (r *rendering) changed(name string, v any, args []reflect.Value) any {
+	text, ok := v.(string)
+	if !ok || !strings.Contains(text, MarkOpen) || !slices.Contains(changers, name) {
+		return v
+	}
+	var others []any // what is done to the text
+	for _, a := range args[:len(args)-1] {
+		others = append(others, a.Interface())
+	}
+	return anyMark.ReplaceAllStringFunc(text, func(s string) string {
+		m, _ := r.Marked(s)
+		return r.derived(m, name, others...)
+	})
+}
+
+func interfaces(args []reflect.Value) []any {
+	out := make([]any, 0, len(args))
+	for _, a := range args {
+		out = append(out, a.Interface())
+	}
+	return out
+}
+
+// mutators are the functions that put values into a map that the template has, by
+// the position of the map among their arguments.
+var mutators = map[string]int{"set": 0, "merge": 0, "mergeOverwrite": 0, "mustMerge": 0, "mustMergeOverwrite": 0, "setValueAtPath": 2}
+
+// withoutCycle copies what a function would put into a map where it shares a map
+// with it, so that no map comes to hold itself.
+func withoutCycle(name string, args []reflect.Value) []reflect.Value {
+	into, is := mutators[name]
+	if !is {
+		return args
+	}
+	own := map[uintptr]bool{}
+	mapsWithin(args[into], func(p uintptr) { own[p] = true })
+	out := slices.Clone(args)
+	for i, arg := range args {
+		shared := false
+		mapsWithin(arg, func(p uintptr) { shared = shared || own[p] })
+		if i == into || !shared {
+			continue
+		}
+		if list, ok := arg.Interface().([]map[string]any); ok {
+			copies := make([]map[string]any, len(list))
+			for j, m := range list {
+				copies[j] = Copied(m)
+			}
+			out[i] = reflect.ValueOf(copies)
+			continue
+		}
+		fresh := reflect.New(arg.Type()).Elem()
+		fresh.Set(reflect.ValueOf(CopyValue(arg.Interface())))
+		out[i] = fresh
+	}
+	return out
+}
+
+// mapsWithin calls f with the identity of each map in a value without cycles.
+func mapsWithin(v reflect.Value, f func(uintptr)) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if !v.IsNil() {
+			mapsWithin(v.Elem(), f)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			mapsWithin(v.Index(i), f)
+		}
+	case reflect.Map:
+		f(v.Pointer())
+		for it := v.MapRange(); it.Next(); {
+			mapsWithin(it.Value(), f)
+		}
+	}
+}
+
+func invoke(fn reflect.Value, args []reflect.Value) (any, error) {
+	var out []reflect.Value
+	if fn.Type().IsVariadic() {
+		out = fn.CallSlice(args)
+	} else {
+		out = fn.Call(args)
+	}
+	if len(out) == 2 && !out[1].IsNil() {
+		err, _ := out[1].Interface().(error)
+		return nil, err
+	}
+	return out[0].Interface(), nil
+}
+
+// carriers pass a mark on inside of their result, so that only what is made of
+// it becomes unresolved; every other function's result is the mark itself.
+var carriers = []string{"dict", "list", "tuple", "set", "merge", "mergeOverwrite", "mustMerge",
+	"mustMergeOverwrite", "append", "prepend", "push", "concat", "toYaml", "fromYaml", "toJson", "print", "println",
+	"printf", "join", "cat", "trim", "trimSuffix", "trimPrefix", "indent", "nindent", "replace", "regexReplaceAll",
+	"regexReplaceAllLiteral", "regexSplit", "tpl", "include", "setValueAtPath", "pick", "omit", "values", "keys",
+	"deepCopy", "quote", "squote", "upper", "lower", "exec", "expandenv", "readFile", "eq", "ne", "first", "last", "ternary"}
+
+// decided are those that only ask of a text whether it is empty: one with more in
+// it than marks isn't.
+var decided = []string{"default", "coalesce", "required", "empty"}
+
+// markIn finds a mark in an argument: in the text that it is, and in the texts
+// of a list of them.
+func (r *rendering) markIn(function string, v reflect.Value) (located.Unknown, bool) {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	carrier := slices.Contains(carriers, function)
+	switch {
+	case v.Kind() == reflect.String && slices.Contains(decided, function) && !wholly(v.String()):
+	case v.Kind() == reflect.String && !carrier:
+		return r.Marked(v.String())
+	case v.Kind() == reflect.String && (function == "toYaml" || function == "fromYaml") && wholly(v.String()):
+		return r.Marked(v.String())
+	case v.Kind() == reflect.Slice && !carrier:
+		for i := range min(v.Len(), 10_000) {
+			item := v.Index(i)
+			if item.Kind() == reflect.Interface {
+				item = item.Elem()
+			}
+			if item.Kind() == reflect.String && (!slices.Contains(decided, function) || wholly(item.String())) {
+				if m, bad := r.Marked(item.String()); bad {
+					return m, true
+				}
+			}
+		}
+	}
+	return located.Unknown{}, false
+}
+
+// formatted is printf. Where something stands in memory is another place each time.
+func (r *rendering) formatted(format string, args ...any) string {
+	if printsAddress.MatchString(strings.ReplaceAll(format, "%%", "")) {
+		return r.Mark(located.Unknown{Reason: "the template prints where a value stands in memory"})
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+var printsAddress = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)

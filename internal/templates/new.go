@@ -1,0 +1,15 @@
+package templates
+
+import (
+	"context"
+	"github.com/fleetwright/fleetwright/internal/located"
+	"text/template"
+)
+
+// New returns an engine that evaluates the templates of helmfiles in a repository.
+func New(ctx context.Context, f files) *Engine {
+	e := &Engine{Ctx: ctx, Files: f, index: map[located.Unknown]int{}, Reads: map[string]bool{}}
+	e.rendering = &rendering{Engine: e, left: "{{", right: "}}", parsed: map[string]*template.Template{}, beside: map[string][]string{}}
+	e.rendering.functions = e.rendering.bind()
+	return e
+}

@@ -1,0 +1,94 @@
+package templates
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"sigs.k8s.io/yaml"
+)
+
+// SetLeft and setRight delimit the actions of a ResourceSet's templates.
+const SetLeft, SetRight = "<<", ">>"
+
+// RenderInputs evaluates a template of a ResourceSet with some inputs.
+func (e *Engine) RenderInputs(source string, inputs map[string]any) (string, error) {
+	e.rendering.inputs = inputs
+	return e.Render(".", source, nil)
+}
+
+// NewForResourceSets evaluates the templates of ResourceSets, which see no file.
+func NewForResourceSets(ctx context.Context) *Engine {
+	e := New(ctx, noFiles{})
+	r := e.rendering
+	r.left, r.right = SetLeft, SetRight
+	known := r.functions
+	known["get"] = known["sprigGet"]
+	known["slugify"] = r.slugify
+	for _, name := range []string{"toYaml", "mustToYaml"} {
+		known[name] = r.guard("toYaml", marshalled)
+	}
+	r.functions = template.FuncMap{conditionFunction: known[conditionFunction],
+		eitherFunction: known[eitherFunction], loopFunction: known[loopFunction],
+		"inputs": func() any { return r.inputs }}
+	for _, name := range strings.Fields(setFunctions) {
+		if f, ok := known[name]; ok {
+			r.functions[name] = f
+		} else {
+			r.functions[name] = r.refused(name)
+		}
+	}
+	return e
+}
+
+// setFunctions are the functions that the operator gives templates: text/template's, those of
+// github.com/go-task/slim-sprig/v3 v3.0.0 that always give the same, and its own. Those that
+// helmfiles don't have are not evaluated.
+const setFunctions = `and or not print printf println html js urlquery len index call eq ne lt le gt ge slice
+	ago date duration durationRound htmlDate mustToDate toDate unixEpoch
+	trunc trim upper lower title substr repeat trimall trimAll trimSuffix trimPrefix contains hasPrefix hasSuffix
+	quote squote cat indent nindent replace plural sha1sum sha256sum adler32sum toString atoi int64 int float64 seq
+	toDecimal split splitList splitn toStrings until untilStep add1 add sub div mod mul randInt biggest max
+	min maxf minf ceil floor round join sortAlpha default empty coalesce all any compact mustCompact fromJson toJson
+	toPrettyJson toRawJson mustFromJson mustToJson mustToPrettyJson mustToRawJson ternary typeOf typeIs typeIsLike kindOf
+	kindIs deepEqual base dir clean ext isAbs osBase osClean osDir osExt osIsAbs b64enc b64dec b32enc b32dec tuple list
+	dict get set unset hasKey pluck keys pick omit values append push mustAppend mustPush prepend mustPrepend first
+	mustFirst rest mustRest last mustLast initial mustInitial reverse mustReverse uniq mustUniq without mustWithout has
+	mustHas mustSlice concat dig chunk mustChunk fail regexMatch mustRegexMatch regexFindAll mustRegexFindAll regexFind
+	mustRegexFind regexReplaceAll mustRegexReplaceAll regexReplaceAllLiteral mustRegexReplaceAllLiteral regexSplit
+	mustRegexSplit regexQuoteMeta urlParse urlJoin slugify toYaml mustToYaml`
+
+func marshalled(v any) (string, error) {
+	text, err := yaml.Marshal(v)
+	return string(text), err
+}
+
+var slug = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// slugify makes a name of a text: one that is a name already stays so, and the rest is not
+// evaluated (github.com/gosimple/slug).
+func (r *rendering) slugify(text string) string {
+	if slug.MatchString(text) && len(text) <= 63 {
+		return text
+	}
+	m, bad := r.Marked(text)
+	if !bad {
+		m = located.Unknown{Reason: fmt.Sprintf("a template calls slugify of %q, which is not evaluated", text)}
+	}
+	return r.Mark(m)
+}
+
+// noFiles is a repository without files.
+type noFiles struct{}
+
+func (noFiles) ReadFile(p string) ([]byte, error) {
+	return nil, fmt.Errorf("a ResourceSet reads no file, not %q", path.Base(p))
+}
+
+func (noFiles) Exists(string) bool { return false }
+
+func (noFiles) Paths() []string { return nil }

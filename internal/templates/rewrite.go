@@ -1,0 +1,124 @@
+package templates
+
+import (
+	"fmt"
+	"text/template"
+	"text/template/parse"
+)
+
+// Names of the functions that rewrite adds to a template. A template could call
+// them itself, which does no harm.
+const conditionFunction, eitherFunction, loopFunction = "_condition", "_either", "_loop"
+
+// rewrite makes every condition decide or refuse a mark, so that no branch is guessed.
+func rewrite(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for _, n := range list.Nodes {
+		switch n := n.(type) {
+		case *parse.ActionNode:
+			rewritePipe(n.Pipe)
+		case *parse.TemplateNode:
+			rewritePipe(n.Pipe)
+		case *parse.IfNode:
+			rewriteBranch(&n.BranchNode, conditionFunction)
+		case *parse.WithNode:
+			rewriteBranch(&n.BranchNode, conditionFunction)
+		case *parse.RangeNode:
+			rewriteBranch(&n.BranchNode, loopFunction)
+		}
+	}
+}
+
+// rewritePipe makes every and, and every or, decide a mark in front of its last argument, since
+// a mark is true to the template and the value may not be: and refuses one that it cannot decide,
+// or is one then.
+func rewritePipe(pipe *parse.PipeNode) {
+	if pipe == nil {
+		return
+	}
+	for _, c := range pipe.Cmds {
+		for i, arg := range c.Args {
+			if inner, ok := arg.(*parse.PipeNode); ok {
+				rewritePipe(inner)
+			}
+			id, ok := c.Args[0].(*parse.IdentifierNode)
+			function := map[string]string{"and": conditionFunction, "or": eitherFunction}
+			if ok && function[id.Ident] != "" && i > 0 && i < len(c.Args)-1 {
+				decided := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: c.Pos, Args: []parse.Node{arg}}
+				c.Args[i] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: c.Pos, Line: pipe.Line,
+					Cmds: []*parse.CommandNode{decided, command(c.Pos, function[id.Ident])}}
+			}
+		}
+	}
+}
+
+func rewriteBranch(b *parse.BranchNode, function string) {
+	rewritePipe(b.Pipe)
+	if b.Pipe != nil {
+		b.Pipe.Cmds = append(b.Pipe.Cmds, command(b.Pos, function))
+	}
+	rewrite(b.List)
+	rewrite(b.ElseList)
+}
+
+func command(pos parse.Pos, function string) *parse.CommandNode {
+	id := parse.NewIdentifier(function).SetPos(pos)
+	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{id}}
+}
+
+// callsItself refuses templates that reach themselves by {{template}}, which Go
+// runs 100,000 levels deep. Recursion by include is counted when it runs.
+func callsItself(t *template.Template) error {
+	calls := map[string][]string{}
+	for _, each := range t.Templates() {
+		if each.Tree != nil {
+			calls[each.Name()] = called(each.Root, nil)
+		}
+	}
+	const open, done = 1, 2
+	state := map[string]int{}
+	var visit func(string) error
+	visit = func(name string) error {
+		switch state[name] {
+		case open:
+			return fmt.Errorf("the template %q calls itself", name)
+		case done:
+			return nil
+		}
+		state[name] = open
+		for _, next := range calls[name] {
+			if err := visit(next); err != nil {
+				return err
+			}
+		}
+		state[name] = done
+		return nil
+	}
+	for _, each := range t.Templates() {
+		if err := visit(each.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func called(list *parse.ListNode, names []string) []string {
+	if list == nil {
+		return names
+	}
+	for _, n := range list.Nodes {
+		switch n := n.(type) {
+		case *parse.TemplateNode:
+			names = append(names, n.Name)
+		case *parse.IfNode:
+			names = called(n.ElseList, called(n.List, names))
+		case *parse.WithNode:
+			names = called(n.ElseList, called(n.List, names))
+		case *parse.RangeNode:
+			names = called(n.ElseList, called(n.List, names))
+		}
+	}
+	return names
+}
