@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
 const absentRelease = `-- apps/app.yaml --

@@ -3,7 +3,6 @@ package bootstrap
 import (
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -11,14 +10,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/schemas"
-)
-
-// Rules that a difference of values falls under, where its cause is known.
-const (
-	RuleSubstitution = "bootstrap-substitution"
-	RuleValuesFrom   = "bootstrap-values-from"
-	RuleOverlay      = "bootstrap-overlay"
-	RuleTemplatePath = "bootstrap-template-path"
 )
 
 // The causes of a difference, as reports tell them.
@@ -136,47 +127,4 @@ func wayOut(d Difference, definition string) string {
 		return "make both read one values file, so that the values stand in Git once"
 	}
 	return "read the values from the HelmRelease in a values template, so that they stand in Git once"
-}
-
-// mostLines is how many lines of a small diff are shown.
-const mostLines = 6
-
-// lines is a small diff of texts of several lines and of lists, nil where the values say it all.
-func (d Difference) lines() []string {
-	before, after := linesOf(d.Bootstrap.Value), linesOf(d.Git.Value)
-	if len(before) < 2 && len(after) < 2 || len(before) == 0 || len(after) == 0 {
-		return nil
-	}
-	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
-		before, after = before[1:], after[1:]
-	}
-	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
-		before, after = before[:len(before)-1], after[:len(after)-1]
-	}
-	var all []string
-	for _, line := range before {
-		all = append(all, "- "+cut(line))
-	}
-	for _, line := range after {
-		all = append(all, "+ "+cut(line))
-	}
-	if len(all) > mostLines {
-		all = append(all[:mostLines-1], fmt.Sprintf("… %d more", len(all)-mostLines+1))
-	}
-	return all
-}
-
-// linesOf are the lines of a text, or the items of a list.
-func linesOf(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return strings.Split(strings.TrimSuffix(v, "\n"), "\n")
-	case []any:
-		items := make([]string, len(v))
-		for i, item := range v {
-			items[i] = Side{Value: item, scalar: true}.Text()
-		}
-		return items
-	}
-	return nil
 }

@@ -16,15 +16,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
-// Rules that a difference falls under.
-const (
-	RuleVersionDrift       = "bootstrap-version-drift"
-	RuleChartDrift         = "bootstrap-chart-drift"
-	RuleValuesDrift        = "bootstrap-values-drift"
-	RuleIdentityDrift      = "bootstrap-identity-drift"
-	RuleHelmReleaseMissing = "bootstrap-helmrelease-missing"
-)
-
 // comparison gathers what differs between a release and its HelmRelease.
 type comparison struct {
 	*templates.Engine
@@ -59,13 +50,13 @@ func side(t located.Text) Side {
 // compare compares a release with the HelmRelease that takes it over.
 func (j *judge) compare(r *helmfile.Release, h *helmrelease.Release) *comparison {
 	c := &comparison{Engine: j.engine, helmfile: r.File, definition: r.Definition, helmRelease: h}
-	if !r.CrdsOnly {
+	if !r.CRDsOnly {
 		c.identity(r, j.Index, h)
 	}
 	chart := j.Chart(h)
 	c.chart(r, chart)
 	c.version(r, chart)
-	if !r.CrdsOnly {
+	if !r.CRDsOnly {
 		values := j.Values(h)
 		c.values(r.Values, values, h.WrittenValues())
 		if r.Reads[h.File] && slices.ContainsFunc(r.Values.Unknown, func(m located.Unknown) bool { return m.Stops }) {
@@ -197,23 +188,6 @@ func (c *comparison) values(a, b located.Layers, written *located.Value) {
 	c.diff("values", pair{a.Value, a.Sure, len(a.Unknown) > 0, nil, nil},
 		pair{b.Value, b.Sure, len(b.Unknown) > 0, written, []any{"spec", "values"}})
 }
-
-// pair is one side's value at a path: what is known, what is sure, and whether
-// an unknown layer could change what isn't.
-type pair struct {
-	value, sure *located.Value
-	open        bool
-	// written is what the HelmRelease's file has there, and path leads to it.
-	written *located.Value
-	path    []any
-}
-
-func (p pair) field(key string) pair {
-	return pair{p.value.At(key), p.sure.At(key), p.open, p.written.At(key), append(p.path[:len(p.path):len(p.path)], key)}
-}
-
-// settled says whether the side's value is certain.
-func (p pair) settled() bool { return !p.open || p.sure != nil && !p.sure.IsMap }
 
 const maxDifferences = 200
 

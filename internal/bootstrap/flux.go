@@ -8,51 +8,9 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/fluxinstall"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
-	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
-
-// RuleFluxDrift is about a bootstrap that installs another Flux than Git says.
-const RuleFluxDrift = "bootstrap-flux-drift"
-
-// FluxReport says whether a bootstrap installs the Flux that its cluster keeps then: the
-// version of the manifests, or the FluxInstance.
-type FluxReport struct {
-	// File and Line of what is installed.
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Cluster string `json:"cluster"`
-	// Installs is what stands there, such as "Flux's manifests"; Version is "" where nothing pins it.
-	Installs string  `json:"installs"`
-	Version  string  `json:"version"`
-	Verdict  Verdict `json:"verdict"`
-	// Git is FILE:LINE of what says which Flux the cluster runs, "" where nothing does.
-	Git         string       `json:"git"`
-	Differences []Difference `json:"differences"`
-	Reason      string       `json:"reason"`
-}
-
-// Hint says what to do about a Flux that drifts, "" where there is nothing to add.
-func (r FluxReport) Hint() string {
-	for _, d := range r.Differences {
-		if !d.Ignored {
-			return r.HintFor(d)
-		}
-	}
-	return ""
-}
-
-// HintFor says what is likely the cause of one difference, and what to do about it.
-func (FluxReport) HintFor(d Difference) string { return cmp.Or(d.Cause, "install what Git says") }
-
-// mayInstallFlux says whether some file of a repository could install Flux beside the graph.
-func mayInstallFlux(repo *repository.Repository, files [][]*helmfile.Release) bool {
-	return fluxinstall.MayInstall(repo) || slices.ContainsFunc(slices.Concat(files...), func(r *helmfile.Release) bool {
-		return helmrelease.ChartName(r.Chart.Value) == fluxinstall.InstanceChart
-	})
-}
 
 // verifyFlux compares each way in which the repository installs Flux beside the graph with
 // what the clusters' graphs say. The releases are those of the flux-instance chart that no
@@ -63,7 +21,7 @@ func (j *judge) verifyFlux(files [][]*helmfile.Release, releases []*helmfile.Rel
 	}
 	var charts []fluxinstall.Definition
 	for _, r := range releases {
-		charts = append(charts, fluxinstall.FromInstance(r.Place, "release "+r.Id(), r.Values.Value.At("instance"), true, r.Values.Unknown))
+		charts = append(charts, fluxinstall.FromInstance(r.Place, "release "+r.ID(), r.Values.Value.At("instance"), true, r.Values.Unknown))
 	}
 	f := &fluxinstall.Finder{Index: j.Index}
 	known := map[*reconcile.Cluster][]fluxinstall.Definition{}

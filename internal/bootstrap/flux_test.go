@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/fleetwright/fleetwright/internal/fluxinstall"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/testarchive"
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // fluxInstance is a cluster whose FluxInstance has a spec.

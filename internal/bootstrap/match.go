@@ -145,7 +145,7 @@ func (j *judge) similar(r *helmfile.Release, h *helmrelease.Release) bool {
 	// A chart that many applications share says nothing about the release.
 	sameNamespace := r.Namespace.Value != "" && r.Namespace.Value == h.Namespace && r.Name.Value != "" && own != "" &&
 		(name == r.Name.Value || name == own || strings.Contains(r.Name.Value, own) || strings.Contains(own, r.Name.Value))
-	return (r.CrdsOnly || sameName || sameNamespace) && j.ChartText(h) == name
+	return (r.CRDsOnly || sameName || sameNamespace) && j.ChartText(h) == name
 }
 
 func (j *judge) choose(r *helmfile.Release, candidates []*helmrelease.Release) (*comparison, *located.Unknown) {

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
 // whole is a repository whose bootstrap agrees with Git, by two ways: values that stand in the

@@ -3,14 +3,12 @@ package bootstrap
 import (
 	"cmp"
 	"fmt"
+	"slices"
+
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/located"
-	"slices"
 )
-
-// RuleOrder is about the order in which a bootstrap installs its releases.
-const RuleOrder = "bootstrap-order"
 
 // OrderProblem is why a bootstrap file cannot be installed in its order, or not in the one that
 // Git asks for.
@@ -34,7 +32,7 @@ func checkOrder(releases []*helmfile.Release, taken map[*helmfile.Release]*helmr
 	o := ordering{byID: map[string]*helmfile.Release{}}
 	for _, r := range releases {
 		if r.Name.Unknown == nil && r.Namespace.Unknown == nil && r.Unreadable == "" {
-			o.byID[r.Id()] = r
+			o.byID[r.ID()] = r
 		}
 	}
 	for _, r := range releases {
@@ -70,10 +68,10 @@ func (o *ordering) needs(r *helmfile.Release, taken map[*helmfile.Release]*helmr
 		switch {
 		case needed == nil && o.moved(id, taken): // that is told of the other's namespace
 		case needed == nil:
-			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which the file doesn't define: helmfile stops there", r.Id(), need.Value),
+			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which the file doesn't define: helmfile stops there", r.ID(), need.Value),
 				"name a release of the file as NAMESPACE/NAME")
 		case needed == r || o.leads(needed, r):
-			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which needs it in turn: helmfile stops there", r.Id(), need.Value),
+			o.add(r, need.Place, true, fmt.Sprintf("release %q needs %q, which needs it in turn: helmfile stops there", r.ID(), need.Value),
 				"take one of the needs away")
 		}
 	}
@@ -111,7 +109,7 @@ func (o *ordering) leads(from, to *helmfile.Release) bool {
 // bootstrap may install before.
 func (o *ordering) dependsOn(r *helmfile.Release, taken map[*helmfile.Release]*helmrelease.Release) {
 	h := taken[r]
-	if h == nil || r.CrdsOnly || slices.ContainsFunc(r.Needs, func(t located.Text) bool { return t.Unknown != nil }) {
+	if h == nil || r.CRDsOnly || slices.ContainsFunc(r.Needs, func(t located.Text) bool { return t.Unknown != nil }) {
 		return
 	}
 	dependencies, _ := h.Field("spec", "dependsOn").([]any)
@@ -119,11 +117,11 @@ func (o *ordering) dependsOn(r *helmfile.Release, taken map[*helmfile.Release]*h
 		name, namespace := helmrelease.TextOf(dependency, "name"), cmp.Or(helmrelease.TextOf(dependency, "namespace"), h.MetadataNamespace())
 		for _, other := range o.byID {
 			on := taken[other]
-			if on == nil || other.CrdsOnly || on.Applied.Name != name || on.MetadataNamespace() != namespace || o.leads(r, other) {
+			if on == nil || other.CRDsOnly || on.Applied.Name != name || on.MetadataNamespace() != namespace || o.leads(r, other) {
 				continue
 			}
 			o.add(r, r.Place, false, fmt.Sprintf("release %q may be installed before %q, on which HelmRelease %s/%s depends",
-				r.Id(), other.Id(), h.MetadataNamespace(), h.Applied.Name), fmt.Sprintf("add %q to its needs", other.Id()))
+				r.ID(), other.ID(), h.MetadataNamespace(), h.Applied.Name), fmt.Sprintf("add %q to its needs", other.ID()))
 		}
 	}
 }

@@ -117,12 +117,12 @@ func Plan(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fle
 // step is one release of the plan.
 func (j *judge) step(r *helmfile.Release) Step {
 	s := Step{File: r.File, Line: r.Line, Cluster: r.Cluster, Release: r.Name.Known(), Namespace: r.Namespace.Known(),
-		Chart: r.Chart.Known(), Version: r.Version.Known(), Needs: []string{}, CRDsOnly: r.CrdsOnly}
+		Chart: r.Chart.Known(), Version: r.Version.Known(), Needs: []string{}, CRDsOnly: r.CRDsOnly}
 	for _, need := range r.Needs {
 		s.Needs = append(s.Needs, need.Known())
 	}
 	judged := j.release(r)
 	s.HelmRelease = judged.HelmRelease
-	s.TakeOver, s.Reason = judged.takeOver(r.CrdsOnly)
+	s.TakeOver, s.Reason = judged.takeOver(r.CRDsOnly)
 	return s
 }

@@ -319,3 +319,10 @@ func (x *relevance) kustomization(o *repository.Object) bool {
 	}
 	return x.folder(dir)
 }
+
+// mayInstallFlux says whether some file of a repository could install Flux beside the graph.
+func mayInstallFlux(repo *repository.Repository, files [][]*helmfile.Release) bool {
+	return fluxinstall.MayInstall(repo) || slices.ContainsFunc(slices.Concat(files...), func(r *helmfile.Release) bool {
+		return helmrelease.ChartName(r.Chart.Value) == fluxinstall.InstanceChart
+	})
+}

@@ -1,9 +1,10 @@
 package bootstrap
 
 import (
+	"slices"
+
 	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"github.com/fleetwright/fleetwright/internal/templates"
-	"slices"
 )
 
 // Verdict on a release of a bootstrap. Of several that apply, the first in the

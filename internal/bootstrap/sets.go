@@ -2,10 +2,11 @@ package bootstrap
 
 import (
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/helmfile"
-	"github.com/fleetwright/fleetwright/internal/helmrelease"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/helmfile"
+	"github.com/fleetwright/fleetwright/internal/helmrelease"
 )
 
 // inSet says that the HelmRelease of a release may be made by a ResourceSet of which not all is known;

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
 // TestWorlds evaluates bootstraps that depend on the environment: what is the same whatever its

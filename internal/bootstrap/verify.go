@@ -238,9 +238,6 @@ func (r *Report) refuse(j *judge, releases []*helmfile.Release, judged []Release
 	}
 }
 
-// RuleRefused is about a bootstrap at which its tool stops.
-const RuleRefused = "bootstrap-refused"
-
 // tellsAbsence says whether a verdict tells of a file that isn't there.
 func (r ReleaseReport) tellsAbsence() bool {
 	return r.Gone || slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.missing != "" })

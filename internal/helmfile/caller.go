@@ -1,9 +1,10 @@
 package helmfile
 
 import (
-	"github.com/fleetwright/fleetwright/internal/located"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // caller is a helmfile that calls another, and how.

@@ -3,8 +3,9 @@ package helmfile
 import (
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/testarchive"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fleetwright/fleetwright/internal/testarchive"
 )
 
 // TestCycles puts maps into themselves, where a template fails and is read line by

@@ -2,6 +2,7 @@ package helmfile
 
 import (
 	"dario.cat/mergo"
+
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )

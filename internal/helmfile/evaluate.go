@@ -86,7 +86,7 @@ func (r *reader) oneWay(h *helmfile, raw *rawRelease) *Release {
 	}
 	out.Patches = whole.patches
 	out.labels = e.allLabels(out.Namespace.Value)
-	out.CrdsOnly = h.crdsOnly(out.Name.Value, whole)
+	out.CRDsOnly = h.crdsOnly(out.Name.Value, whole)
 	out.source = h.source(out.Chart.Value)
 	e.choose(out)
 	if out.Skipped == nil {
@@ -232,7 +232,7 @@ func (h *helmfile) checkReleases(all []*Release) {
 		if r.Name.Unknown != nil || r.Namespace.Unknown != nil || r.Unreadable != "" {
 			return
 		}
-		if id := r.Id(); r.Skipped == nil {
+		if id := r.ID(); r.Skipped == nil {
 			if first := seen[id]; first != nil {
 				h.refuseIf(!first.undecided && !r.undecided, r.Place, fmt.Sprintf("duplicate release %q found", r.Name.Value))
 			}

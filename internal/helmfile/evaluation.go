@@ -3,14 +3,15 @@ package helmfile
 import (
 	"errors"
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/located"
-	"github.com/fleetwright/fleetwright/internal/templates"
 	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
 // evaluation computes the fields and values of one release.

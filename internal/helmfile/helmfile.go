@@ -1,8 +1,9 @@
 package helmfile
 
 import (
-	"github.com/fleetwright/fleetwright/internal/located"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // helmfile is a helmfile with its parts and bases merged, its releases not yet
@@ -48,12 +49,6 @@ type chartRepository struct {
 	oci  bool
 }
 
-// entry is an item of values: a map, or the path of a file.
-type entry struct {
-	located.Place
-	node *yaml.Node
-}
-
 // call is an item of helmfiles: another helmfile that this one runs.
 type call struct {
 	path      located.Text
@@ -66,4 +61,10 @@ func newHelmfile(file, dir string) *helmfile {
 	return &helmfile{file: file, dir: dir, templates: map[string]*rawRelease{}, commonLabels: map[string]located.Text{},
 		helmDefaults: map[string][]string{}, environments: map[string]environmentSpec{}, env: newEnvironment(),
 		inheritances: maxInheritances, readFor: map[*yaml.Node]map[string]bool{}}
+}
+
+// brokenPart is where a helmfile is neither YAML nor a template of it.
+type brokenPart struct {
+	line   int
+	reason string
 }

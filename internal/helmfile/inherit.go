@@ -3,11 +3,12 @@ package helmfile
 import (
 	"errors"
 	"fmt"
-	"github.com/fleetwright/fleetwright/internal/located"
-	"github.com/fleetwright/fleetwright/internal/templates"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
+	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
 // inherited merges the templates that a release inherits from. As in helmfile,

@@ -161,22 +161,6 @@ func (h *helmfile) merge(from *helmfile, appending bool) {
 	h.refusals = append(h.refusals, from.refusals...)
 }
 
-func mergeList[T any](a, b []T, appending bool) []T {
-	switch {
-	case len(b) == 0:
-		return a
-	case appending:
-		return slices.Concat(a, b)
-	}
-	return b
-}
-
-// brokenPart is where a helmfile is neither YAML nor a template of it.
-type brokenPart struct {
-	line   int
-	reason string
-}
-
 // breaks notes the first part that can't be read, which begins at the line offset.
 func (h *helmfile) breaks(err error, offset int) {
 	if broken := (*located.SyntaxError)(nil); errors.As(err, &broken) && h.broken == nil {

@@ -1,6 +1,10 @@
 package helmfile
 
-import "github.com/fleetwright/fleetwright/internal/templates"
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/templates"
+)
 
 // mergedMaps lays over upon base as helmfile merges values of environments: a
 // null doesn't replace what is there, and a list with a null in it merges by
@@ -55,4 +59,14 @@ func mergedLists(base, over []any) []any {
 		}
 	}
 	return out
+}
+
+func mergeList[T any](a, b []T, appending bool) []T {
+	switch {
+	case len(b) == 0:
+		return a
+	case appending:
+		return slices.Concat(a, b)
+	}
+	return b
 }

@@ -42,7 +42,7 @@ func InOrder(releases []*Release) ([]*Release, error) {
 	const open, done = 1, 2
 	byID := map[string]*Release{}
 	for _, r := range releases {
-		byID[r.Id()] = r
+		byID[r.ID()] = r
 	}
 	state := map[*Release]int{}
 	var ordered []*Release
@@ -50,7 +50,7 @@ func InOrder(releases []*Release) ([]*Release, error) {
 	visit = func(r *Release) error {
 		switch state[r] {
 		case open:
-			return fmt.Errorf("%s:%d: the release %q needs itself, through the needs of others", r.File, r.Line, r.Id())
+			return fmt.Errorf("%s:%d: the release %q needs itself, through the needs of others", r.File, r.Line, r.ID())
 		case done:
 			return nil
 		}

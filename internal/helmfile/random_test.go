@@ -74,7 +74,7 @@ func (o *oracle) compareRendered(t *testing.T, repo *repository.Repository, file
 	case err == nil:
 	case strings.Contains(err.Error(), "no releases found"):
 		if i := slices.IndexFunc(releases, installs); i >= 0 {
-			t.Errorf("helmfile template finds no releases, we install %s", releases[i].Id())
+			t.Errorf("helmfile template finds no releases, we install %s", releases[i].ID())
 		}
 		return
 	default:
@@ -89,10 +89,10 @@ func (o *oracle) compareRendered(t *testing.T, repo *repository.Repository, file
 		}
 		got, ok := theirs[cmp.Or(each.Namespace.Value, "default")+"/"+each.Name.Value]
 		if !ok {
-			t.Errorf("helmfile template has no %s", each.Id())
+			t.Errorf("helmfile template has no %s", each.ID())
 			continue
 		}
-		compareTrees(t, each.Id(), withoutNulls(each.Values.Value), withoutNulls(treeOf(got)))
+		compareTrees(t, each.ID(), withoutNulls(each.Values.Value), withoutNulls(treeOf(got)))
 	}
 }
 

@@ -149,3 +149,9 @@ func settings(file string, n *yaml.Node, field string) []setting {
 	}
 	return out
 }
+
+// entry is an item of values: a map, or the path of a file.
+type entry struct {
+	located.Place
+	node *yaml.Node
+}

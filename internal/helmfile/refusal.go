@@ -2,10 +2,10 @@ package helmfile
 
 import (
 	"cmp"
-	"github.com/fleetwright/fleetwright/internal/located"
-	"github.com/fleetwright/fleetwright/internal/templates"
 	"slices"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // phase is a step of helmfile's: it goes through all files and releases in one
@@ -34,32 +34,6 @@ type Refusal struct {
 // deliberate says that a template stops helmfile by the function fail: whatever is unknown, it came
 // there under the assumptions of the evaluation.
 func (r Refusal) deliberate() bool { return strings.Contains(r.Value, "error calling fail:") }
-
-// maxRefusals bounds the reasons of one phase: the first one counts.
-const maxRefusals = 50
-
-// refuse notes a reason for which helmfile stops.
-func (h *helmfile) refuse(at located.Place, reason string) {
-	h.note(Refusal{Text: located.Text{Place: at, Value: reason}})
-}
-
-// refuseIf notes a reason for which helmfile stops, and whether it certainly does.
-func (h *helmfile) refuseIf(certain bool, at located.Place, reason string) {
-	h.note(Refusal{Text: located.Text{Place: at, Value: reason}, Doubtful: !certain})
-}
-
-// refuseAbsent notes that helmfile stops at a file that isn't there.
-func (h *helmfile) refuseAbsent(at located.Place, reason string) {
-	h.note(Refusal{Text: located.Text{Place: at, Value: reason}, Absent: true})
-}
-
-func (h *helmfile) note(r Refusal) {
-	r.phase = h.phase
-	r.Doubtful = r.Doubtful || h.guessed || strings.Contains(r.Value, templates.MarkOpen)
-	if h.noted[r.phase]++; h.noted[r.phase] <= maxRefusals {
-		h.refusals = append(h.refusals, r)
-	}
-}
 
 // firstOfEach are the first reasons of each phase and kind in some lists: however many releases and
 // files stop helmfile, they are few.

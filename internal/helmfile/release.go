@@ -2,6 +2,7 @@ package helmfile
 
 import (
 	"fmt"
+
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/templates"
 )
@@ -23,9 +24,9 @@ type Release struct {
 	Needs  []located.Text
 	labels map[string]string
 	Values located.Layers
-	// CrdsOnly says that the bootstrap installs nothing of the chart but its
+	// CRDsOnly says that the bootstrap installs nothing of the chart but its
 	// custom resource definitions.
-	CrdsOnly bool
+	CRDsOnly bool
 	// Skipped says why the bootstrap doesn't install the release at all, and
 	// where; nil if it does.
 	Skipped *located.Text
@@ -74,4 +75,4 @@ func (r *Release) same(other *Release) bool {
 		(r.Values.Value == nil || located.Equal(r.Values.Value, other.Values.Value))
 }
 
-func (r *Release) Id() string { return r.Namespace.Value + "/" + r.Name.Value }
+func (r *Release) ID() string { return r.Namespace.Value + "/" + r.Name.Value }

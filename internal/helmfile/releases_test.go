@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/testarchive"
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // TestReleases compares the releases of each archive, evaluated, with its file

@@ -8,6 +8,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/located"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/templates"
 )
 
 // all evaluates the helmfiles and charts of a repository, and returns the releases
@@ -98,4 +99,56 @@ func (r *reader) usedBy(files []string) (used, parts map[string]bool) {
 		}
 	}
 	return used, parts
+}
+
+// everyWay evaluates a helmfile and those that it calls, under all assumptions that its templates leave open.
+func (r *reader) everyWay(file string) ([]*Release, error) {
+	type evaluated struct {
+		releases []*Release
+		err      error
+	}
+	budget := r.budget
+	all := templates.Explore(r.Engine, func() evaluated {
+		r.budget = budget
+		releases, err := r.releases(file, nil, nil, nil, nil)
+		return evaluated{releases, err}
+	})
+	if len(all) == 1 || all[0].Result.err != nil {
+		return all[0].Result.releases, all[0].Result.err
+	}
+	type key struct {
+		located.Place
+		name  string
+		again int
+	}
+	byKey := map[key][]templates.Branch[outcome]{}
+	var order []key
+	for _, b := range all {
+		times := map[key]int{}
+		for _, each := range b.Result.releases {
+			k := key{each.Place, each.Name.Value, 0}
+			times[k]++
+			k.again = times[k]
+			if byKey[k] == nil {
+				order = append(order, k)
+			}
+			byKey[k] = append(byKey[k], templates.Branch[outcome]{Assumptions: b.Assumptions, Result: outcome{each.under(b.Assumptions), each.Refusals}})
+		}
+	}
+	var out []*Release
+	for _, k := range order {
+		result := combined(r.Engine, byKey[k])
+		result.release.Refusals = result.refusals
+		out = append(out, result.release)
+	}
+	return withoutBroken(out), nil
+}
+
+// withoutBroken leaves out what stands for a file of which nothing can be told, where something
+// can under other assumptions.
+func withoutBroken(all []*Release) []*Release {
+	if !slices.ContainsFunc(all, func(r *Release) bool { return r.Unreadable == "" }) {
+		return all
+	}
+	return slices.DeleteFunc(all, func(r *Release) bool { return r.Unreadable != "" })
 }

@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/located"
 	"helm.sh/helm/v4/pkg/strvals"
+
+	"github.com/fleetwright/fleetwright/internal/located"
 )
 
 // addSettings adds what set, setTemplate, setString and env give Helm on its

@@ -1,0 +1,46 @@
+package bootstrap
+
+import "strings"
+
+// IntendedAnnotation of a HelmRelease declares differences from its bootstrap that are meant:
+// "FIELD: reason; FIELD: reason". A field is one of a report's: release, namespace,
+// storageNamespace, chart, version, values, or a path such as values.hubble, which stands for
+// all below it.
+const IntendedAnnotation = "fleetwright.dev/bootstrap-intended"
+
+// Declaration is a difference that is declared to be meant, and that is none, or is not declared
+// as it must be.
+type Declaration struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Cluster string `json:"cluster"`
+	Release string `json:"release"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+
+	object Object
+}
+
+// Object names the HelmRelease.
+func (d Declaration) Object() Object { return d.object }
+
+// intended is a declared difference.
+type intended struct {
+	field, reason string
+	used          bool
+}
+
+// covers says whether the declaration is about a field.
+func (i *intended) covers(field string) bool {
+	rest, below := strings.CutPrefix(field, i.field)
+	return i.reason != "" && below && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+type declarationKey struct {
+	file  string
+	line  int
+	field string
+}
+
+func (d Declaration) key() declarationKey { return declarationKey{d.File, d.Line, d.Field} }

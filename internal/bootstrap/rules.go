@@ -1,0 +1,30 @@
+package bootstrap
+
+// Rules that a difference falls under.
+const (
+	RuleVersionDrift       = "bootstrap-version-drift"
+	RuleChartDrift         = "bootstrap-chart-drift"
+	RuleValuesDrift        = "bootstrap-values-drift"
+	RuleIdentityDrift      = "bootstrap-identity-drift"
+	RuleHelmReleaseMissing = "bootstrap-helmrelease-missing"
+)
+
+// Rules that a difference of values falls under, where its cause is known.
+const (
+	RuleSubstitution = "bootstrap-substitution"
+	RuleValuesFrom   = "bootstrap-values-from"
+	RuleOverlay      = "bootstrap-overlay"
+	RuleTemplatePath = "bootstrap-template-path"
+)
+
+// RuleFluxDrift is about a bootstrap that installs another Flux than Git says.
+const RuleFluxDrift = "bootstrap-flux-drift"
+
+// RuleIntendedStale is about a declared difference that is none.
+const RuleIntendedStale = "bootstrap-intended-stale"
+
+// RuleRefused is about a bootstrap at which its tool stops.
+const RuleRefused = "bootstrap-refused"
+
+// RuleOrder is about the order in which a bootstrap installs its releases.
+const RuleOrder = "bootstrap-order"
