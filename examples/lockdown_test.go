@@ -15,8 +15,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/generators"
-	fluxrender "github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	fluxrender "github.com/fleetwright/fleetwright/render"
 )
 
 // Under lockdown an object without a service account runs as the powerless

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	fluxrender "github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	fluxrender "github.com/fleetwright/fleetwright/render"
 )
 
 // TestTakingAProductOut: a platform product that is taken out of the specification takes

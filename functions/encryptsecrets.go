@@ -17,10 +17,10 @@ import (
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/regular"
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/specs"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // encryptSecrets is the configuration of EncryptSecrets.

@@ -13,9 +13,9 @@ import (
 
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 const anyMAC = "ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]"

@@ -19,8 +19,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/bounds"
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/strict"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // Options of a call.

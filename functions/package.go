@@ -17,8 +17,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/internal/manifest"
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // Annotations that place an item in a file. kpt reads either prefix, and refuses

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // verifyBootstrap is the configuration of VerifyBootstrap.

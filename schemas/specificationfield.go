@@ -10,7 +10,7 @@ import (
 
 // SpecificationField is a field of a kind of the specification, as its JSON Schema describes it.
 type SpecificationField struct {
-	// Path from the kind on, such as K0rdent.spec.capi.
+	// Path from the kind on, such as Addon.spec.chart.
 	Path string
 	// Name is the last part of the path.
 	Name string
@@ -52,8 +52,8 @@ func IsSpecificationPath(path string) bool {
 	return slices.Contains(SpecificationKinds(), strings.ToLower(kind))
 }
 
-// SpecificationFieldAt describes the field at a path such as K0rdent.spec.providers.version. Items
-// of lists and maps are passed through: providers[].version and providers[0].version are the same.
+// SpecificationFieldAt describes the field at a path such as Tenant.spec.access.rules.verbs. Items
+// of lists and maps are passed through: rules[].verbs and rules[0].verbs are the same.
 // The error is a [NoSpecificationField].
 func SpecificationFieldAt(path string) (SpecificationField, error) {
 	names := strings.Split(path, ".")

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Product is the object of a platform product, such as a Kommander, that one of the clusters manages.
+// Product is the object of a platform product that one of the clusters manages.
 type Product interface {
 	// ProductName is the name of the product's folder, and the prefix of its Kustomizations.
 	ProductName() string

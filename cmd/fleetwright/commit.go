@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/output"
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/internal/version"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 func newCommit(s streams) *cobra.Command {

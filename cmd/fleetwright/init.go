@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/output"
-	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 func newInit(s streams) *cobra.Command {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/output"
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/internal/version"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // sourceFlags are the flags that say what targets are rendered from.

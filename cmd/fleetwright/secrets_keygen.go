@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
-	"github.com/fleetwright/fleetwright/internal/secrets/newkey"
+	"github.com/fleetwright/fleetwright/render/newkey"
 )
 
 func newSecretsKeygen(s streams) *cobra.Command {

@@ -15,8 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/secrets"
-	"github.com/fleetwright/fleetwright/internal/secrets/declared"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
+	"github.com/fleetwright/fleetwright/render/declared"
 )
 
 func newSecretsSync(s streams) *cobra.Command {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/platformtest"
+	"github.com/fleetwright/fleetwright/examples/platformtest"
 )
 
 // Statuses of k0rdent's kinds, as kcm writes them.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/internal/platformtest"
+	"github.com/fleetwright/fleetwright/examples/platformtest"
 )
 
 // example is the specification of examples/k0rdent, changed by pairs of old and

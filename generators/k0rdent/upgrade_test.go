@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/internal/platformtest"
+	"github.com/fleetwright/fleetwright/examples/platformtest"
 	"github.com/fleetwright/fleetwright/internal/specs"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/examples/platformtest"
 	"github.com/fleetwright/fleetwright/generators"
-	"github.com/fleetwright/fleetwright/internal/platformtest"
 )
 
 // What a management repository of Kommander must hold, line by line.

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/platformtest"
+	"github.com/fleetwright/fleetwright/examples/platformtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/examples/platformtest"
 	"github.com/fleetwright/fleetwright/generators"
-	"github.com/fleetwright/fleetwright/internal/platformtest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/platformtest"
+	"github.com/fleetwright/fleetwright/examples/platformtest"
 )
 
 // Releases of Kommander lay their definitions out differently.

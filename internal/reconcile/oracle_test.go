@@ -14,8 +14,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/reconcile/oracle"
-	"github.com/fleetwright/fleetwright/internal/render"
 	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 var update = flag.Bool("update", false, "rewrite what the cases in testdata want")

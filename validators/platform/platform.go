@@ -1,5 +1,5 @@
-// Package platform holds what the rules about the platform products, k0rdent and
-// Kommander, share: what is applied to a management cluster, and the references
+// Package platform holds what the rules about the platform products
+// share: what is applied to a management cluster, and the references
 // between its objects.
 package platform
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // sopsPrefix is that of the variables that hold the private keys of whoever runs the command.

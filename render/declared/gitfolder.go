@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // gitsOwn is the error of a value that is to come from a file of git's. The user cannot allow it:

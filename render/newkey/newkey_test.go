@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fleetwright/fleetwright/internal/secrets"
-	"github.com/fleetwright/fleetwright/internal/secrets/newkey"
+	"github.com/fleetwright/fleetwright/render/newkey"
 )
 
 const (

@@ -166,7 +166,7 @@ func bomb() string {
 
 func TestClusterObjects(t *testing.T) {
 	for _, example := range []string{"acme", "homelab"} {
-		source, err := FromFolder(filepath.Join("../../examples", example), "")
+		source, err := FromFolder(filepath.Join("../examples", example), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/internal/render"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 // TestNothingOfGits: no value comes from what git keeps for itself, where checkout leaves its token,
