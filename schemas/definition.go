@@ -21,14 +21,6 @@ func FromDefinition(gvk schema.GroupVersionKind, namespaced bool, openAPIV3Schem
 	return fromOrigin(origin{gvk: gvk, namespaced: namespaced}, openAPIV3Schema)
 }
 
-// origin is what a schema that is none of ours is made for, and the place of its definition.
-type origin struct {
-	gvk        schema.GroupVersionKind
-	namespaced bool
-	file       string
-	line       int
-}
-
 // fromOrigin is FromDefinition of a definition whose place is known.
 func fromOrigin(from origin, openAPIV3Schema map[string]any) (*Schema, error) {
 	text, err := json.Marshal(openAPIV3Schema)

@@ -106,14 +106,6 @@ func (d describer) unlessUnknown(p Problem, name string, value any) Problem {
 	return p
 }
 
-// fieldName is the field that an error names, "" for the object itself.
-func fieldName(err *field.Error) string {
-	if err.Field == "<nil>" {
-		return ""
-	}
-	return err.Field
-}
-
 // fieldError describes an error of the API server's own checks.
 func (d describer) fieldError(err *field.Error) Problem {
 	return d.fieldErrorAt(pathOf(d.object, fieldName(err)), err)
@@ -175,12 +167,6 @@ func keyNames(key any) string {
 		return "their value"
 	}
 	return strings.Join(slices.Sorted(maps.Keys(keys)), " and ")
-}
-
-// blocking says whether the API server would look no further, or cannot be
-// followed further.
-func blocking(problems []Problem) bool {
-	return slices.ContainsFunc(problems, func(p Problem) bool { return p.blocking || p.Kind == Unresolved || p.Kind == "" })
 }
 
 // explain says what is wrong with a value and what is allowed.
@@ -313,58 +299,4 @@ func (d describer) quoted(value any) string {
 		}
 	}
 	return ""
-}
-
-func isJSONType(name string) bool {
-	for n := range strings.SplitSeq(name, ",") {
-		if !slices.Contains([]string{"string", "integer", "number", "boolean", "object", "array", "int32", "int64", "double"}, n) {
-			return false
-		}
-	}
-	return true
-}
-
-// typeNames says types as YAML's users do.
-func typeNames(types string) string {
-	var names []string
-	for t := range strings.SplitSeq(types, ",") {
-		names = append(names, typeName(t))
-	}
-	return strings.Join(names, " or ")
-}
-
-func typeName(t string) string {
-	switch t {
-	case "object":
-		return "a map"
-	case "array":
-		return "a list"
-	case "integer", "int32", "int64":
-		return "an integer"
-	case "number", "double", "float":
-		return "a number"
-	case "boolean":
-		return "true or false"
-	case "string":
-		return "a string"
-	}
-	return "a " + t
-}
-
-func typeOf(value any) string {
-	switch v := value.(type) {
-	case map[string]any:
-		return "a map"
-	case []any:
-		return "a list"
-	case string:
-		return "a string"
-	case bool:
-		return fmt.Sprint(v)
-	case int64, uint64:
-		return "an integer"
-	case float64:
-		return "a number"
-	}
-	return "null"
 }

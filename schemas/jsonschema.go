@@ -284,15 +284,6 @@ func isIntOrString(m map[string]any) bool {
 	return slices.Contains(types, any("string")) && slices.Contains(types, any("integer"))
 }
 
-// plainSchema is a JSON Schema that is not structural.
-type plainSchema struct {
-	validator *validate.SchemaValidator
-	kind      string
-	meta      *Schema
-	// rules says that it has rules in CEL, which need a structural schema.
-	rules bool
-}
-
 func plainFrom(gvk schema.GroupVersionKind, whole map[string]any, rules bool) (*Schema, error) {
 	total := 0
 	if err := checkPatterns(whole, &total); err != nil {

@@ -333,38 +333,28 @@ func within(count int, least, most *int64) bool {
 	return (least == nil || int64(count) >= *least) && (most == nil || int64(count) <= *most)
 }
 
-// quick says whether an object surely has no problems but violations of rules.
-func (s *Schema) quick(object map[string]any) bool {
-	root := s.quickly
-	if root.unsure || s.embedded || s.meta == nil || !root.is("object") || root.minProps != nil || root.maxProps != nil {
-		return false
-	}
-	for k, v := range object {
-		switch k {
-		case "status", "sops":
-		case "metadata":
-			meta, ok := v.(map[string]any)
-			if !ok || !s.meta.quickly.accepts(meta) || !s.quickMetadata(meta) {
-				return false
-			}
-			// A definition may restrict the name and nothing else.
-			if p, ok := root.properties[k]; ok && (p.properties != nil || p.unsure || !p.is("object")) {
-				return false
-			}
-		case "apiVersion", "kind":
-			if _, ok := v.(string); !ok {
-				return false
-			}
-			if p, ok := root.properties[k]; ok && !p.accepts(v) {
-				return false
-			}
-		default:
-			p, ok := root.properties[k]
-			if ok && !p.accepts(v) || !ok && root.additional == nil && !root.anything ||
-				!ok && root.additional != nil && !root.additional.accepts(v) {
-				return false
-			}
+// copyValue copies a value, with the numbers as the API server decodes them.
+func copyValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, item := range v {
+			m[k] = copyValue(item)
 		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = copyValue(item)
+		}
+		return list
+	case int:
+		return int64(v)
+	case uint64:
+		if v <= math.MaxInt64 {
+			return int64(v)
+		}
+		return float64(v)
 	}
-	return root.hasRequired(object)
+	return value
 }

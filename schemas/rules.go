@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -22,35 +21,8 @@ import (
 // (k8s.io/apiserver, pkg/apis/cel/config.go). Flux's own rules cost 4 for a HelmRelease.
 const objectCost = 300_000
 
-// mostNames are the names that are compared with misspelt ones in a run, after which
-// findings have no such hint.
-const mostNames = 200_000
-
-// Hints counts the names that the hints about all objects of a run are chosen from. It is safe for
-// concurrent use.
-type Hints struct{ names atomic.Int64 }
-
-// suggest names the field that was meant, or those that there are, as a hint; meant is "" where
-// none comes near.
-func (h *Hints) suggest(name string, fields func() []string) (hint, meant string) {
-	if h != nil && h.names.Load() > mostNames {
-		return "", ""
-	}
-	names := fields()
-	if h != nil {
-		h.names.Add(int64(len(names)))
-	}
-	return suggest(name, names)
-}
-
 // Foreign says whether the schema is none of the embedded ones.
 func (s *Schema) Foreign() bool { return s.foreign }
-
-// rules are the compiled rules of a schema.
-type rules struct {
-	validator *cel.Validator
-	err       error
-}
 
 // countRules counts the rules in a schema.
 func countRules(s *structural.Structural) int {
@@ -204,26 +176,4 @@ func gives(r apiextensionsv1.ValidationRule, detail string) bool {
 	message, rule := strings.TrimSpace(r.Message), strings.TrimSpace(r.Rule)
 	return r.MessageExpression != "" || message != "" && strings.HasSuffix(detail, message) ||
 		message == "" && strings.HasSuffix(detail, rule)
-}
-
-// nodeAt is the schema of the value at a path.
-func nodeAt(s *structural.Structural, path []any) *structural.Structural {
-	for _, step := range path {
-		if s == nil {
-			return nil
-		}
-		switch step := step.(type) {
-		case int:
-			s = s.Items
-		case string:
-			if p, ok := s.Properties[step]; ok {
-				s = &p
-			} else if s.AdditionalProperties != nil {
-				s = s.AdditionalProperties.Structural
-			} else {
-				return nil
-			}
-		}
-	}
-	return s
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,74 +13,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 )
-
-// ProblemKind says what sort of problem it is.
-type ProblemKind string
-
-// The kinds of problems.
-const (
-	// UnknownField is a field that the kind doesn't have.
-	UnknownField ProblemKind = "unknown field"
-	// Invalid is a value that the kind doesn't allow.
-	Invalid ProblemKind = "invalid"
-	// Violation is a breach of one of the kind's rules in CEL
-	// (x-kubernetes-validations).
-	Violation ProblemKind = "violation"
-	// Unresolved is what only the cluster knows: a value that Flux substitutes
-	// before it is applied, a rule that cannot be evaluated here.
-	Unresolved ProblemKind = "unresolved"
-	// Exceeded is what is not judged, since it goes beyond a fixed limit of Fleetwright's. The
-	// message says why.
-	Exceeded ProblemKind = "exceeded"
-)
-
-// Problem is one thing that the API server would refuse.
-type Problem struct {
-	Kind ProblemKind
-	// Path from the object's root: field names (string) and list indexes (int).
-	// Its last step may be missing in the object, where a field is required.
-	Path []any
-	// Message says what is wrong and what is allowed, the field named.
-	Message string
-	// Hint says how to mend it, "" where that isn't known.
-	Hint string
-	// Required says that the field at Path is missing.
-	Required bool
-	// Misspelt says of such a field that an unknown one, which is another problem of the object,
-	// was meant to be it.
-	Misspelt bool
-	// Rule says that the problem is about one of the kind's rules in CEL: a
-	// violation, or one that is unresolved.
-	Rule bool
-	// OnlyApply says that a server-side apply, which is how Flux applies, refuses
-	// what a create or an update takes: an entry of a list given twice.
-	OnlyApply bool
-	// blocking says that the API server looks no further.
-	blocking bool
-	// meant is the field that an unknown one was meant to be, "" where none comes near.
-	meant string
-}
-
-// Field spells a path as kubectl does: spec.containers[0].image.
-func Field(path []any) string {
-	var b strings.Builder
-	for _, step := range path {
-		switch step := step.(type) {
-		case int:
-			fmt.Fprintf(&b, "[%d]", step)
-		case string:
-			if strings.ContainsAny(step, "./[]") {
-				fmt.Fprintf(&b, "[%q]", step)
-				continue
-			}
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(step)
-		}
-	}
-	return b.String()
-}
 
 // Validate checks an object as the API server does when Flux applies it, and
 // returns the problems sorted by field. It doesn't change the object: what Flux
@@ -93,17 +24,6 @@ func Field(path []any) string {
 // instead of invalid. No message holds a value of a Secret.
 func (s *Schema) Validate(object map[string]any) []Problem {
 	return s.ValidateWith(object, Options{})
-}
-
-// Options of a validation.
-type Options struct {
-	// Hints are those that many objects share; nil bounds none.
-	Hints *Hints
-	// Literal says that Flux substitutes nothing in the object any more: ${VAR}
-	// is a value like others.
-	Literal bool
-	// Misspelt keeps a missing field among the problems where an unknown one was meant to be it.
-	Misspelt bool
 }
 
 // ValidateWith is Validate with options.
@@ -164,32 +84,6 @@ func (s *Schema) copy(object map[string]any) map[string]any {
 		}
 	}
 	return clean
-}
-
-// copyValue copies a value, with the numbers as the API server decodes them.
-func copyValue(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k, item := range v {
-			m[k] = copyValue(item)
-		}
-		return m
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = copyValue(item)
-		}
-		return list
-	case int:
-		return int64(v)
-	case uint64:
-		if v <= math.MaxInt64 {
-			return int64(v)
-		}
-		return float64(v)
-	}
-	return value
 }
 
 // sorted sorts problems by field and leaves out repetitions. Required fields that are misspelt, of
@@ -343,8 +237,38 @@ func fieldsAt(s *structural.Structural, path []any, root bool) []string {
 	return slices.Compact(names)
 }
 
-// isSubstituted says whether Flux's postBuild would change a text.
-func isSubstituted(text string) bool { return strings.Contains(text, "${") }
-
-// isEncrypted says whether SOPS encrypted a value.
-func isEncrypted(text string) bool { return strings.HasPrefix(text, "ENC[") }
+// quick says whether an object surely has no problems but violations of rules.
+func (s *Schema) quick(object map[string]any) bool {
+	root := s.quickly
+	if root.unsure || s.embedded || s.meta == nil || !root.is("object") || root.minProps != nil || root.maxProps != nil {
+		return false
+	}
+	for k, v := range object {
+		switch k {
+		case "status", "sops":
+		case "metadata":
+			meta, ok := v.(map[string]any)
+			if !ok || !s.meta.quickly.accepts(meta) || !s.quickMetadata(meta) {
+				return false
+			}
+			// A definition may restrict the name and nothing else.
+			if p, ok := root.properties[k]; ok && (p.properties != nil || p.unsure || !p.is("object")) {
+				return false
+			}
+		case "apiVersion", "kind":
+			if _, ok := v.(string); !ok {
+				return false
+			}
+			if p, ok := root.properties[k]; ok && !p.accepts(v) {
+				return false
+			}
+		default:
+			p, ok := root.properties[k]
+			if ok && !p.accepts(v) || !ok && root.additional == nil && !root.anything ||
+				!ok && root.additional != nil && !root.additional.accepts(v) {
+				return false
+			}
+		}
+	}
+	return root.hasRequired(object)
+}
