@@ -142,6 +142,12 @@ HOSTILE := 5000
 hostile: ## HOSTILE hostile repositories from SEED on, made by a grammar of the cases of TestHostile
 	$(GO) test ./cmd/fleetwright -run 'TestHostileMutations$$' -mutations $(HOSTILE) -mutation-seed $(SEED) -timeout 0
 
+RELEASE := $(CURDIR)/out/release
+
+.PHONY: release
+release: ## archives, image and package files of VERSION=vX.Y.Z in RELEASE, from this commit; KEY=cosign.key signs
+	$(GO) -C tools/release run . build -source $(CURDIR) -version "$(VERSION)" -out "$(RELEASE)" -key "$(abspath $(KEY))"
+
 .PHONY: clean
 clean: ## what the other targets built
 	rm -rf $(BIN) $(OUT)

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +22,8 @@ type action struct {
 	Runs   struct {
 		Using string
 		Steps []struct {
-			Name, Uses, Shell, Run string
-			Env                    map[string]string
+			Name, If, Uses, Shell, Run string
+			Env                        map[string]string
 		}
 	}
 }
@@ -56,11 +62,12 @@ func TestActionInputs(t *testing.T) {
 		}
 		used := false
 		for _, step := range a.Runs.Steps {
+			used = used || strings.HasPrefix(step.If, "inputs."+name+" ")
 			for variable, value := range step.Env {
 				if value != "${{ inputs."+name+" }}" {
 					continue
 				}
-				used = strings.Contains(step.Run, `"$`+variable+`"`)
+				used = used || strings.Contains(step.Run, `"$`+variable+`"`)
 				if flags.Lookup(name) != nil && !strings.Contains(step.Run, "add --"+name+` "$`+variable+`"`) {
 					t.Errorf("%s: the flag --%s does not get it", name, name)
 				}
@@ -98,17 +105,95 @@ func TestActionRemovesMatchers(t *testing.T) {
 	}
 }
 
-// TestAction runs the shell steps of the GitHub Action as a runner does: inputs and paths
-// come in by the environment.
+// actionPlace is where the Action runs: its own revision, and where releases are published.
+type actionPlace struct{ root, releases, temp string }
+
+// run runs the shell steps of the Action as a runner does: inputs and paths come in by the
+// environment. It returns the exit status, what is printed and the job summary.
+func (p actionPlace) run(t *testing.T, a action, inputs map[string]string) (status int, printed, summary string) {
+	t.Helper()
+	work, files := t.TempDir(), t.TempDir()
+	environment := append(os.Environ(), "RUNNER_TEMP="+p.temp, "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "FLEETWRIGHT_RELEASES="+p.releases)
+	for _, name := range []string{"GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"} {
+		environment = append(environment, name+"="+filepath.Join(files, name))
+		writeFiles(t, files, name, "")
+	}
+	for _, step := range a.Runs.Steps {
+		if step.Run == "" || !a.holds(t, step.If, inputs) {
+			continue
+		}
+		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+		cmd.Dir = work
+		set, err := os.ReadFile(filepath.Join(files, "GITHUB_ENV"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(slices.Clone(environment), strings.Fields(string(set))...)
+		for name, value := range step.Env {
+			cmd.Env = append(cmd.Env, name+"="+a.resolve(t, value, p.root, inputs))
+		}
+		out, err := cmd.CombinedOutput()
+		printed += string(out)
+		if err != nil {
+			status = cmd.ProcessState.ExitCode()
+			break
+		}
+	}
+	if left, err := os.ReadDir(work); err != nil || len(left) > 0 {
+		t.Errorf("an input ran as a command: %v, %v", left, err)
+	}
+	text, err := os.ReadFile(filepath.Join(files, "GITHUB_STEP_SUMMARY"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, printed, string(text)
+}
+
+// holds evaluates the condition of a step: inputs.NAME ==, or !=, 'true'.
+func (a action) holds(t *testing.T, condition string, inputs map[string]string) bool {
+	t.Helper()
+	words := strings.Fields(condition)
+	if len(words) == 0 {
+		return true
+	}
+	if len(words) != 3 || words[2] != "'true'" || words[1] != "==" && words[1] != "!=" {
+		t.Fatalf("unknown condition %q", condition)
+	}
+	return (a.resolve(t, "${{ "+words[0]+" }}", "", inputs) == "true") == (words[1] == "==")
+}
+
+// releaseOf publishes an executable as a release on loopback, with an Action that pins it.
+func releaseOf(t *testing.T, binary, temp string) actionPlace {
+	t.Helper()
+	const archive = "fleetwright_1.2.3_linux_amd64.tar.gz"
+	folder := filepath.Join(t.TempDir(), "v1.2.3")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("tar", "-czf", filepath.Join(folder, archive), "-C", filepath.Dir(binary), "fleetwright").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	content, err := os.ReadFile(filepath.Join(folder, archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(folder))))
+	t.Cleanup(server.Close)
+	root := t.TempDir()
+	writeFiles(t, root, "action.sums", fmt.Sprintf("# pinned\nversion v1.2.3\nrevision abc\n%x  %s\n", sha256.Sum256(content), archive))
+	return actionPlace{root, server.URL, temp}
+}
+
+// TestAction runs the Action, first with a command that it builds, then with a release that it downloads.
 func TestAction(t *testing.T) {
-	if testing.Short() || raced {
-		t.Skip("it builds the command, and without the race detector")
+	if testing.Short() || raced || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("it builds the command for linux/amd64, and without the race detector")
 	}
 	a, root := readAction(t)
 	temp := t.TempDir()
 	good, bad := filepath.Join(temp, "good"), filepath.Join(temp, "bad; touch pwned")
 	writeFiles(t, good, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n")
-	writeFiles(t, bad, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: 1}\n")
+	writeFiles(t, bad, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {a: 1} # ````` <b>\n")
 
 	definition := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.example.com}\n"
 	writeFiles(t, filepath.Join(temp, "schemas"), "foo.yaml", definition)
@@ -116,6 +201,15 @@ func TestAction(t *testing.T) {
 	writeFiles(t, filepath.Join(temp, "charts", "a"), "Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n")
 	writeFiles(t, temp, "baseline.json", `{"version": 1, "findings": []}`)
 
+	status, output, _ := actionPlace{root: root, temp: temp}.run(t, a, map[string]string{"path": good, "build": "true"})
+	if status != 0 || !strings.HasPrefix(output, "::remove-matcher owner=go::\n") {
+		t.Fatalf("the action that builds ends with %d:\n%s", status, output)
+	}
+	built, err := filepath.Glob(filepath.Join(temp, "fleetwright.*", "fleetwright"))
+	if err != nil || len(built) != 1 {
+		t.Fatalf("built is %q, %v", built, err)
+	}
+	place := releaseOf(t, built[0], temp)
 	for _, c := range []struct {
 		name   string
 		inputs map[string]string
@@ -126,6 +220,7 @@ func TestAction(t *testing.T) {
 		{"clean", map[string]string{"path": good}, 0, "", false},
 		{"findings", map[string]string{"path": bad, "sarif-file": filepath.Join(temp, "out.sarif")}, 1, "::error file=a.yaml,line=4,", true},
 		{"other rules", map[string]string{"path": bad, "rules": "bootstrap-*"}, 0, "", false},
+		{"only installed", map[string]string{"path": bad, "install-only": "true"}, 0, "", false},
 		{"all inputs", map[string]string{
 			"path": good, "fail-on": "info", "fail-on-unresolved": "true", "rules": "schema-*", "profile": "audit", "config": "none",
 			"root": ".", "schemas": filepath.Join(temp, "schemas") + "\n" + filepath.Join(temp, "more schemas") + "\n",
@@ -133,38 +228,38 @@ func TestAction(t *testing.T) {
 			"source": "flux-system/flux-system=" + good + "\n", "cluster": "nowhere",
 		}, 2, "there is no cluster \"nowhere\"", false},
 		{"wrong input", map[string]string{"path": good, "fail-on": "$(touch pwned)"}, 2, "", false},
+		{"wrong switch", map[string]string{"path": good, "install-only": "true' || touch pwned #"}, 0, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			work := t.TempDir()
-			status, output := 0, ""
-			for _, step := range a.Runs.Steps {
-				if step.Run == "" {
-					continue
-				}
-				cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
-				cmd.Dir = work
-				cmd.Env = append(os.Environ(), "RUNNER_TEMP="+temp)
-				for name, value := range step.Env {
-					cmd.Env = append(cmd.Env, name+"="+a.resolve(t, value, root, c.inputs))
-				}
-				out, err := cmd.CombinedOutput()
-				output += string(out)
-				if err != nil {
-					status = cmd.ProcessState.ExitCode()
-					break
-				}
-			}
-			if !strings.HasPrefix(output, "::remove-matcher owner=go::\n") {
-				t.Errorf("something is printed before the problem matcher is removed:\n%s", output)
-			}
+			status, output, summary := place.run(t, a, c.inputs)
 			if status != c.status || !strings.Contains(output, c.output) {
 				t.Errorf("the action ends with %d, want %d and %q:\n%s", status, c.status, c.output, output)
 			}
 			if _, err := os.Stat(filepath.Join(temp, "out.sarif")); c.sarif && err != nil {
 				t.Error(err)
 			}
-			if left, err := os.ReadDir(work); err != nil || len(left) > 0 {
-				t.Errorf("an input ran as a command: %v, %v", left, err)
+			if c.sarif && (!strings.Contains(summary, "\n``````text\n") || !strings.Contains(summary, "a.yaml:4:")) {
+				t.Errorf("the summary is\n%s", summary)
+			}
+		})
+	}
+	refusesOthers(t, a, place, good)
+}
+
+// refusesOthers holds that nothing runs but what the Action's own revision pins.
+func refusesOthers(t *testing.T, a action, place actionPlace, good string) {
+	t.Helper()
+	for name, sums := range map[string]string{
+		"another archive":   "version v1.2.3\n" + strings.Repeat("0", 64) + "  fleetwright_1.2.3_linux_amd64.tar.gz\n",
+		"no checksum of it": "version v1.2.3\n",
+		"nothing":           "# none yet\n",
+	} {
+		t.Run("pinned: "+name, func(t *testing.T) {
+			other := place
+			other.root = t.TempDir()
+			writeFiles(t, other.root, "action.sums", sums)
+			if status, output, _ := other.run(t, a, map[string]string{"path": good}); status < 2 || !strings.Contains(output, "::error::") {
+				t.Errorf("the action ends with %d:\n%s", status, output)
 			}
 		})
 	}

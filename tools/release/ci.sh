@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds the release of this machine's platform twice, and uses it as people do: from the archive in an
+# empty root without Go, and as an image. Wants kpt and kustomize on PATH.
+# usage: ci.sh [PLATFORM,…]; by default linux/amd64
+set -euo pipefail
+cd "$(dirname "$0")"
+platforms=${1:-linux/amd64}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export COSIGN_PASSWORD=test
+go vet . && go test .
+go build -o "$work/release" .
+git clone -q ../.. "$work/clone"
+mkdir "$work/key"
+"$work/release" keygen -out "$work/key"
+
+for out in first second; do
+  "$work/release" build -source "$work/clone" -version v0.0.1 -platforms "$platforms" -out "$work/$out" -key "$work/key/cosign.key"
+  "$work/release" verify -from "$work/$out" -key "$work/key/cosign.pub"
+done
+cmp "$work/first/checksums.txt" "$work/second/checksums.txt" # but for the signature, the same bytes
+rm -r "$work/second"
+
+began=$(date +%s%N)
+mkdir -p "$work/root/tmp" "$work/root/bin"
+tar -xzf "$work"/first/fleetwright_*_linux_amd64.tar.gz -C "$work/root/bin"
+inside() { env -i HOME=/tmp PATH=/bin GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com "$(command -v chroot)" "$work/root" /bin/fleetwright "$@"; }
+inside init /tmp/platform
+inside render /tmp/platform
+inside validate /tmp/platform
+printf 'from the archive to the first report: %s ms\n' $((($(date +%s%N) - began) / 1000000))
+inside commit /tmp/platform
+inside version | grep '^fleetwright v0.0.1$'
+grep -q 'fleetwright/fleetwright@v0.0.1' "$work/root/tmp/platform/.github/workflows/validate.yaml"
+grep -q 'rev: v0.0.1' "$work/root/tmp/platform/.pre-commit-config.yaml"
+grep -q 'release: v0.0.1' "$work/root/tmp/platform/.fleetwright/inventory.yaml"
+sed -i 's/release: v0.0.1/release: v9.0.0/' "$work/root/tmp/platform/.fleetwright/inventory.yaml"
+inside render --check /tmp/platform 2>&1 | grep 'fleetwright v9.0.0 rendered it, which is newer than this v0.0.1'
+
+PATH=$work/root/bin:$PATH ./containers.sh "$work/first" "$work/release"

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the image of a release folder with podman: as a command, in kpt and in kustomize.
+# usage: containers.sh RELEASE-FOLDER RELEASE-TOOL; wants kpt and kustomize on PATH
+set -euo pipefail
+release=$(realpath "$1") tool=$(realpath "$2")
+root=$(realpath "$(dirname "$0")/../..")
+work=$(mktemp -d)
+registry=
+trap 'test -z "$registry" || kill "$registry"; rm -rf "$work"' EXIT
+say() { printf '%s\n' "--- $*"; }
+
+command -v podman >/dev/null || {
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends podman runc crun >/dev/null
+}
+
+# Where this process may not raise limits, or cgroups are of version 1, podman's defaults fail.
+cat > "$work/containers.conf" <<'END'
+[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+END
+test -f /sys/fs/cgroup/cgroup.controllers || printf '[engine]\nruntime = "runc"\n' >> "$work/containers.conf"
+export CONTAINERS_CONF=$work/containers.conf
+
+"$tool" registry -listen 127.0.0.1:0 > "$work/address" &
+registry=$!
+until test -s "$work/address"; do sleep 0.1; done
+address=$(cat "$work/address")
+printf '[[registry]]\nlocation = "%s"\ninsecure = true\n' "$address" > "$work/registries.conf"
+export CONTAINERS_REGISTRIES_CONF=$work/registries.conf
+image=$address/fleetwright/fleetwright:test
+"$tool" push -from "$release" -to "$image"
+podman pull -q "$image"
+
+# kpt takes podman by name; kustomize calls docker, which is podman here. Both pull by
+# themselves.
+mkdir "$work/bin"
+printf '#!/bin/sh\nexec podman "$@"\n' > "$work/bin/docker"
+chmod +x "$work/bin/docker"
+export PATH=$work/bin:$PATH KPT_FN_RUNTIME=podman
+
+say 'the command, without network, on a read-only root'
+sandbox=(podman run --rm -i --network none --read-only --cap-drop all --security-opt no-new-privileges)
+"${sandbox[@]}" "$image" version
+test "$(podman inspect --format '{{.Config.User}}' "$image")" = 65532:65532
+if "${sandbox[@]}" --entrypoint /bin/sh "$image" -c true 2>/dev/null; then echo 'the image has a shell'; exit 1; fi
+cp -r "$root/functions/validatefleet" "$work/repository"
+"${sandbox[@]}" -v "$work/repository:/repository:ro" "$image" validate /repository
+
+say 'no arguments, and a ResourceList on stdin: the function'
+printf 'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}\nfunctionConfig:\n  apiVersion: fleetwright.dev/v1alpha1\n  kind: ValidateFleet\n  metadata: {name: v}\n' |
+  "${sandbox[@]}" "$image" | grep '^kind: ResourceList'
+
+for function in renderfleet validatefleet verifybootstrap encryptsecrets; do
+  say "kpt fn render: $function"
+  cp -r "$root/functions/$function" "$work/kpt-$function"
+  sed -i "s|exec: fleetwright fn|image: $image|" "$work/kpt-$function/Kptfile"
+  grep -q "image: $image" "$work/kpt-$function/Kptfile"
+  kpt fn render "$work/kpt-$function"
+done
+
+say 'kpt fn eval'
+kpt fn eval "$work/kpt-validatefleet" --image "$image" -- function=ValidateFleet failOn=warning
+
+for function in renderfleet validatefleet verifybootstrap; do
+  say "kustomize: $function"
+  cp -r "$root/functions/$function" "$work/kustomize-$function"
+  (
+    cd "$work/kustomize-$function"
+    PATH=$work/bin:$PATH kustomize build --enable-alpha-plugins --enable-exec . > "$work/exec.yaml"
+    grep -rl 'exec:' --include='*.yaml' . | xargs sed -i -z "s|exec:\n *path: fleetwright\n *args: \[fn\]|container: {image: '$image'}|g; s|exec: {path: fleetwright, args: \[fn\]}|container: {image: '$image'}|g"
+    grep -rq "$image" .
+    kustomize build --enable-alpha-plugins . > "$work/container.yaml"
+    cmp "$work/exec.yaml" "$work/container.yaml"
+  )
+done
+echo 'the image runs in podman, kpt and kustomize'

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// mostImage is how large an image may be, unpacked.
+const mostImage = 110 << 20
+
+// accounts has the user of the image, and the one that kpt and kustomize name: nobody.
+const accounts = "root:x:0:0:root:/:/sbin/nologin\nfleetwright:x:65532:65532:fleetwright:/tmp:/sbin/nologin\nnobody:x:65534:65534:nobody:/tmp:/sbin/nologin\n"
+
+// writeImage writes an OCI layout with an image for each platform of Linux.
+func writeImage(dir string, r *release, src *source, artifacts []artifact) error {
+	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, a := range artifacts {
+		if a.os != "linux" {
+			continue
+		}
+		image, err := imageOf(r, src, a)
+		if err != nil {
+			return err
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: a.os, Architecture: a.arch}}})
+	}
+	path, err := layout.Write(dir, empty.Index)
+	if err != nil {
+		return err
+	}
+	return path.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.version}))
+}
+
+// imageOf is the image of one platform: the executable, accounts and root certificates. It has no
+// shell and writes nowhere but to /tmp.
+func imageOf(r *release, src *source, a artifact) (v1.Image, error) {
+	binary, err := os.ReadFile(a.binary)
+	if err != nil {
+		return nil, err
+	}
+	var roots bytes.Buffer
+	for root := range bundle.Roots() {
+		if err := pem.Encode(&roots, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}); err != nil {
+			return nil, err
+		}
+	}
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	size := 0
+	for _, files := range [][]file{
+		{
+			{"etc/", 0o755, nil}, {"etc/group", 0o644, []byte("root:x:0:\nfleetwright:x:65532:\nnobody:x:65534:\n")}, {"etc/passwd", 0o644, []byte(accounts)},
+			{"etc/ssl/", 0o755, nil}, {"etc/ssl/certs/", 0o755, nil}, {"etc/ssl/certs/ca-certificates.crt", 0o644, roots.Bytes()},
+			{"tmp/", 0o777 | os.ModeSticky, nil},
+		},
+		{{"usr/", 0o755, nil}, {"usr/bin/", 0o755, nil}, {"usr/bin/fleetwright", 0o755, binary}},
+	} {
+		var content bytes.Buffer
+		if err := writeTar(&content, src.time, files); err != nil {
+			return nil, err
+		}
+		size += content.Len()
+		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(content.Bytes())), nil
+		}, tarball.WithMediaType(types.OCILayer))
+		if err != nil {
+			return nil, err
+		}
+		if image, err = mutate.AppendLayers(image, layer); err != nil {
+			return nil, err
+		}
+	}
+	if size > mostImage {
+		return nil, fmt.Errorf("the image for %s is %d MB large, more than %d", a.arch, size>>20, mostImage>>20)
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture, config.Created = a.os, a.arch, v1.Time{Time: src.time}
+	config.Config = v1.Config{
+		// Without arguments it is the KRM function: what kpt and kustomize run.
+		Entrypoint: []string{"/usr/bin/fleetwright"}, Cmd: []string{"fn"},
+		User: "65532:65532", WorkingDir: "/tmp", Env: []string{"PATH=/usr/bin", "HOME=/tmp"},
+		Labels: map[string]string{
+			"org.opencontainers.image.title": "fleetwright", "org.opencontainers.image.version": r.number(),
+			"org.opencontainers.image.revision": src.revision, "org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.source": "https://github.com/fleetwright/fleetwright",
+		},
+	}
+	for i := range config.History {
+		config.History[i] = v1.History{Created: config.Created, CreatedBy: "tools/release"}
+	}
+	return mutate.ConfigFile(image, config)
+}
+
+// push copies the image of a release folder to a registry, and prints its reference by digest.
+func push(ctx context.Context, from, to string) error {
+	ref, err := name.ParseReference(to)
+	if err != nil {
+		return err
+	}
+	index, err := layout.ImageIndexFromPath(from + "/image")
+	if err != nil {
+		return err
+	}
+	outer, err := index.IndexManifest()
+	if err != nil {
+		return err
+	}
+	if len(outer.Manifests) != 1 {
+		return errors.New("the layout holds not one image")
+	}
+	image, err := index.ImageIndex(outer.Manifests[0].Digest)
+	if err != nil {
+		return err
+	}
+	if err := remote.WriteIndex(ref, image, remote.WithContext(ctx)); err != nil {
+		return err
+	}
+	fmt.Println(ref.Context().Digest(outer.Manifests[0].Digest.String()))
+	return nil
+}
+
+// serveRegistry is a registry in memory, for tests.
+func serveRegistry(ctx context.Context, listen string) error {
+	return serve(ctx, listen, registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+}
+
+// serveFolder serves a release folder as the place of releases, for tests.
+func serveFolder(ctx context.Context, listen, dir string) error {
+	return serve(ctx, listen, http.FileServer(http.Dir(dir)))
+}
+
+// serve prints the address it listens at, and ends with the context.
+func serve(ctx context.Context, listen string, h http.Handler) error {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return err
+	}
+	fmt.Println(l.Addr())
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = s.Close() })
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	// sumsFile is what the Action's own revision pins: the version that it downloads, the commit that was
+	// built, and the SHA-256 of each archive.
+	sumsFile      = "action.sums"
+	checksumsFile = "checksums.txt"
+)
+
+// pins are what a sumsFile says.
+type pins struct{ version, revision string }
+
+// readSums reads a sumsFile; one without a version pins nothing.
+func readSums(path string) (pins, error) {
+	var p pins
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		switch words := strings.Fields(line); {
+		case len(words) == 2 && words[0] == "version":
+			p.version = words[1]
+		case len(words) == 2 && words[0] == "revision":
+			p.revision = words[1]
+		}
+	}
+	return p, err
+}
+
+// writeSums writes the sumsFile of this release.
+func writeSums(r *release, src *source, artifacts []artifact) error {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# The release that action.yml downloads, and its checksums. Written by tools/release.\nversion %s\nrevision %s\n", r.version, src.revision)
+	for _, a := range artifacts {
+		fmt.Fprintf(&out, "%s  %s\n", a.sum, a.name)
+	}
+	return r.write(sumsFile, out.Bytes())
+}
+
+// sums returns the SHA-256 of every file below a folder, by path.
+func sums(dir string) ([]byte, error) {
+	var out bytes.Buffer
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		if err != nil || e.IsDir() || slices.Contains([]string{checksumsFile, checksumsFile + ".sig"}, rel) {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "%x  %s\n", sha256.Sum256(content), filepath.ToSlash(rel))
+		return err
+	})
+	return out.Bytes(), err
+}
+
+// checksums writes the checksums of the whole folder, and their signature.
+func (r *release) checksums() error {
+	text, err := sums(r.out)
+	if err != nil {
+		return err
+	}
+	if err := r.write(checksumsFile, text); err != nil || r.key == "" {
+		return err
+	}
+	signature, err := sign(r.key, text)
+	if err != nil {
+		return err
+	}
+	return r.write(checksumsFile+".sig", signature)
+}
+
+// verify checks a folder against its checksums, and with a key their signature.
+func verify(dir, key string) error {
+	want, err := os.ReadFile(filepath.Join(dir, checksumsFile))
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		signature, err := os.ReadFile(filepath.Join(dir, checksumsFile+".sig"))
+		if err != nil {
+			return err
+		}
+		if err := verifySignature(key, want, signature); err != nil {
+			return err
+		}
+	}
+	got, err := sums(dir)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return errors.New("the files are not those of " + checksumsFile)
+	}
+	fmt.Printf("%d files are those of %s\n", bytes.Count(want, []byte("\n")), checksumsFile)
+	return nil
+}
+
+var (
+	untilFirst = regexp.MustCompile(`(?m)^ *build: "true" # until the first release\n| # until the first release$`)
+	reference  = regexp.MustCompile(`((?:fleetwright/fleetwright@|fleetwright/fleetwright:|repo: https://github\.com/fleetwright/fleetwright\n +rev: ))(main|latest|v\d+\.\d+\.\d+[0-9A-Za-z.-]*)`)
+)
+
+// pin writes the release into the checkout: the sumsFile, and the version that documents name. The
+// commit of that is what the tag names.
+func pin(from, source string) error {
+	text, err := os.ReadFile(filepath.Join(from, sumsFile))
+	if err != nil {
+		return err
+	}
+	p, err := readSums(filepath.Join(from, sumsFile))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(source, sumsFile), text, 0o644); err != nil {
+		return err
+	}
+	for _, pattern := range []string{"README.md", "docs/*.md", "functions/*/README.md"} {
+		names, err := filepath.Glob(filepath.Join(source, pattern))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			old, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			text := reference.ReplaceAll(untilFirst.ReplaceAll(old, nil), []byte("${1}"+p.version))
+			if err := os.WriteFile(name, text, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
