@@ -92,6 +92,11 @@ func imageOf(r *release, src *source, a artifact) (v1.Image, error) {
 	if size > mostImage {
 		return nil, fmt.Errorf("the image for %s is %d MB large, more than %d", a.arch, size>>20, mostImage>>20)
 	}
+	return configured(image, r, src, a)
+}
+
+// configured says how the image runs, and what it is.
+func configured(image v1.Image, r *release, src *source, a artifact) (v1.Image, error) {
 	config, err := image.ConfigFile()
 	if err != nil {
 		return nil, err
