@@ -41,13 +41,21 @@ type member struct {
 	failed error
 	// id is what it must not share with another one.
 	id resid.ResId
-	// was are the namespaces that kustomize knows it by, too: those that it had before a change.
-	was []string
+	// was is what kustomize knows it by, too: what it was called before each change.
+	was []former
 	// document is what its resource can be made of, nil where it has one or none is needed.
 	document *repository.Document
+	// pending is what the resource that is made of it has to be changed by, as the value was.
+	pending []func(*member) error
+	// changed says that a patch changed the value, and instructed that comments may tell kustomize
+	// how to merge patches into the object.
+	changed, instructed bool
 	// resource is what kustomize changes in the place of the result.
 	resource *resource.Resource
 }
+
+// former is what an object was called.
+type former struct{ namespace, name string }
 
 // level is what a folder holds.
 type level struct {
@@ -63,11 +71,11 @@ var errNotSimple = errors.New("not only a list")
 // replaced. The error is a limit's where it says false, otherwise kustomize's.
 func (v *view) list(dir string, k *types.Kustomization, variables bool) (results []Result, simple bool, err error) {
 	l := &lister{view: v, factory: provider.NewDefaultDepProvider().GetResourceFactory(), variables: variables}
-	if _, single := l.kustomization(dir); !single || !onlyLists(k) {
+	if _, single := l.kustomization(dir); !single || k.Kind == types.ComponentKind || !onlyLists(k) {
 		return nil, false, nil
 	}
-	all, err := l.folder(dir, k)
-	if err == nil {
+	all := level{ids: map[resid.ResId]bool{}}
+	if err = l.folder(&all, dir, k); err == nil {
 		results, err = l.results(all)
 	}
 	var limit *LimitError
@@ -91,6 +99,8 @@ func (l *lister) results(all level) (results []Result, failed error) {
 	for _, o := range all.objects {
 		if o.resource != nil {
 			o.Result, o.failed = l.finished(o.resource)
+		} else if o.changed {
+			o.Variables = l.variables && mentionsVariable(o.Value)
 		}
 		if errors.Is(o.failed, errNotSimple) || moved[serviceAccount] && bindings[o.Kind] {
 			return nil, errNotSimple
@@ -116,11 +126,20 @@ func (l *lister) finished(r *resource.Resource) (Result, error) {
 	return newResult(r, l.variables)
 }
 
-// onlyLists says whether a kustomization has nothing but resources, patches for them, and a
-// namespace and labels of their own.
+// onlyLists says whether a kustomization or component has nothing but resources, generators whose
+// objects keep their names, components, patches, a namespace and labels.
 func onlyLists(k *types.Kustomization) bool {
-	if k.APIVersion != "" && k.APIVersion != types.KustomizationVersion || k.Kind != "" && k.Kind != types.KustomizationKind {
+	version := types.KustomizationVersion
+	if k.Kind == types.ComponentKind {
+		version = types.ComponentVersion
+	}
+	if k.APIVersion != "" && k.APIVersion != version || k.Kind != "" && k.Kind != types.KustomizationKind && k.Kind != types.ComponentKind {
 		return false
+	}
+	for _, g := range generators(k) {
+		if g.Options == nil || !g.Options.DisableNameSuffixHash || g.Behavior != "" && g.Behavior != "create" || g.EnvSource != "" {
+			return false
+		}
 	}
 	for _, label := range k.Labels {
 		if label.IncludeSelectors || label.IncludeTemplates || len(label.FieldSpecs) > 0 {
@@ -129,23 +148,24 @@ func onlyLists(k *types.Kustomization) bool {
 	}
 	rest := *k
 	rest.TypeMeta, rest.MetaData, rest.Resources, rest.Namespace, rest.Labels, rest.Patches = types.TypeMeta{}, nil, nil, "", nil, nil
-	return len(k.Resources) > 0 && reflect.ValueOf(rest).IsZero()
+	rest.Components, rest.ConfigMapGenerator, rest.SecretGenerator, rest.GeneratorOptions = nil, nil, nil, nil
+	return reflect.ValueOf(rest).IsZero() && !reflect.DeepEqual(*k, types.Kustomization{TypeMeta: k.TypeMeta})
 }
 
 // changes says whether a kustomization changes the objects that it lists.
 func changes(k *types.Kustomization) bool {
-	return k.Namespace != "" || len(k.Labels) > 0 || len(k.Patches) > 0
+	return k.Namespace != "" || len(k.Labels) > 0 || len(k.Patches) > 0 || len(k.Components) > 0
 }
 
-// folder lists what a kustomization lists, which stands in a folder.
-func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
-	all := level{ids: map[resid.ResId]bool{}}
+// folder adds what a kustomization or component in a folder lists to what is there, and changes all of it
+// as it says.
+func (l *lister) folder(all *level, dir string, k *types.Kustomization) error {
 	if l.steps++; l.steps > mostSteps {
-		return all, errNotSimple
+		return errNotSimple
 	}
 	for _, visited := range l.stack {
 		if dir == visited || repository.Within(dir, visited) {
-			return all, errNotSimple // a circle
+			return errNotSimple // a circle
 		}
 	}
 	outer := l.changing
@@ -154,25 +174,37 @@ func (l *lister) folder(dir string, k *types.Kustomization) (level, error) {
 	for _, ref := range k.Resources {
 		at, ok := l.local(dir, ref)
 		if !ok {
-			return all, errNotSimple
+			return errNotSimple
 		}
 		var err error
 		if l.view.IsDir(absolute(at)) {
-			err = l.base(&all, at)
+			err = l.base(all, at)
 		} else {
-			err = l.file(&all, at)
+			err = l.file(all, at)
 		}
 		if err != nil {
-			return all, err
+			return err
 		}
 	}
-	if err := l.patch(&all, dir, k.Patches); err != nil {
-		return all, err
+	if err := l.generate(all, dir, k); err != nil {
+		return err
 	}
-	if err := l.namespace(&all, k.Namespace); err != nil {
-		return all, err
+	for _, ref := range k.Components {
+		at, ok := l.local(dir, ref)
+		if !ok {
+			return errNotSimple
+		}
+		if err := l.below(all, at, types.ComponentKind); err != nil {
+			return err
+		}
 	}
-	return all, l.label(all, k.Labels)
+	if err := l.patch(all, dir, k.Patches); err != nil {
+		return err
+	}
+	if err := l.namespace(all, k.Namespace); err != nil {
+		return err
+	}
+	return l.label(all, k.Labels)
 }
 
 // local is the path in the repository of what a kustomization in a folder refers to.
@@ -183,6 +215,18 @@ func (l *lister) local(dir, ref string) (at string, ok bool) {
 
 // base adds what a folder with a kustomization of its own lists.
 func (l *lister) base(to *level, dir string) error {
+	if len(to.objects) == 0 {
+		return l.below(to, dir, types.KustomizationKind)
+	}
+	own := level{ids: map[resid.ResId]bool{}}
+	if err := l.below(&own, dir, types.KustomizationKind); err != nil {
+		return err
+	}
+	return to.add(own.objects...)
+}
+
+// below runs the kustomization or component in a folder, on a level of its own or on that of what names it.
+func (l *lister) below(to *level, dir, kind string) error {
 	at, single := l.kustomization(dir)
 	if !single || at == l.view.overlay {
 		return errNotSimple
@@ -192,21 +236,14 @@ func (l *lister) base(to *level, dir string) error {
 		return errNotSimple
 	}
 	k := l.view.listing(at, text)
-	if k == nil {
+	if k == nil || (k.Kind == types.ComponentKind) != (kind == types.ComponentKind) {
 		return errNotSimple
 	}
-	below, err := l.folder(dir, k)
+	err = l.folder(to, dir, k)
 	if limit := (*LimitError)(nil); err != nil && !errors.As(err, &limit) {
 		return errNotSimple // kustomize says where, too
 	}
-	if err != nil {
-		return err
-	}
-	if len(to.objects) == 0 {
-		*to = below
-		return nil
-	}
-	return to.add(below.objects...)
+	return err
 }
 
 // listing is the kustomization in a file where it only lists, else nil.

@@ -2,19 +2,21 @@ package builds
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/filters/labels"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // label adds labels to objects, each to what it has.
 // Source: sigs.k8s.io/kustomize/api v0.21 filters/labels, builtinpluginconsts/metadatalabels.go.
-func (l *lister) label(all level, added []types.Label) error {
+func (l *lister) label(all *level, added []types.Label) error {
 	pairs := map[string]string{}
 	for _, label := range added {
 		for name, value := range label.Pairs {
@@ -83,8 +85,8 @@ func (l *lister) namespace(all *level, name string) error {
 	given := all.objects
 	*all = level{ids: make(map[resid.ResId]bool, len(given)), objects: make([]member, 0, len(given))}
 	for _, o := range given {
-		if o.Kind == "APIService" || o.Kind == "CustomResourceDefinition" || o.Kind == "Namespace" && o.Name != name || bindings[o.Kind] {
-			return errNotSimple // more of it than its namespace changes
+		if !o.onlyMoves() {
+			return errNotSimple
 		}
 		if err := o.move(name); err != nil {
 			return err
@@ -96,20 +98,47 @@ func (l *lister) namespace(all *level, name string) error {
 	return nil
 }
 
+// onlyMoves says whether a namespace changes no more of an object than where it is, or its name where it is a Namespace.
+func (o *member) onlyMoves() bool {
+	switch {
+	case o.Kind == "Namespace":
+		return o.id.Gvk.Group == "" && o.id.Gvk.Version == "v1"
+	case o.Kind != "APIService" && o.Kind != "CustomResourceDefinition" && !bindings[o.Kind]:
+		return true
+	case o.resource != nil || o.Kind == "APIService":
+		return false
+	case bindings[o.Kind]:
+		subjects, _ := o.Value["subjects"].([]any) // of which the document has all names
+		return !slices.ContainsFunc(subjects, func(s any) bool { return s.(map[string]any)["name"] == "default" })
+	}
+	spec, _ := o.Value["spec"].(map[string]any)
+	return spec["conversion"] == nil
+}
+
 // move puts an object into a namespace.
 func (o *member) move(namespace string) error {
 	// kustomize keeps what it knew an object by in a list with commas.
 	if strings.Contains(o.Name+o.Kind+o.id.Namespace, ",") {
 		return errNotSimple
 	}
-	o.was = append(o.was[:len(o.was):len(o.was)], o.id.Namespace)
+	o.was = append(o.was[:len(o.was):len(o.was)], former{o.id.Namespace, o.Name})
 	if r := o.resource; r != nil {
 		if !plainMetadata(r.YNode()) {
 			return errNotSimple
 		}
 		r.StorePreviousId()
 	}
-	if o.id.IsClusterScoped() {
+	switch {
+	case o.Kind == "Namespace" && o.Name == namespace:
+		return nil
+	case o.Kind == "Namespace":
+		o.Name, o.id.Name = namespace, namespace
+		if o.resource != nil {
+			return o.resource.SetMapField(kyaml.NewStringRNode(namespace), "metadata", "name")
+		}
+		o.set("name", namespace)
+		return nil
+	case o.id.IsClusterScoped():
 		return nil
 	}
 	o.id.Namespace = namespace

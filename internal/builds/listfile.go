@@ -98,7 +98,7 @@ func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 	source := d.Objects[0]
 	o.document = d
 	o.Kind, o.Name, o.Value = source.Kind, source.Name, value.(map[string]any)
-	o.Variables = variables && mentionsVariable(value)
+	o.Variables, o.instructed = variables && mentionsVariable(value), instructs(d.Root())
 	group, version := resid.ParseGroupVersion(source.APIVersion)
 	o.id = effective(resid.NewResIdWithNamespace(resid.NewGvk(group, version, source.Kind), source.Name, source.Namespace))
 	return o, true

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/kustomize/api/builtins" //nolint:staticcheck // nothing replaces it yet
@@ -25,12 +26,15 @@ import (
 // kustomize's own code: its transformer isn't given all of them, since it looks through them again and again.
 type listedPatch struct {
 	target *types.Selector
-	// transformer is configured with the patch.
-	transformer *builtins.PatchTransformerPlugin
+	// selects says of an object whether the target selects it, or unselectable why it can't.
+	selects      func(*member) bool
+	unselectable error
 	// parts are partial objects. Without a target each names the object that it is for.
-	parts []*resource.Resource
+	parts []listedPart
 	// operations are JSON, where the patch has no parts.
 	operations string
+	// wrong is how the patch fails whatever the objects are.
+	wrong error
 }
 
 // patch applies the patches of a kustomization in a folder.
@@ -38,7 +42,7 @@ func (l *lister) patch(all *level, dir string, patches []types.Patch) error {
 	if len(patches) == 0 {
 		return nil
 	}
-	read := make([]listedPatch, len(patches))
+	read := make([]*listedPatch, len(patches))
 	for i, p := range patches {
 		var err error
 		if read[i], err = l.readPatch(dir, p); err != nil {
@@ -55,46 +59,90 @@ func (l *lister) patch(all *level, dir string, patches []types.Patch) error {
 	return nil
 }
 
-// readPatch reads a patch as kustomize does.
-func (l *lister) readPatch(dir string, p types.Patch) (listedPatch, error) {
-	read := listedPatch{target: p.Target, transformer: &builtins.PatchTransformerPlugin{}}
+// patchKey tells patches apart.
+type patchKey struct {
+	// file holds the patch, "" where it is text.
+	file, text string
+	target     types.Selector
+	targeted   bool
+	variables  bool
+}
+
+// sharedPatch is a patch that several builds may wait for.
+type sharedPatch struct {
+	once  sync.Once
+	patch *listedPatch
+	err   error
+}
+
+// readPatch reads a patch as kustomize does, once for all builds.
+func (l *lister) readPatch(dir string, p types.Patch) (*listedPatch, error) {
 	if p.Options != nil && (p.Options.AllowNameChange || p.Options.AllowKindChange) {
-		return read, errNotSimple
+		return nil, errNotSimple
+	}
+	key := patchKey{text: p.Patch, variables: l.variables, targeted: p.Target != nil}
+	if key.targeted {
+		key.target = *p.Target
 	}
 	var text []byte
 	if p.Path != "" {
 		at, ok := l.local(dir, p.Path)
-		if !ok {
-			return read, errNotSimple
+		if !ok || !l.view.isFile(at) {
+			return nil, errNotSimple
 		}
 		var err error
 		if text, err = l.view.ReadFile(absolute(at)); err != nil {
-			return read, errNotSimple
+			return nil, errNotSimple
 		}
+		key.file = at
 	}
+	loaded, _ := l.view.patchesRead.LoadOrStore(key, &sharedPatch{})
+	s := loaded.(*sharedPatch)
+	s.once.Do(func() {
+		defer func() {
+			if recover() != nil {
+				s.patch, s.err = nil, errNotSimple // kustomize panics, too
+			}
+		}()
+		s.patch, s.err = l.parsePatch(p, text)
+	})
+	return s.patch, s.err
+}
+
+// parsePatch makes a patch of its text, where that stands in a file, or of its own.
+func (l *lister) parsePatch(p types.Patch, text []byte) (*listedPatch, error) {
+	read := &listedPatch{target: p.Target}
 	config, err := yaml.Marshal(p)
 	if err != nil {
-		return read, errNotSimple
+		return nil, errNotSimple
 	}
-	if err := read.transformer.Config(resmap.NewPluginHelpers(patchFile{text: text}, nil, resmap.NewFactory(l.factory), nil), config); err != nil {
-		return read, fmt.Errorf("trouble configuring builtin PatchTransformer with config: `\n%s`: %w", config, err)
+	transformer := &builtins.PatchTransformerPlugin{}
+	if err := transformer.Config(resmap.NewPluginHelpers(patchFile{text: text}, nil, resmap.NewFactory(l.factory), nil), config); err != nil {
+		return nil, fmt.Errorf("trouble configuring builtin PatchTransformer with config: `\n%s`: %w", config, err)
 	}
 	if p.Path == "" {
-		text = []byte(read.transformer.Patch)
+		text = []byte(transformer.Patch)
 	}
-	if read.parts, err = parsed(l.factory, text); err != nil {
+	if p.Target != nil {
+		read.selects, read.unselectable = selectorOf(p.Target)
+	}
+	parts, err := parsed(l.factory, text)
+	if err != nil {
 		if !bytes.HasPrefix(text, []byte("[")) {
 			if text, err = yaml.YAMLToJSON(text); err != nil || string(text) == "null" {
 				return read, err
 			}
 		}
 		read.operations = string(text)
-		return read, nil
 	}
-	for _, part := range read.parts {
+	for _, part := range parts {
 		if forKustomize(part.GetAnnotations()) {
-			return read, errNotSimple
+			return nil, errNotSimple
 		}
+		read.parts = append(read.parts, listedPart{resource: part, value: mergeable(part, l.variables)})
+	}
+	if p.Target != nil || read.parts == nil {
+		read.wrong = transformer.Transform(resmap.New()) // without objects
 	}
 	return read, nil
 }
@@ -113,9 +161,9 @@ func (all *level) known() map[resid.ResId][]int {
 	known := make(map[resid.ResId][]int, len(all.objects))
 	for i, o := range all.objects {
 		known[o.id] = append(known[o.id], i)
-		for _, namespace := range o.was {
+		for _, was := range o.was {
 			id := o.id
-			if id.Namespace = namespace; !slices.Contains(known[id], i) {
+			if id.Namespace, id.Name = was.namespace, was.name; !slices.Contains(known[id], i) {
 				known[id] = append(known[id], i)
 			}
 		}
@@ -124,22 +172,21 @@ func (all *level) known() map[resid.ResId][]int {
 }
 
 // apply applies a patch.
-func (all *level) apply(known map[resid.ResId][]int, p listedPatch) error {
+func (all *level) apply(known map[resid.ResId][]int, p *listedPatch) error {
 	if p.target == nil && p.parts != nil {
 		return all.merge(known, p.parts)
 	}
-	// Without objects it fails where it does so whatever they are.
-	if err := p.transformer.Transform(resmap.New()); err != nil || p.target == nil || p.parts == nil && p.operations == "" {
-		return err
+	if p.wrong != nil || p.target == nil || p.parts == nil && p.operations == "" {
+		return p.wrong
 	}
 	return all.transform(p)
 }
 
 // merge merges each part into the object that it names.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/builtins/PatchTransformer.go.
-func (all *level) merge(known map[resid.ResId][]int, parts []*resource.Resource) error {
+func (all *level) merge(known map[resid.ResId][]int, parts []listedPart) error {
 	for _, part := range parts {
-		id := part.OrgId()
+		id := part.resource.OrgId()
 		named := slices.DeleteFunc(slices.Clone(known[effective(id)]), func(i int) bool { return all.objects[i].empty() })
 		if len(named) > 1 {
 			return errNotSimple
@@ -148,14 +195,8 @@ func (all *level) merge(known map[resid.ResId][]int, parts []*resource.Resource)
 			_, err := resmap.New().GetById(id)
 			return fmt.Errorf("no resource matches strategic merge patch %q: %w", id, err)
 		}
-		o := &all.objects[named[0]]
-		if err := o.thaw(); err != nil {
-			return err
-		}
-		if err := o.resource.ApplySmPatch(part); err != nil {
-			return err
-		}
-		if err := o.settle(); err != nil {
+		err := all.objects[named[0]].merge(part, func(o *member) error { return o.resource.ApplySmPatch(part.resource.DeepCopy()) })
+		if err != nil {
 			return err
 		}
 	}
@@ -163,43 +204,40 @@ func (all *level) merge(known map[resid.ResId][]int, parts []*resource.Resource)
 }
 
 // transform applies a patch to each object that its target selects.
-func (all *level) transform(p listedPatch) error {
-	selects, err := selectorOf(p.target)
-	if err != nil {
-		return err
+// Source: sigs.k8s.io/kustomize/api v0.21 internal/builtins/PatchTransformer.go.
+func (all *level) transform(p *listedPatch) error {
+	if p.unselectable != nil {
+		return p.unselectable
+	}
+	var part listedPart // the only one
+	kustomize := func(o *member) error { return o.change(p.operations) }
+	if p.parts != nil {
+		part = p.parts[0]
+		kustomize = func(o *member) error {
+			alone := resmap.New()
+			if err := alone.Append(o.resource); err != nil {
+				return err
+			}
+			return alone.ApplySmPatch(resource.MakeIdSet([]*resource.Resource{o.resource}), part.resource)
+		}
 	}
 	for i := range all.objects {
-		o := &all.objects[i]
-		if o.empty() || !selects(o) {
-			continue
-		}
-		if err := o.thaw(); err != nil {
-			return err
-		}
-		if err := o.change(p); err != nil {
-			return err
-		}
-		if err := o.settle(); err != nil {
-			return err
+		if o := &all.objects[i]; !o.empty() && p.selects(o) {
+			if err := o.merge(part, kustomize); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// change applies a patch with a target to an object that it selects.
+// change applies the operations of a patch to an object.
 // Source: sigs.k8s.io/kustomize/api v0.21 internal/builtins/PatchTransformer.go.
-func (o *member) change(p listedPatch) error {
+func (o *member) change(operations string) error {
 	r := o.resource
-	if p.parts != nil {
-		alone := resmap.New()
-		if err := alone.Append(r); err != nil {
-			return err
-		}
-		return alone.ApplySmPatch(resource.MakeIdSet([]*resource.Resource{r}), p.parts[0])
-	}
 	r.StorePreviousId()
 	own := kioutil.GetInternalAnnotations(&r.RNode)
-	if err := r.ApplyFilter(patchjson6902.Filter{Patch: p.operations}); err != nil {
+	if err := r.ApplyFilter(patchjson6902.Filter{Patch: operations}); err != nil {
 		return err
 	}
 	annotations := r.GetAnnotations()
@@ -224,14 +262,15 @@ func selectorOf(target *types.Selector) (func(*member) bool, error) {
 	}
 	named := regexp.QuoteMeta(target.Name) == target.Name && target.Name != ""
 	return func(o *member) bool {
-		if named && o.Name != target.Name {
+		original := former{o.id.Namespace, o.Name}
+		if len(o.was) > 0 {
+			original = o.was[0]
+		}
+		if named && o.Name != target.Name && original.name != target.Name {
 			return false
 		}
-		namespace := o.id.Namespace
-		if len(o.was) > 0 {
-			namespace = o.was[0]
-		}
-		return (head.MatchNamespace(namespace) || head.MatchNamespace(o.id.Namespace)) && head.MatchName(o.Name) && head.MatchGvk(o.id.Gvk) &&
+		return (head.MatchNamespace(original.namespace) || head.MatchNamespace(o.id.Namespace)) &&
+			(head.MatchName(original.name) || head.MatchName(o.Name)) && head.MatchGvk(o.id.Gvk) &&
 			(labelled.Empty() || labelled.Matches(o.texts("labels"))) && (annotated.Empty() || annotated.Matches(o.texts("annotations")))
 	}, nil
 }
@@ -264,30 +303,39 @@ func (o *member) thaw() error {
 		return nil
 	}
 	r := &resource.Resource{RNode: *kyaml.NewRNode(kyaml.CopyYNode(o.document.Root()))}
-	inNamespace := func(namespace string) error {
+	called := func(namespace, name string) error {
+		if name != r.GetName() {
+			if err := r.SetMapField(kyaml.NewStringRNode(name), "metadata", "name"); err != nil {
+				return err
+			}
+		}
 		if o.id.IsClusterScoped() {
 			return nil
 		}
 		return r.SetNamespace(namespace)
 	}
-	for _, namespace := range o.was {
-		if err := inNamespace(namespace); err != nil {
+	for _, was := range o.was {
+		if err := called(was.namespace, was.name); err != nil {
 			return err
 		}
 		r.StorePreviousId()
 	}
 	if len(o.was) > 0 {
 		namespace, _ := o.metadata()["namespace"].(string)
-		if err := inNamespace(namespace); err != nil {
+		if err := called(namespace, o.Name); err != nil {
 			return err
 		}
 	}
-	if own := o.texts("labels"); len(own) > 0 {
-		if err := r.SetLabels(own); err != nil {
-			return err
-		}
-	}
+	own := o.texts("labels")
 	o.resource, o.Value, o.document = r, nil, nil
+	for _, again := range o.pending {
+		if err := again(o); err != nil {
+			return err
+		}
+	}
+	if o.pending = nil; len(own) > 0 {
+		return r.SetLabels(own)
+	}
 	return nil
 }
 
@@ -315,7 +363,7 @@ func (o *member) settle() error {
 	}
 	o.was = nil
 	for _, id := range before {
-		o.was = append(o.was, id.Namespace)
+		o.was = append(o.was, former{id.Namespace, id.Name})
 	}
 	return nil
 }

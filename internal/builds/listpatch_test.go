@@ -55,7 +55,33 @@ metadata: {name: web}
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: b, namespace: flux-system}
-spec: {interval: 1h, dependsOn: [{name: a}]}
+spec:
+  interval: 1h
+  dependsOn: [{name: a}] # {"type": "array"}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: b, labels: {app: b}}
+spec:
+  interval: '1h'
+  values:
+    text: "false"
+    none: null
+    flag: false
+    number: 0x10
+    empty: {}
+    list: [{name: a, value: 1}]
+    nested: {deep: {url: "https://${A}"}}
+    folded: >-
+      a b
+    lines: |
+      a
+       b
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: embedding}
+spec: {values: {pod: {apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: a}]}}}}
 `),
 	"base/binding.yaml": []byte(`apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -71,9 +97,13 @@ const (
 	inFile
 	baseNamespace
 	appNamespace
+	otherNamespace // in the base
 	baseLabels
 	binding
 	another // a patch before it, in app
+	inComponent
+	generated
+	mostOfWhere
 )
 
 // patchCase returns the files of a kustomization with a patch, "" for no target.
@@ -87,6 +117,9 @@ func patchCase(patch, target string, where int) (map[string][]byte, error) {
 	if where&baseNamespace != 0 {
 		base["namespace"] = "two"
 	}
+	if where&otherNamespace != 0 {
+		base["namespace"] = "three"
+	}
 	if where&appNamespace != 0 {
 		app["namespace"] = "one"
 	}
@@ -94,9 +127,21 @@ func patchCase(patch, target string, where int) (map[string][]byte, error) {
 		base["labels"] = []any{map[string]any{"pairs": map[string]string{"from": "base", "app": "b"}}}
 	}
 	entry := map[string]any{"patch": patch}
+	component := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "labels": []any{map[string]any{"pairs": map[string]string{"part": "one"}}}}
 	in, dir := app, "app"
 	if where&inBase != 0 {
 		in, dir = base, "base"
+	}
+	if where&inComponent != 0 {
+		in["components"] = []string{"../part"}
+		in, dir = component, "part"
+	}
+	if where&generated != 0 {
+		in["generatorOptions"] = map[string]any{"disableNameSuffixHash": true, "labels": map[string]string{"made": "${A}"}}
+		in["configMapGenerator"] = []any{map[string]any{"name": "made", "namespace": "two", "files": []string{"x=web.yaml"}, "literals": []string{"a=1", "b=${A}"}},
+			map[string]any{"name": "b-made", "options": map[string]any{"annotations": map[string]string{"a": "b"}, "immutable": true}}}
+		in["secretGenerator"] = []any{map[string]any{"name": "made", "type": "x", "literals": []string{"a=1"}}}
+		content[dir+"/web.yaml"] = patched["app/web.yaml"]
 	}
 	if where&inFile != 0 {
 		entry = map[string]any{"path": "patch.yaml"}
@@ -114,7 +159,7 @@ func patchCase(patch, target string, where int) (map[string][]byte, error) {
 		own, _ := app["patches"].([]any)
 		app["patches"] = append([]any{map[string]any{"patch": `- {op: add, path: /metadata/annotations/x, value: y}`, "target": map[string]any{"kind": "ConfigMap|Deployment"}}}, own...)
 	}
-	for name, k := range map[string]any{"app": app, "base": base} {
+	for name, k := range map[string]any{"app": app, "base": base, "part": component} {
 		text, err := yaml.Marshal(k)
 		if err != nil {
 			return nil, err
@@ -125,8 +170,9 @@ func patchCase(patch, target string, where int) (map[string][]byte, error) {
 }
 
 const (
-	deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
-	configMap  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"
+	deployment  = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+	helmRelease = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: b}\n"
+	configMap   = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"
 )
 
 // patchesOfAllKinds are patches and targets, and whether lists apply them.
@@ -174,6 +220,29 @@ var patchesOfAllKinds = []struct {
 	{"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\nimagePullSecrets: [{name: x}]\n", "", true},
 	{"kind: x\n", "", true}, {"", "", true}, {"# nothing\n", "kind: ConfigMap", true}, {"[", "", true}, {"- a\n", "kind: ConfigMap", true},
 	{"apiVersion: v1\nkind: List\nitems: []\n", "", true}, {"---\n---\n" + configMap, "", true}, {configMap + "data: {key: |+\n  a\n\n\n", "", true},
+	{helmRelease + "spec: {interval: 2h, values: {new: {a: [1, {b: c}]}, text: x, flag: true, number: 17, list: [x], nested: {deep: {more: 'y'}}}}\n", "", true},
+	{helmRelease + "spec: {values: {none: x, text: null, empty: {a: b}}}\n", "", true},
+	{helmRelease + "spec: {values: {none: {}, new: {}, nested: null}}\n", "", true},
+	{helmRelease + "spec: {values: {text: true, flag: 'true'}}\n", "", true},
+	{helmRelease + "spec: {values: {text: 1.0, number: 2.5}}\n", "", true},
+	{helmRelease + "spec: {values: {folded: x y, lines: z}}\n", "", true},
+	{helmRelease + "spec: {values: {folded: \"x\\n y\\n\", lines: \"z\\nz\"}}\n", "", true},
+	{helmRelease + "spec: {values: {nested: x}}\n", "", true},
+	{helmRelease + "spec: {values: {nested: {deep: [x]}}}\n", "", true},
+	{helmRelease + "spec: {values: {list: {$patch: replace, a: b}, empty: x}}\n", "", true},
+	{helmRelease + "spec: {values: {nested: {$patch: replace, a: b}}}\n", "", true},
+	{helmRelease + "spec: {values: {list: [{$patch: delete}, {name: b}]}}\n", "", true},
+	{helmRelease + "spec: {values: {list: [x]}} # {\"x-kubernetes-patch-strategy\": \"merge\"}\n", "", true},
+	{"apiVersion: v1\nkind: Any\nmetadata: {name: any, namespace: other, labels: {more: 'x'}}\nspec: {install: {crds: Create}, values: {flag: true}}\n", "kind: HelmRelease", true},
+	{"apiVersion: v1\nkind: Any\nmetadata: {name: any, labels: {app: 1}}\nspec: {install: {crds: Create}}\n", "kind: HelmRelease", true},
+	{"apiVersion: v1\nkind: Deployment\nmetadata: {name: any}\nspec: {a: {containers: [{name: b}]}, dependsOn: [{name: b}]}\n", "{kind: HelmRelease|Kustomization}", true},
+	{"apiVersion: v1\nkind: Any\nmetadata: {name: any}\nspec: {values: {pod: {spec: {containers: [{name: b}]}}}}\n", "name: embedding", true},
+	{"apiVersion: v1\nkind: Any\nmetadata: {name: any}\nspec: {values: {more: {apiVersion: v1, kind: Pod, spec: {containers: [{name: b}, {name: b}]}}}}\n", "kind: HelmRelease", true},
+	{"apiVersion: v1\nkind: Any\nmetadata: {name: any, labels: {c: d}}\n", "{kind: Namespace, name: two}", true},
+	{"apiVersion: v1\nkind: Any\nmetadata: {name: any, labels: {c: d}}\n", "{kind: Namespace, name: one}", true},
+	{`- {op: add, path: /metadata/labels, value: {a: b}}`, "kind: Namespace", true},
+	{"apiVersion: v1\nkind: Namespace\nmetadata: {name: two, annotations: {c: d}}\n", "", true},
+	{"apiVersion: v1\nkind: Namespace\nmetadata: {name: one, annotations: {c: d}}\n", "", true},
 	{configMap + "data: {a: &x b, c: *x}\n", "", true}, {configMap + "data: {a: ${B}}\n", "", true}, {configMap + "data: {a: b, a: c}\n", "", true},
 }
 
@@ -182,7 +251,8 @@ func TestListsPatched(t *testing.T) {
 	for _, p := range patchesOfAllKinds {
 		for _, where := range []int{
 			0, inFile, inBase, another, baseNamespace, appNamespace, binding | inFile, inBase | baseNamespace,
-			baseNamespace | appNamespace | another, inBase | inFile | baseLabels | appNamespace, baseLabels | baseNamespace | binding,
+			baseNamespace | appNamespace | another, inComponent | appNamespace, otherNamespace | another, otherNamespace | appNamespace | inBase | binding, inComponent | inBase | baseNamespace | baseLabels, generated, generated | inComponent | appNamespace | another,
+			inBase | inFile | baseLabels | appNamespace, baseLabels | baseNamespace | binding,
 		} {
 			content, err := patchCase(p.patch, p.target, where)
 			if err != nil {
@@ -205,7 +275,7 @@ func FuzzPatches(f *testing.F) {
 		if len(patch)+len(target) > 2000 {
 			return
 		}
-		content, err := patchCase(patch, target, where&(2*another-1))
+		content, err := patchCase(patch, target, where&(mostOfWhere-1))
 		if err != nil {
 			return // what is no text
 		}

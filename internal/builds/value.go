@@ -67,6 +67,9 @@ func isPlainText(n *yaml.Node) bool {
 	if n.Value == "" && n.Style == 0 || n.Tag != "" && n.ShortTag() == "!!binary" {
 		return false // null, or what may be no text
 	}
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 && n.Tag != "" && n.ShortTag() != "!!str" {
+		return false // a patch gave it the style of a text, and it becomes one
+	}
 	return survives(n.Value) && (n.Style&yaml.FoldedStyle == 0 || !strings.Contains(n.Value, "\n"))
 }
 
@@ -105,6 +108,29 @@ func isExact(value any) bool {
 		return !slices.ContainsFunc(value, func(item any) bool { return !isExact(item) })
 	}
 	return true
+}
+
+// mostPlain is up to where kustomize, which reads all numbers as floats, writes integers as such.
+const mostPlain = 1_000_000
+
+// Survives says whether a value is sure to be the same when kustomize has read its JSON.
+func Survives(value any) bool {
+	switch value := value.(type) {
+	case int64:
+		return -mostPlain < value && value < mostPlain
+	case float64:
+		return math.Trunc(value) != value
+	case map[string]any:
+		for key, field := range value {
+			if !survives(key) || !Survives(field) {
+				return false
+			}
+		}
+		return value != nil
+	case []any:
+		return !slices.ContainsFunc(value, func(item any) bool { return !Survives(item) })
+	}
+	return isExact(value)
 }
 
 // jsonValue turns what yaml/v3 decodes into what JSON has. It says false where that may need

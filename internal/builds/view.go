@@ -36,9 +36,11 @@ type Files struct {
 	// lists of manifests in folders: path → *manifests; builds that were made: buildKey → *shared.
 	lists  sync.Map
 	builds sync.Map
-	// what lists hold: files by plainKey → *plainFile, and kustomizations by path → *types.Kustomization.
-	plain    sync.Map
-	listings sync.Map
+	// what lists hold: files by plainKey → *plainFile, kustomizations by path → *types.Kustomization, and
+	// patches by patchKey → *sharedPatch.
+	plain       sync.Map
+	listings    sync.Map
+	patchesRead sync.Map
 	// all are the files with nothing taken out, made when they are first needed.
 	unpruned sync.Once
 	all      *Files
