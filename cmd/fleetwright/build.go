@@ -9,9 +9,9 @@ import (
 	"maps"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -86,7 +86,7 @@ func runBuild(ctx context.Context, s streams, at folder, name, format string, gr
 }
 
 func writeObjectYAML(w io.Writer, o *reconcile.Object) error {
-	text, err := yaml.Marshal(o.Value)
+	text, err := manifest.Object(o.Value)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,12 @@ import (
 	"github.com/fluxcd/pkg/envsubst"
 	"github.com/fluxcd/pkg/envsubst/parse"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/manifest"
 )
 
 // identity is that of the object which a reference names.
@@ -104,7 +106,7 @@ func (vars Variables) misnamed() error {
 func (vars Variables) substituteText(r builds.Result, o *Object, most int) (growth int, err error) {
 	text := r.Text
 	if text == nil {
-		if text, err = yaml.Marshal(r.Value); err != nil {
+		if text, err = manifest.Object(r.Value); err != nil {
 			return 0, err
 		}
 	}
@@ -145,6 +147,10 @@ func reread(text string) (map[string]any, error) {
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		return nil, err
+	}
+	var value map[string]any
+	if json.Unmarshal(data, &value) == nil && builds.Survives(value) {
+		return value, nil
 	}
 	node := &kyaml.RNode{}
 	if err := node.UnmarshalJSON(data); err != nil {
