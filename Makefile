@@ -85,7 +85,7 @@ e2e: build ## the examples on real API servers with real Flux controllers, all i
 	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" ETCD_CLIENT_DEBUG=fatal GOGC=400 CGO_ENABLED=1 $(GO) -C e2e test -count=1 -timeout $(PATIENCE) -parallel 3 -ldflags='-s -w' -v ./...
 
 .PHONY: bench
-bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work
+bench: build ## the benchmarks, as ratios against an empty program, the real tools, and ten times less work; REPOS=DIR also measures the checkouts there, ONLY=PART one part
 	@mkdir -p $(TOOLS)
 	@$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
 	@$(GO) -C tools/oracle build -o $(TOOLS)/kubeconform github.com/yannh/kubeconform/cmd/kubeconform
@@ -93,7 +93,7 @@ bench: build ## the benchmarks, as ratios against an empty program, the real too
 	@$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
 	@$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
 	@$(GO) -C tools/sops build -o $(TOOLS)/sops github.com/getsops/sops/v3/cmd/sops
-	$(GO) run ./tools/bench -fleetwright $(BIN)/fleetwright -sops $(TOOLS)/sops -helmfile $(TOOLS)/helmfile -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
+	$(GO) run ./tools/bench -repos "$(REPOS)" -only "$(ONLY)" -fleetwright $(BIN)/fleetwright -sops $(TOOLS)/sops -helmfile $(TOOLS)/helmfile -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
 
 .PHONY: field
 field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=DIR

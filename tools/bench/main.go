@@ -26,7 +26,8 @@ func main() {
 	helmfile := flag.String("helmfile", "bin/tools/helmfile", "the helmfile command to compare with, helm beside it")
 	sops := flag.String("sops", "bin/tools/sops", "the sops command to compare with")
 	runs := flag.Int("runs", 15, "runs of each short command; the median counts")
-	only := flag.String("only", "", "measure only this `PART`: start, render, graph, bootstrap or secrets")
+	repos := flag.String("repos", "", "also measure each checkout in this `DIR`, first")
+	only := flag.String("only", "", "measure only this `PART`: checkouts, start, render, graph, bootstrap or secrets")
 	flag.Parse()
 	binary, err := filepath.Abs(*command)
 	check(err)
@@ -49,6 +50,7 @@ func main() {
 		name string
 		run  func()
 	}{
+		{"checkouts", func() { checkouts(binary, peers.kustomize, *repos, work) }},
 		{"start", func() { start(binary, work, *runs) }},
 		{"render", func() { render(binary, work) }},
 		{"graph", func() { graph(binary, peers, work) }},
