@@ -18,7 +18,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/output"
-	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/validators"
 )
@@ -36,20 +35,6 @@ HelmCharts of K3s. Nothing is executed or fetched.`,
 	}
 	c.AddCommand(newBootstrapVerify(s), newBootstrapPlan(s), newBootstrapValues(s))
 	return c
-}
-
-// loadRepository loads the folder of a command.
-func loadRepository(dir string) (*repository.Repository, error) {
-	return loadNamed(dir, "")
-}
-
-// loadNamed loads a repository that messages name.
-func loadNamed(dir, name string) (*repository.Repository, error) {
-	repo, err := repository.Load(dir, repository.Options{Name: name})
-	if err != nil {
-		return nil, &render.BadInput{Err: fmt.Errorf("reading the repository: %w", err), Hint: "name the folder with the Flux repository"}
-	}
-	return repo, nil
 }
 
 // nothingFound makes the absence of a bootstrap wrong usage: nothing was checked.
@@ -304,8 +289,6 @@ func takeOver(step bootstrap.Step) string {
 	}
 	return words[step.TakeOver] + ": " + step.Reason
 }
-
-const formatYAML = "yaml"
 
 func newBootstrapValues(s streams) *cobra.Command {
 	var cluster string

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,9 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
-	"github.com/fleetwright/fleetwright/internal/finding"
-	"github.com/fleetwright/fleetwright/internal/output"
-	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // limitFlags adds the flags that replace the bounds of a run.
@@ -66,39 +62,4 @@ func (s *size) Set(text string) error {
 		return nil
 	}
 	return fmt.Errorf("want a size such as 512MiB or 2GiB")
-}
-
-// exceededReport is the report of a run that ends with what takes too much time or memory, and says
-// whether an error is that.
-func exceededReport(err error) (finding.Report, bool) {
-	var e *bounds.Error
-	if !errors.As(err, &e) {
-		return finding.Report{}, false
-	}
-	return finding.NewReport([]finding.Finding{rule.OfUnit(e)}, nil, finding.Summary{}), true
-}
-
-// unchecked reports what a command could not do since it takes too much time or memory, where its
-// exit status does not say so already, and returns the exit status.
-func (s streams) unchecked(status int) int {
-	if status == statusFine && s.tellExceeded() {
-		return statusFindings
-	}
-	return status
-}
-
-// tellExceeded prints what takes too much time or memory, and says whether anything does.
-func (s streams) tellExceeded() bool {
-	all := rule.Measured()
-	for _, f := range all {
-		place := f.File
-		if f.Line > 0 {
-			place += ":" + strconv.Itoa(f.Line)
-		}
-		if place != "" {
-			place += ": "
-		}
-		_ = output.Printf(s.err, "%serror: %s\n  hint: %s\n", place, f.Message, f.Hint) // the exit status says the same
-	}
-	return len(all) > 0
 }

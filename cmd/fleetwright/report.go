@@ -1,13 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
-
-	"github.com/spf13/pflag"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
@@ -15,56 +10,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/output"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
-
-// The formats of a report.
-const (
-	formatText   = "text"
-	formatJSON   = "json"
-	formatSARIF  = "sarif"
-	formatJUnit  = "junit"
-	formatGitHub = "github"
-	formatGitLab = "gitlab"
-)
-
-// reportFormats are those of a validation.
-var reportFormats = []string{formatText, formatJSON, formatSARIF, formatJUnit, formatGitHub, formatGitLab}
-
-// choice is a flag that takes one of a few values.
-type choice struct {
-	to      *string
-	allowed []string
-}
-
-var _ pflag.Value = choice{}
-
-func oneOf(to *string, allowed ...string) choice { return choice{to, allowed} }
-
-// Set takes a value of the list.
-func (c choice) Set(v string) error {
-	if !slices.Contains(c.allowed, v) {
-		return fmt.Errorf("want %s", alternatives(c.allowed))
-	}
-	*c.to = v
-	return nil
-}
-
-func (c choice) String() string {
-	if c.to == nil {
-		return ""
-	}
-	return *c.to
-}
-
-// Type is what the help calls the value.
-func (c choice) Type() string { return strings.Join(c.allowed, "|") }
-
-// writeJSON prints a report, indented.
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(output.JSON(w))
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
 
 // renderReport is what render and commit print with --format json. Fields may be
 // added and are never renamed; lists are never null.

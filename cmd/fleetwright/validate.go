@@ -30,27 +30,6 @@ import (
 // noConfig in place of a configuration file reads none.
 const noConfig = "none"
 
-// validateFlags are the flags of validate, and what belongs to one run of it.
-type validateFlags struct {
-	format           string
-	rules            []string
-	profiles         []string
-	schemas          []string
-	cluster          string
-	changedSince     string
-	fix              bool
-	graph            graphFlags
-	failOn           string
-	failOnUnresolved bool
-	config           string
-	baseline         string
-	writeBaseline    string
-	reportIgnored    bool
-	verbose          bool
-
-	given func(flag string) bool // by a flag or the environment
-}
-
 func newValidate(s streams) *cobra.Command {
 	f := &validateFlags{failOn: string(finding.Error), format: formatText}
 	c := &cobra.Command{
@@ -122,23 +101,6 @@ func runValidate(ctx context.Context, s streams, args []string, f *validateFlags
 		return found()
 	}
 	return nil
-}
-
-// validation is one run of validate.
-type validation struct {
-	streams
-	folder
-	flags *validateFlags
-	// unnamed says that nobody named the folder, and unsynced that nothing in it says what a
-	// cluster syncs.
-	unnamed, unsynced bool
-	start             time.Time
-	repo              *repository.Repository
-	// sources are the repositories of --source.
-	sources map[string]*repository.Repository
-	config  functions.Validation
-	rules   []finding.Rule
-	report  finding.Report
 }
 
 // run makes the report.
@@ -336,13 +298,6 @@ func (v *validation) configurationFile() (functions.Validation, error) {
 		name = v.inRepository(name)
 	}
 	return functions.ReadValidation(name, content)
-}
-
-// hasConfiguration says whether something in a folder has the name of the
-// configuration file, be it only a link, which is not followed.
-func hasConfiguration(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, validators.ConfigurationFile))
-	return err == nil
 }
 
 // readBaseline reads the baseline of the command line, or the one that the

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/internal/reconcile"
+)
+
+// origin is where an object comes from.
+type origin struct {
+	File           string   `json:"file"`
+	Line           int      `json:"line"`
+	Kustomizations []string `json:"kustomizations"`
+	// HelmRelease whose chart renders the object, as NAMESPACE/NAME, and the chart's file.
+	HelmRelease string `json:"helmRelease,omitempty"`
+	Template    string `json:"template,omitempty"`
+}
+
+func originOf(o *reconcile.Object) origin {
+	from := origin{File: o.File, Line: o.Line, Kustomizations: o.Kustomization.Chain(), Template: o.Template}
+	if r := o.HelmRelease; r != nil {
+		from.HelmRelease = r.Namespace + "/" + r.Name
+	}
+	return from
+}
+
+// position gives file:line:column, leaving out what is 0.
+func position(file string, line, column int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, line, max(column, 1))
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/fleetwright/fleetwright/internal/output"
+)
+
+// streams are what a command talks to. Text goes to out and err by output.Printf; formats for
+// machines have writers of their own.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) string
+}
+
+// colour says whether out is a terminal that wants colours (https://no-color.org).
+func (s streams) colour() bool {
+	f, ok := fileOf(output.Raw(s.out))
+	return ok && term.IsTerminal(int(f.Fd())) && s.env("NO_COLOR") == "" && s.env("TERM") != "dumb"
+}
+
+// fileOf is the file that a stream writes to, if it is one.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if s, ok := w.(interface{ File() *os.File }); ok {
+		return s.File(), true
+	}
+	f, ok := w.(*os.File)
+	return f, ok
+}
+
+// alternatives lists allowed values: a, b or c.
+func alternatives(values []string) string {
+	values = slices.Clone(values)
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:len(values)-1], ", ") + " or " + values[len(values)-1]
+}
