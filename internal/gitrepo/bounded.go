@@ -149,3 +149,6 @@ func (b *blobs) read(name string, hash plumbing.Hash, size int64) (data []byte, 
 	})
 	return data, err
 }
+
+// MostFileBytes is the size of an object of a revision or of the index that is read.
+const MostFileBytes = 10 << 20

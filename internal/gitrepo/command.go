@@ -111,3 +111,13 @@ func named(name, value string) (entry, error) {
 	}
 	return entry{strings.ToLower(section), sub, strings.ToLower(key), value}, nil
 }
+
+// entry is a value of git's configuration. Section and key are in lower case.
+type entry struct{ section, sub, key, value string }
+
+func (e entry) name() string {
+	if e.sub == "" {
+		return e.section + "." + e.key
+	}
+	return e.section + "." + e.sub + "." + e.key
+}

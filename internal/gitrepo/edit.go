@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"unicode"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -40,25 +39,6 @@ func checkPath(path string) error {
 	}
 	if strings.ContainsAny(path, "\x00\\") {
 		return fmt.Errorf("path %q has a NUL or a backslash: want forward slashes", path)
-	}
-	return nil
-}
-
-// checkComponent answers git's verify_path for HFS and NTFS (CVE-2014-9390).
-func checkComponent(name string) error {
-	plain := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1 // HFS ignores them
-		}
-		return r
-	}, name)
-	plain, _, _ = strings.Cut(plain, ":") // an NTFS stream
-	plain = strings.ToLower(strings.TrimRight(plain, " ."))
-	switch {
-	case name == "" || name == "." || name == "..":
-		return fmt.Errorf("%q is not a file name: want a clean path relative to the root", name)
-	case plain == ".git" || plain == "git~1":
-		return fmt.Errorf("%q reaches into the git folder", name)
 	}
 	return nil
 }

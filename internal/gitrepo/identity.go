@@ -56,51 +56,6 @@ func ResolveAuthor(explicit string, env func(string) string, dir string, now tim
 	return author, committer, errors.Join(author.check("author"), committer.check("committer"))
 }
 
-// settings is git's configuration as far as identities need it: all scopes, the
-// last value of a key wins.
-type settings struct {
-	env    func(string) string
-	values map[string]string
-	// safe are the values of safe.directory in order, of which later ones may take
-	// earlier ones back.
-	safe *[]string
-}
-
-func (s settings) identity(role, explicit string, now time.Time) (Signature, error) {
-	upper := "GIT_" + strings.ToUpper(role) + "_"
-	sig := Signature{
-		Name:  first(s.env(upper+"NAME"), s.values[role+".name"], s.values["user.name"]),
-		Email: first(s.env(upper+"EMAIL"), s.values[role+".email"], s.values["user.email"], s.env("EMAIL")),
-		When:  now,
-	}
-	if explicit != "" {
-		address, err := mail.ParseAddress(explicit)
-		if err != nil || address.Name == "" {
-			return sig, fmt.Errorf("the %s %q is not of the form \"Name <name@example.com>\"", role, explicit)
-		}
-		sig.Name, sig.Email = address.Name, address.Address
-	}
-	date := s.env(upper + "DATE")
-	if date == "" {
-		return sig, nil
-	}
-	when, err := parseDate(date)
-	if err != nil {
-		return sig, fmt.Errorf("%sDATE: %w", upper, err)
-	}
-	sig.When = when
-	return sig, nil
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v = strings.TrimSpace(v); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // dateLayouts are the fixed formats of git's Documentation/date-formats.txt.
 var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05 -0700",
@@ -128,4 +83,30 @@ func parseDate(date string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q is not a date: want \"SECONDS +ZONE\", ISO 8601 or RFC 2822", date)
+}
+
+func (s settings) identity(role, explicit string, now time.Time) (Signature, error) {
+	upper := "GIT_" + strings.ToUpper(role) + "_"
+	sig := Signature{
+		Name:  first(s.env(upper+"NAME"), s.values[role+".name"], s.values["user.name"]),
+		Email: first(s.env(upper+"EMAIL"), s.values[role+".email"], s.values["user.email"], s.env("EMAIL")),
+		When:  now,
+	}
+	if explicit != "" {
+		address, err := mail.ParseAddress(explicit)
+		if err != nil || address.Name == "" {
+			return sig, fmt.Errorf("the %s %q is not of the form \"Name <name@example.com>\"", role, explicit)
+		}
+		sig.Name, sig.Email = address.Name, address.Address
+	}
+	date := s.env(upper + "DATE")
+	if date == "" {
+		return sig, nil
+	}
+	when, err := parseDate(date)
+	if err != nil {
+		return sig, fmt.Errorf("%sDATE: %w", upper, err)
+	}
+	sig.When = when
+	return sig, nil
 }

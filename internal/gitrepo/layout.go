@@ -384,3 +384,29 @@ func isBare(dir string) bool {
 	}
 	return true
 }
+
+const branchPrefix = "refs/heads/"
+
+func shortRef(ref string) string { return strings.TrimPrefix(ref, branchPrefix) }
+
+// belowRoot is the path of a folder from the repository's root, "" for the root.
+func belowRoot(root, dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if absolute, err = filepath.EvalSymlinks(absolute); err != nil {
+		return "", err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", err
+	}
+	below, err := filepath.Rel(root, absolute)
+	if err != nil {
+		return "", err
+	}
+	if below == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(below), nil
+}

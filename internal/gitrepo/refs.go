@@ -15,12 +15,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/regular"
 )
 
-const branchPrefix = "refs/heads/"
-
 // errNotDir is what the system says when a folder of a path is a file.
 var errNotDir error = syscall.ENOTDIR
-
-func shortRef(ref string) string { return strings.TrimPrefix(ref, branchPrefix) }
 
 // branchRef makes a full reference name of a branch's short name.
 func branchRef(branch string) (string, error) {

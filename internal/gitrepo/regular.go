@@ -3,15 +3,9 @@ package gitrepo
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"github.com/go-git/go-billy/v5"
-	"github.com/go-git/go-billy/v5/osfs"
-	gogit "github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/fleetwright/fleetwright/internal/regular"
 )
@@ -51,28 +45,3 @@ func (r regularFiles) Chroot(path string) (billy.Filesystem, error) {
 
 // Capabilities are those of the file system.
 func (r regularFiles) Capabilities() billy.Capability { return billy.Capabilities(r.Filesystem) }
-
-// openRepository opens the repository of a work tree to read it: as gogit.PlainOpen does, of regular files.
-func openRepository(root string) (*gogit.Repository, objects, error) {
-	git := filepath.Join(root, ".git")
-	info, err := os.Stat(git)
-	if err != nil {
-		return nil, objects{}, err
-	}
-	if !info.IsDir() {
-		if git, err = readGitFile(git); err != nil {
-			return nil, objects{}, err
-		}
-	}
-	common, err := commonDir(git)
-	if err != nil {
-		return nil, objects{}, err
-	}
-	files := billy.Filesystem(regularFiles{osfs.New(git)})
-	if common != git {
-		files = dotgit.NewRepositoryFilesystem(files, regularFiles{osfs.New(common)})
-	}
-	store := objects{Storage: filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(32*cache.MiByte), filesystem.Options{KeepDescriptors: true}), bound: &bound{bytes: MostFileBytes}}
-	repo, err := gogit.Open(store, nil)
-	return repo, store, err
-}

@@ -7,21 +7,24 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
 )
-
-// MostFileBytes is the size of an object of a revision or of the index that is read.
-const MostFileBytes = 10 << 20
 
 // What a revision has at most.
 const (
@@ -203,28 +206,6 @@ func hasCommit(repo *gogit.Repository) bool {
 	}
 }
 
-// belowRoot is the path of a folder from the repository's root, "" for the root.
-func belowRoot(root, dir string) (string, error) {
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if absolute, err = filepath.EvalSymlinks(absolute); err != nil {
-		return "", err
-	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return "", err
-	}
-	below, err := filepath.Rel(root, absolute)
-	if err != nil {
-		return "", err
-	}
-	if below == "." {
-		return "", nil
-	}
-	return filepath.ToSlash(below), nil
-}
-
 // treeWalk gathers the files of a tree.
 type treeWalk struct {
 	ctx   context.Context //nolint:containedctx // of one call
@@ -291,4 +272,29 @@ func (w *treeWalk) below(e object.TreeEntry, prefix string, depth int) error {
 		w.trees[e.Hash] = tree
 	}
 	return w.folder(tree, prefix+e.Name+"/", depth+1)
+}
+
+// openRepository opens the repository of a work tree to read it: as gogit.PlainOpen does, of regular files.
+func openRepository(root string) (*gogit.Repository, objects, error) {
+	git := filepath.Join(root, ".git")
+	info, err := os.Stat(git)
+	if err != nil {
+		return nil, objects{}, err
+	}
+	if !info.IsDir() {
+		if git, err = readGitFile(git); err != nil {
+			return nil, objects{}, err
+		}
+	}
+	common, err := commonDir(git)
+	if err != nil {
+		return nil, objects{}, err
+	}
+	files := billy.Filesystem(regularFiles{osfs.New(git)})
+	if common != git {
+		files = dotgit.NewRepositoryFilesystem(files, regularFiles{osfs.New(common)})
+	}
+	store := objects{Storage: filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(32*cache.MiByte), filesystem.Options{KeepDescriptors: true}), bound: &bound{bytes: MostFileBytes}}
+	repo, err := gogit.Open(store, nil)
+	return repo, store, err
 }

@@ -128,16 +128,6 @@ func (r settingsReader) read(file string, depth int) error {
 	return nil
 }
 
-// entry is a value of git's configuration. Section and key are in lower case.
-type entry struct{ section, sub, key, value string }
-
-func (e entry) name() string {
-	if e.sub == "" {
-		return e.section + "." + e.key
-	}
-	return e.section + "." + e.sub + "." + e.key
-}
-
 // entriesOf are the values of a file, in its order. A key without a value is true.
 func entriesOf(data []byte) ([]entry, error) {
 	var all []entry
@@ -291,4 +281,23 @@ func matchParts(pattern, name []string) bool {
 		pattern, name = pattern[1:], name[1:]
 	}
 	return len(name) == 0
+}
+
+// settings is git's configuration as far as identities need it: all scopes, the
+// last value of a key wins.
+type settings struct {
+	env    func(string) string
+	values map[string]string
+	// safe are the values of safe.directory in order, of which later ones may take
+	// earlier ones back.
+	safe *[]string
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v = strings.TrimSpace(v); v != "" {
+			return v
+		}
+	}
+	return ""
 }

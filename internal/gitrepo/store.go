@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -242,4 +244,23 @@ func (s objects) diffItem(was, now *item, path string, out *[]difference) error 
 		*out = append(*out, d)
 	}
 	return s.diffInto(before, after, path+"/", out)
+}
+
+// checkComponent answers git's verify_path for HFS and NTFS (CVE-2014-9390).
+func checkComponent(name string) error {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1 // HFS ignores them
+		}
+		return r
+	}, name)
+	plain, _, _ = strings.Cut(plain, ":") // an NTFS stream
+	plain = strings.ToLower(strings.TrimRight(plain, " ."))
+	switch {
+	case name == "" || name == "." || name == "..":
+		return fmt.Errorf("%q is not a file name: want a clean path relative to the root", name)
+	case plain == ".git" || plain == "git~1":
+		return fmt.Errorf("%q reaches into the git folder", name)
+	}
+	return nil
 }

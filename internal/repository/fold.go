@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -12,13 +11,6 @@ import (
 // A parsed text takes six times its bytes, and most of what stands in the folders of a project's
 // examples and tests is never looked at again: only the text of such a file is kept, once it is
 // known to be whole and to hold no objects, and it is parsed anew for the one who asks.
-
-// folded is the text of a file whose documents are not kept as nodes.
-type folded struct {
-	text   []byte
-	limits Limits
-	once   sync.Once
-}
 
 // nodeBytes is the memory that a node takes.
 const nodeBytes = 160

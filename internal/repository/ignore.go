@@ -9,32 +9,7 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/sourceignore"
-	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
-
-// ignore decides what source-controller leaves out of an artifact, by its own library: its
-// defaults, or the .sourceignore files in their place. They look like .gitignore's and differ:
-// each path is matched on its own, so that a later pattern takes a file back from an ignored
-// folder.
-// Source: github.com/fluxcd/pkg/artifact v0.18 storage, SourceIgnoreFilter: once there is a
-// pattern, images, archives and CI files are in the artifact unless it says otherwise.
-type ignore struct {
-	// defaults count where no .sourceignore says anything.
-	defaults []gitignore.Pattern
-	// patterns are those about version control, which always count, and those of the
-	// .sourceignore files: the ones of a deeper file, or later ones, win.
-	patterns []gitignore.Pattern
-	// control is the number of patterns about version control.
-	control int
-	// cost of trying all patterns on one path, and what deciding cost so far.
-	cost, spent int
-	// plain remembers the names that no default pattern matches.
-	plain map[string]bool
-	// beyond says that the files go beyond a limit: why, and which file does, the first one that was
-	// added where they do together.
-	beyond, first string
-	where         string
-}
 
 // The files come from a repository that nobody trusts, and each pattern is tried on each file. Where they
 // go beyond these, only the defaults count, so that more is validated, not less: a pattern that is left out

@@ -10,23 +10,6 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// Kustomize is a kustomization file.
-type Kustomize struct {
-	// File and Document that hold it; Dir is the folder, "." for the root.
-	File     *File
-	Document *Document
-	Dir      string
-	// Component says that it is of kind Component.
-	Component bool
-	// Spec is the kustomization decoded as leniently as kustomize does before
-	// its strict check (names of fields in any case), deprecated fields moved
-	// to their successors. Nil when it cannot be decoded; Err says why.
-	Spec *types.Kustomization
-	Err  error
-	// Value is the document as plain Go values, nil when it cannot be read.
-	Value any
-}
-
 // Use says what the kustomizations make of a file.
 type Use int
 

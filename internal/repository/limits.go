@@ -1,40 +1,9 @@
 package repository
 
-// Limits bound what loading may cost. A zero field takes its default.
-type Limits struct {
-	// FileBytes is the size up to which a YAML file is parsed.
-	FileBytes int64
-	// ReadBytes is the size up to which ReadFile reads any file.
-	ReadBytes int64
-	// TotalBytes is the size of all YAML files together.
-	TotalBytes int64
-	// FileNodes bounds the YAML nodes of one file, estimated before it is
-	// parsed; a node takes 160 bytes of memory.
-	FileNodes int64
-	// TotalNodes bounds the YAML nodes of all files. In a repository of more than 8 bytes for each of so
-	// many, it is a node for each 8 bytes, up to mostNodes.
-	TotalNodes int64
-	// Files is the number of files and folders that are visited, Parsed that of the files among them that
-	// may hold documents.
-	Files, Parsed int
-	// Documents is the number of documents in one file.
-	Documents int
-	// Depth is how deep a document may nest, aliases followed, and folders.
-	Depth int
-	// Levels bounds the nodes of one document, each counted as often as it is deep:
-	// libraries copy what is in a map for each map around it, and what an alias stands
-	// for at each alias. TotalLevels bounds those of all documents that are deep.
-	Levels, TotalLevels int64
-	// KeyPairs bounds the pairs of keys in the maps of one document: libraries
-	// compare each key of a map with each other. TotalKeyPairs bounds those of all
-	// documents, where they are more than a few.
-	KeyPairs, TotalKeyPairs int64
-	// AliasNodes and AliasBytes bound the nodes and the text of one document after
-	// its aliases expand, where it has any.
-	AliasNodes, AliasBytes int64
-	// TotalAliasNodes and TotalAliasBytes bound what aliases add to all documents.
-	TotalAliasNodes, TotalAliasBytes int64
-}
+import (
+	"fmt"
+	"path"
+)
 
 // mostNodes are what a large repository may have, where most are no single letters.
 const (
@@ -124,4 +93,26 @@ func nodeEstimate(data []byte) int64 {
 		}
 	}
 	return n
+}
+
+// entry is a regular file that was found.
+type entry struct {
+	path string
+	size int64
+	err  error
+}
+
+// entryBytes is how many bytes of input a file counts as where the run's bounds grow.
+const entryBytes = 20
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
+
+// holdsDocuments says whether a file is YAML by its name. JSON files are looked
+// into for an object.
+func holdsDocuments(p string) bool {
+	switch path.Ext(p) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return path.Base(p) == "Kustomization"
 }

@@ -6,19 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// Lines gives source lines of a repository for messages, with secrets hidden.
-// It keeps the files that it read and is safe for concurrent use.
-type Lines struct {
-	repo  *Repository
-	mu    sync.Mutex
-	files map[string]*masked
-	// built replaces the values of all files that builds read; nil until it is asked for.
-	built *strings.Replacer
-	// known are texts that no file's lines show, and hideKnown replaces them; nil until it is asked for.
-	known     map[string]bool
-	hideKnown *strings.Replacer
-}
-
 // Lines returns the reader of the repository's source lines, which reads each file once.
 func (r *Repository) Lines() *Lines {
 	r.linesOnce.Do(func() { r.lines = &Lines{repo: r, files: map[string]*masked{}} })

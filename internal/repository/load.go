@@ -33,11 +33,6 @@ type Options struct {
 	Limits Limits
 }
 
-// source reads files of a repository: from a folder or from memory.
-type source interface {
-	read(path string, limit int64) ([]byte, error)
-}
-
 // Load reads the folder at root. Files that cannot be read, are no YAML or go
 // beyond a limit are recorded in File.Err. It fails when the folder itself
 // cannot be read or holds more files than the limit.
@@ -125,16 +120,6 @@ func from(sizes iter.Seq2[string, int64], src source, opts Options) (*Repository
 	r.name = opts.Name
 	return r, nil
 }
-
-// entry is a regular file that was found.
-type entry struct {
-	path string
-	size int64
-	err  error
-}
-
-// entryBytes is how many bytes of input a file counts as where the run's bounds grow.
-const entryBytes = 20
 
 // walk lists the regular files of a folder, sorted, and what is neither file nor folder. It doesn't
 // follow symlinks, since source-controller leaves them out of an artifact.
@@ -287,18 +272,6 @@ func cause(err error) string {
 		return failed.Err.Error()
 	}
 	return err.Error()
-}
-
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
-
-// holdsDocuments says whether a file is YAML by its name. JSON files are looked
-// into for an object.
-func holdsDocuments(p string) bool {
-	switch path.Ext(p) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return path.Base(p) == "Kustomization"
 }
 
 func (j *job) load(src source, limits Limits, budget *nodeBudget) {

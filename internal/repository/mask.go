@@ -16,19 +16,6 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// masked are the lines of a file with what can be a secret hidden.
-type masked struct {
-	lines []string
-	// values that were hidden, which no message shows either.
-	values []string
-	// hide replaces them in a text; it is made when the first message comes.
-	hide func() *strings.Replacer
-	// shown are how many characters are left of the lines that were cut, by their numbers.
-	shown map[int]int
-	// unnoted says that what is hidden may be in messages.
-	unnoted bool
-}
-
 // mask reads a file and hides what can be a secret.
 func (r *Repository) mask(file string) *masked {
 	data, err := r.ReadFile(file)

@@ -269,14 +269,6 @@ func checkNode(root *yaml.Node, limits Limits) (added expanded, err *Error) {
 	return own, nil
 }
 
-// expanded is what a node comes to once its aliases are followed.
-type expanded struct {
-	nodes, bytes int64
-	// levels are how deep the nodes are, pairs those of the keys of maps.
-	levels, pairs int64
-	depth         int
-}
-
 func (e *expanded) add(other expanded) {
 	e.nodes += other.nodes
 	e.bytes += other.bytes

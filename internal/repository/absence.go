@@ -4,17 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 )
-
-// untracked is what Git leaves out of a repository's commits.
-type untracked struct {
-	folders map[string]bool // with files, whether Flux sees them or not
-	// ignored are the patterns of the .gitignore files; unsure says that they are not all known.
-	ignored *ignore
-	unsure  bool
-	mu      sync.Mutex // matching counts what it costs
-}
 
 // mostIgnoreBytes bounds the .gitignore files of a repository that are read, and each .sourceignore.
 const mostIgnoreBytes = 1 << 20
