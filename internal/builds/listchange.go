@@ -102,7 +102,7 @@ func (l *lister) namespace(all *level, name string) error {
 func (o *member) onlyMoves() bool {
 	switch {
 	case o.Kind == "Namespace":
-		return o.id.Gvk.Group == "" && o.id.Gvk.Version == "v1"
+		return o.id.Group == "" && o.id.Version == "v1"
 	case o.Kind != "APIService" && o.Kind != "CustomResourceDefinition" && !bindings[o.Kind]:
 		return true
 	case o.resource != nil || o.Kind == "APIService":

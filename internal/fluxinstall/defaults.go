@@ -28,6 +28,7 @@ type instanceDefault struct {
 	Object, inChart string
 }
 
+// InstanceDefaults are the defaults of a FluxInstance, as an object and in the values of its chart.
 // Source: api/v1/fluxinstance_types.go of github.com/controlplaneio-fluxcd/flux-operator
 // v0.58, and the values of its chart flux-instance.
 var InstanceDefaults = []instanceDefault{
@@ -50,6 +51,7 @@ var InstanceDefaults = []instanceDefault{
 	{[]string{"migrateResources"}, "true", "true"},
 }
 
+// DefaultInstance returns the default of the field at a path of a FluxInstance, "" if it has none.
 func DefaultInstance(d Definition, at ...string) string {
 	for _, known := range InstanceDefaults {
 		if slices.Equal(known.Path, at) {

@@ -75,4 +75,5 @@ func (r *Release) same(other *Release) bool {
 		(r.Values.Value == nil || located.Equal(r.Values.Value, other.Values.Value))
 }
 
+// ID returns the namespace and name of the release.
 func (r *Release) ID() string { return r.Namespace.Value + "/" + r.Name.Value }

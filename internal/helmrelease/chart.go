@@ -17,6 +17,7 @@ type Chart struct {
 	Patched bool
 }
 
+// Chart returns the chart that a HelmRelease installs.
 func (g *Index) Chart(h *Release) Chart {
 	known, done := g.charts[h]
 	if !done {

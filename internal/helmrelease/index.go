@@ -38,6 +38,7 @@ type Index struct {
 	substitutes bool
 }
 
+// New returns the index of the HelmReleases of a repository and of the clusters that it describes.
 func New(ctx context.Context, repo *repository.Repository, fleet *reconcile.Fleet) *Index {
 	g := &Index{ctx: ctx, Repo: repo, Fleet: fleet, placed: map[*reconcile.Object]*located.Value{}, made: map[*reconcile.Cluster][]*reconcile.Object{},
 		charts: map[*Release]Chart{}, folders: map[string][]*Release{}}

@@ -81,6 +81,7 @@ func newHelmRelease(o *reconcile.Object) *Release {
 // Field is a field of the object, nil where it has none.
 func (h *Release) Field(names ...string) any { return FieldOf(h.Applied.Value, names...) }
 
+// FieldOf returns the field of an object at a path, nil if it has none.
 func FieldOf(of any, names ...string) any {
 	for _, name := range names {
 		fields, _ := of.(map[string]any)

@@ -23,6 +23,7 @@ func ChartName(ref string) string {
 	return name
 }
 
+// LastElement returns the part of a reference after its last slash.
 func LastElement(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
 // SameVersion ignores what only spells a version differently: a leading v, a
@@ -37,6 +38,7 @@ func SameVersion(a, b string) bool {
 	return err1 == nil && err2 == nil && x.Equal(y) && x.Metadata() == y.Metadata()
 }
 
+// NormalVersion returns a version without a leading v and without a digest, with + for _.
 func NormalVersion(v string) string {
 	v, _, _ = strings.Cut(v, "@")
 	if len(v) > 1 && (v[0] == 'v' || v[0] == 'V') && v[1] >= '0' && v[1] <= '9' {

@@ -14,13 +14,13 @@ import (
 type Reading int
 
 const (
-	// asKustomize: YAML as kustomize and Flux read an object, yes and on being
+	// AsKustomize: YAML as kustomize and Flux read an object, yes and on being
 	// strings.
 	AsKustomize Reading = iota
-	// asHelm: a values file as Helm reads it, by YAML 1.1, yes and on being
+	// AsHelm: a values file as Helm reads it, by YAML 1.1, yes and on being
 	// booleans.
 	AsHelm
-	// asHelmfile: a literal in a helmfile, which helmfile decodes and writes
+	// AsHelmfile: a literal in a helmfile, which helmfile decodes and writes
 	// again: a date becomes a time.
 	AsHelmfile
 )

@@ -40,10 +40,13 @@ func IsNull(v *Value) bool {
 	return v != nil && !v.IsMap && !v.IsList && v.Scalar == nil && v.Unknown == nil
 }
 
+// IsMap reports whether a value is a mapping.
 func IsMap(v *Value) bool { return v != nil && v.IsMap }
 
+// IsList reports whether a value is a list.
 func IsList(v *Value) bool { return v != nil && v.IsList }
 
+// UnknownIn returns the first unknown value in a value, nil if all of it is known.
 func UnknownIn(v *Value) (found *Unknown) {
 	if v == nil {
 		return nil
@@ -56,6 +59,7 @@ func UnknownIn(v *Value) (found *Unknown) {
 	return found
 }
 
+// ContainsVariable reports whether a string in a value contains a variable that Flux substitutes.
 func ContainsVariable(v *Value) (found bool) {
 	v.Walk("", func(_ string, s *Value) {
 		if t, ok := s.Scalar.(string); ok && Variable.MatchString(t) {

@@ -120,10 +120,12 @@ type Layers struct {
 	Created count.Lists
 }
 
+// Add merges a layer over those before it.
 func (l *Layers) Add(v *Value) {
 	l.Value, l.Sure = merged(l.Value, v), merged(l.Sure, v)
 }
 
+// AddUnknown adds a layer whose values are unknown.
 func (l *Layers) AddUnknown(m Unknown) {
 	l.Unknown = append(l.Unknown, m)
 	l.Sure = EmptyMap(Place{})

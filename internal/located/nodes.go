@@ -42,6 +42,7 @@ func ScalarText(file string, n *yaml.Node, field string) Text {
 	return Text{Place: Place{file, line}, Value: v.Value}
 }
 
+// ReadTexts adds the scalar fields of a mapping to a map, with their places.
 func ReadTexts(into map[string]Text, file string, n *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return

@@ -42,6 +42,7 @@ func Parse(file, data string) ([]*yaml.Node, error) {
 	return nodes, nil
 }
 
+// ShiftLines replaces the line of each node by what f returns for it.
 func ShiftLines(nodes []*yaml.Node, f func(int) int) {
 	for _, n := range nodes {
 		n.Line = f(n.Line)

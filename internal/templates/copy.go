@@ -1,5 +1,6 @@
 package templates
 
+// Copied returns a deep copy of a mapping.
 func Copied(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for k, v := range m {
@@ -8,6 +9,7 @@ func Copied(m map[string]any) map[string]any {
 	return out
 }
 
+// CopyValue returns a deep copy of a value: its mappings and lists are copied.
 func CopyValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

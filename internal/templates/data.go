@@ -28,6 +28,7 @@ type ReleaseData struct {
 	Chart       string
 }
 
+// ReleaseInfo is .Release in the templates of a release.
 type ReleaseInfo struct {
 	Name, Namespace, Chart, ChartVersion, KubeContext string
 	Labels                                            map[string]string

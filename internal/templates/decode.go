@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// DecodeYAML decodes the first document of a string into maps with string keys, lists and scalars.
 func DecodeYAML(text string) (v any, err error) {
 	// The parser has panicked on hostile input before.
 	defer func() {

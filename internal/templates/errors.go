@@ -45,6 +45,7 @@ func (e Exceeded) Error() string { return string(e) }
 // well accept the template.
 var ErrUndecided = errors.New("a condition depends on what cannot be known")
 
+// IsUndecided reports whether an error only says that the result of a template cannot be known.
 func IsUndecided(err error) bool {
 	var unknown *UnknownError
 	var limit Exceeded

@@ -12,8 +12,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// SetLeft and setRight delimit the actions of a ResourceSet's templates.
-const SetLeft, SetRight = "<<", ">>"
+// The delimiters of the actions of a ResourceSet's templates.
+const (
+	SetLeft  = "<<"
+	SetRight = ">>"
+)
 
 // RenderInputs evaluates a template of a ResourceSet with some inputs.
 func (e *Engine) RenderInputs(source string, inputs map[string]any) (string, error) {

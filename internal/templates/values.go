@@ -15,6 +15,7 @@ func (r *rendering) fromYAML(text string) (v any, err error) {
 	return DecodeYAML(text)
 }
 
+// ToYAML encodes a value as helmfile does; output over the limit is an error.
 func ToYAML(v any) (string, error) {
 	out := &boundedWriter{left: maxTextBytes}
 	encoder := yaml.NewEncoder(out)

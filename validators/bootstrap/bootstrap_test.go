@@ -6,15 +6,8 @@ import (
 	"testing"
 
 	"github.com/fleetwright/fleetwright/validators/bootstrap"
-	"github.com/fleetwright/fleetwright/validators/rule"
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
-
-func all() []rule.Rule {
-	return []rule.Rule{bootstrap.VersionDrift, bootstrap.ChartDrift, bootstrap.ValuesDrift,
-		bootstrap.IdentityDrift, bootstrap.HelmReleaseMissing, bootstrap.Order, bootstrap.Overlay, bootstrap.Substitution,
-		bootstrap.TemplatePath, bootstrap.ValuesFrom, bootstrap.IntendedStale, bootstrap.FluxDrift, bootstrap.Refused}
-}
 
 const repo = `-- bootstrap/eu/helmfile.yaml --
 releases:

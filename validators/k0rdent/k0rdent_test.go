@@ -13,11 +13,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{
-	AccessVersion, ApplyOrder, ChainMissing, ClusterUnfit, CredentialMissing, PlacementEmpty, PolicyInvalid, PrerequisiteMissing, ProviderMissing, ReferenceMissing, ReleaseOrder, RemovalOrder,
-	ServiceRefused, Singleton, SourceMissing, TemplateEdited, TemplateMissing, UpgradePath, UpgradeUnsupported,
-}
-
 // said gives what a rule says of files, a line each: what it finds, and after "?"
 // what it leaves open.
 func said(t *testing.T, r rule.Rule, files string) string {

@@ -8,8 +8,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule/ruletest"
 )
 
-var all = []rule.Rule{AppMissing, BindingRole, CatalogLabel, GroupMissing, NamespaceChanged, NameTaken, OverrideMissing, OverrideValues, PlacementEmpty, PrerequisiteMissing, ReleaseShared, RemovalOrder, RoleMissing, WorkspaceMissing}
-
 // says holds what a rule says of files against a text: a line for what it finds, with
 // its hint in a line below, and after "?" what it leaves open.
 func says(t *testing.T, r rule.Rule, name, files, want string) {

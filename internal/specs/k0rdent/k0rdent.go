@@ -146,7 +146,7 @@ func (c *checker) declare() {
 	c.Unique(strict.At("spec", "credentials"), "credential", c.keys)
 	c.Unique(strict.At("spec", "namespaces"), "namespace", check.Gather(s.Namespaces, func(x v1alpha1.K0rdentNamespace) string { return x.Name }))
 	for i, n := range s.Namespaces {
-		c.Checker.Labels(c.of, strict.At("spec", "namespaces").Item(i).Child("labels"), n.Labels)
+		c.Labels(c.of, strict.At("spec", "namespaces").Item(i).Child("labels"), n.Labels)
 	}
 }
 

@@ -60,7 +60,7 @@ func (c *checker) deployments() {
 	c.Unique(p, "cluster", check.Gather(c.of.Spec.ClusterDeployments, func(x v1alpha1.K0rdentCluster) string { return x.Namespace + "/" + x.Name }))
 	for i, d := range c.of.Spec.ClusterDeployments {
 		p := p.Item(i)
-		c.Checker.Labels(c.of, p.Child("labels"), d.Labels)
+		c.Labels(c.of, p.Child("labels"), d.Labels)
 		if c.template(p.Child("template"), "cluster template", d.Template, c.clusters) {
 			c.handedTemplate(p.Child("template"), d.Namespace, d.Template, chained{"cluster template", "spec.clusterTemplateChains", c.of.Spec.ClusterTemplateChains,
 				func(rule v1alpha1.K0rdentAccess) []string { return rule.ClusterTemplateChains }})
