@@ -10,18 +10,16 @@ import (
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
-// Reading says by which rules the scalars of a text are read.
+// Reading is the parser whose rules decide the types of scalars.
 type Reading int
 
 const (
-	// AsKustomize: YAML as kustomize and Flux read an object, yes and on being
-	// strings.
+	// AsKustomize reads YAML as kustomize and Flux read an object: yes and on are strings.
 	AsKustomize Reading = iota
-	// AsHelm: a values file as Helm reads it, by YAML 1.1, yes and on being
-	// booleans.
+	// AsHelm reads a values file as Helm does, by YAML 1.1: yes and on are booleans.
 	AsHelm
-	// AsHelmfile: a literal in a helmfile, which helmfile decodes and writes
-	// again: a date becomes a time.
+	// AsHelmfile reads a literal in a helmfile, which helmfile decodes and encodes again: a date
+	// becomes a time.
 	AsHelmfile
 )
 
