@@ -200,7 +200,7 @@ func heads() (seeds []string) {
 	}
 	for _, data := range []string{
 		"data: {a: on, b: 'x', c: \"\\u2028\"}", "data:\n  a: |\n    x\n    ---\n    y\n", "data:\n  a: |+\n    x\n\n\n---\n" + strings.ReplaceAll(simple, "x", "y"),
-		"data:\n  a: >\n    x\n      y\n", "data: {a: &a x, b: *a}", "data: {a: x, a: y}", "data: {A: \"${V}\"}", "data: {a: \"x\\ty\"}", "binaryData: {a: !!binary aGk=}",
+		"data:\n  a: >\n    x\n      y\n", "data: {a: &a x, b: *a}", "data: {a: &a |\n   x\n   y\n, b: *a}", "data: {&a a: &b 1, b: *a, *a : c}", "data: {a: &a {b: &c 2001-01-01, d: *c}, e: *a}", "data: {a: &a ~, b: *a}", "data: {a: &a 0x10, b: *a, <<: {c: *a}}", "data: &a {b: c}", "data: {a: x, a: y}", "data: {A: \"${V}\"}", "data: {a: \"x\\ty\"}", "binaryData: {a: !!binary aGk=}",
 		"data: {? a : b}", "data: {~: b}", "data: {true: b}", "data: {2020-01-01: b}", "data: {a: ~}", "data: {a: }", "data: [a, [b], {c: d}]",
 	} {
 		seeds = append(seeds, simple+data+"\n", "kind: Secret\n"+strings.Replace(simple, "kind: ConfigMap\n", "", 1)+data+"\n")

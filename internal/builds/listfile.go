@@ -85,7 +85,7 @@ func plainObjects(file *repository.File, variables bool) ([]member, bool) {
 // plainObject is the object that a document is.
 func plainObject(d *repository.Document, variables bool) (o member, ok bool) {
 	if len(d.Objects) != 1 || d.Objects[0].Node != d.Root() || strings.HasSuffix(d.Objects[0].Kind, "List") ||
-		!isPlain(d.Root()) || !plainFields(d.Root()) || !keepsReferences(d.Objects[0].Kind, d.Root()) {
+		!isPlain(d.Root(), true) || !plainFields(d.Root()) || !keepsReferences(d.Objects[0].Kind, d.Root()) {
 		return o, false
 	}
 	value, err := repository.Value(d.File.Path, d.Root())

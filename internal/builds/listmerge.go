@@ -21,7 +21,7 @@ type listedPart struct {
 // a kind whose schema it doesn't know: maps field by field, and all else replaces what is there.
 func mergeable(part *resource.Resource, variables bool) map[string]any {
 	n := part.YNode()
-	if !isPlain(n) || !plainFields(n) || instructs(n) {
+	if !isPlain(n, false) || !plainFields(n) || instructs(n) {
 		return nil
 	}
 	fields, err := part.Map()

@@ -302,7 +302,7 @@ func (o *member) thaw() error {
 		}
 		return nil
 	}
-	r := &resource.Resource{RNode: *kyaml.NewRNode(kyaml.CopyYNode(o.document.Root()))}
+	r := &resource.Resource{RNode: *kyaml.NewRNode(inflated(o.document.Root()))}
 	called := func(namespace, name string) error {
 		if name != r.GetName() {
 			if err := r.SetMapField(kyaml.NewStringRNode(name), "metadata", "name"); err != nil {

@@ -61,10 +61,12 @@ spec:
 ---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
-metadata: {name: b, labels: {app: b}}
+metadata: {name: &name b, labels: {app: *name}}
 spec:
   interval: '1h'
   values:
+    again: *name
+    map: &map {a: &text "1", b: *text}
     text: "false"
     none: null
     flag: false

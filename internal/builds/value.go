@@ -14,7 +14,7 @@ import (
 // ValueOf is what kustomize-controller reads of an object: its JSON, of which the numbers are
 // int64 and float64.
 func ValueOf(r *kyaml.RNode) (map[string]any, error) {
-	if isPlain(r.YNode()) {
+	if isPlain(r.YNode(), false) {
 		fields, err := r.Map()
 		if err != nil {
 			return nil, err
@@ -46,20 +46,38 @@ func rewritten(r *kyaml.RNode) (map[string]any, error) {
 
 // isPlain says whether a node's text gives the same node when it is read again. kustomize
 // writes an object as YAML before it makes JSON of it, and yaml/v3 doesn't write all texts as
-// it reads them: a folded one gets an empty line before each line that is indented more.
-func isPlain(n *yaml.Node) bool {
-	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+// it reads them: a folded one gets an empty line before each line that is indented more. Anchors
+// says that names for nodes are fine, and such names for texts and the like, which kustomize replaces
+// when it reads a file.
+func isPlain(n *yaml.Node, anchors bool) bool {
+	if n.Kind == yaml.AliasNode {
+		return anchors && n.Alias.Kind == yaml.ScalarNode
+	}
+	if n.Anchor != "" && !anchors {
 		return false
 	}
 	if n.Kind == yaml.ScalarNode && !isPlainText(n) {
 		return false
 	}
 	for _, child := range n.Content {
-		if !isPlain(child) {
+		if !isPlain(child, anchors) {
 			return false
 		}
 	}
 	return true
+}
+
+// inflated is a copy of a plain node without anchors.
+func inflated(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	c := *n
+	c.Anchor, c.Content = "", make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		c.Content[i] = inflated(child)
+	}
+	return &c
 }
 
 // isPlainText says whether a text is sure to survive in its style.
