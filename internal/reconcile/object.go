@@ -114,6 +114,7 @@ func applyCommonMetadata(o *Object, meta *kustomizev1.CommonMetadata) {
 		if all = maps.Clone(all); all == nil {
 			all = map[string]any{}
 		}
+		o.Value = maps.Clone(o.Value)
 		o.Value["metadata"], m[field] = m, all
 		for name, value := range values {
 			all[name] = value
