@@ -61,10 +61,8 @@ var entries = map[string]string{
 	"fleetwright-secrets":      "secrets check --staged",
 }
 
-// PreCommit is a .pre-commit-config.yaml with hooks of ours.
-func PreCommit(hooks ...string) []byte { return preCommit(version.Current().Release(), hooks) }
-
-// preCommit pins the hooks of a release. Without one, pre-commit builds the newest version.
+// preCommit is a .pre-commit-config.yaml with hooks of ours, pinned to a release. Without
+// one, pre-commit builds the newest version.
 func preCommit(release string, hooks []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("# https://pre-commit.com: run \"pre-commit install\" once.\nrepos:\n")

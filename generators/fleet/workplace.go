@@ -38,6 +38,3 @@ type validator struct {
 // hooks are the pre-commit hooks of a platform repository: no secret is committed
 // in clear, the tree is what the specification says, and it is valid.
 var hooks = []string{"fleetwright-secrets", "fleetwright-render-check", "fleetwright-validate"}
-
-// PreCommit is the platform repository's .pre-commit-config.yaml.
-func PreCommit() []byte { return emit.PreCommit(hooks...) }
