@@ -74,15 +74,11 @@ func (o *oracle) run(t *testing.T, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// TestAgainstHelmfile reads each helmfile of the archives, and compares releases,
-// values and reasons of refusal with the real one's.
+// TestAgainstHelmfile reads each helmfile of the archives, and of those of the
+// bootstrap, and compares releases, values and reasons of refusal with the real one's.
 func TestAgainstHelmfile(t *testing.T) {
-	archives, err := filepath.Glob("testdata/*/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
 	compared := 0
-	for _, name := range archives {
+	for _, name := range archives(t, "testdata/*/*.txtar", "../bootstrap/testdata/*/*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(name)
 			if err != nil {
@@ -102,6 +98,20 @@ func TestAgainstHelmfile(t *testing.T) {
 	if _, err := exec.LookPath("helmfile"); err == nil && compared < 40 {
 		t.Errorf("only %d releases were compared", compared)
 	}
+}
+
+// archives are the files of all patterns, each of which holds some.
+func archives(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no archive is %s: %v", pattern, err)
+		}
+		all = append(all, files...)
+	}
+	return all
 }
 
 // compare compares all releases of one helmfile, and counts them.
