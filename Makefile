@@ -23,7 +23,7 @@ install: ## the command, where go install puts it
 
 .PHONY: demo
 demo: build ## the main job on the examples, in a page
-	$(GO) run ./examples/demo -fleetwright $(BIN)/fleetwright -flux-manifests "$(FLUX_MANIFESTS)" -out $(OUT)/demo
+	$(GO) run -tags tools ./examples/demo -fleetwright $(BIN)/fleetwright -flux-manifests "$(FLUX_MANIFESTS)" -out $(OUT)/demo
 
 # Flux's own manifests, as the Flux Operator carries them; the module is none of
 # the product's.
@@ -40,11 +40,11 @@ test: ## all tests; those that compare with a tool that isn't on PATH say so and
 	$(GO) -C tools/schemas test -timeout $(PATIENCE) ./...
 	$(GO) -C tools/specschema test -timeout $(PATIENCE) ./...
 	$(GO) -C tools/oracle test -timeout $(PATIENCE) ./...
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -timeout $(PATIENCE) ./...
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" $(GO) test -tags tools -timeout $(PATIENCE) ./...
 
 .PHONY: race
 race: ## all tests with the race detector
-	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" CGO_ENABLED=1 $(GO) test -race -timeout $(PATIENCE) ./...
+	FLUX_MANIFESTS="$(FLUX_MANIFESTS)" CGO_ENABLED=1 $(GO) test -tags tools -race -timeout $(PATIENCE) ./...
 
 .PHONY: lint
 lint: ## golangci-lint
@@ -57,7 +57,7 @@ BASE := main
 
 .PHONY: check
 check: $(TOOLS)/golangci-lint ## format, vet, lint and the quick tests of what changed since BASE, in two minutes
-	$(GO) run ./tools/check -base $(BASE) -lint $(TOOLS)/golangci-lint
+	$(GO) run -tags tools ./tools/check -base $(BASE) -lint $(TOOLS)/golangci-lint
 
 $(TOOLS)/golangci-lint:
 	@mkdir -p $(TOOLS)
@@ -93,13 +93,13 @@ bench: build ## the benchmarks, as ratios against an empty program, the real too
 	@$(GO) -C tools/helm build -o $(TOOLS)/helm helm.sh/helm/v3/cmd/helm
 	@$(GO) -C tools/helmfile build -o $(TOOLS)/helmfile github.com/helmfile/helmfile
 	@$(GO) -C tools/sops build -o $(TOOLS)/sops github.com/getsops/sops/v3/cmd/sops
-	$(GO) run ./tools/bench -repos "$(REPOS)" -only "$(ONLY)" -fleetwright $(BIN)/fleetwright -sops $(TOOLS)/sops -helmfile $(TOOLS)/helmfile -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
+	$(GO) run -tags tools ./tools/bench -repos "$(REPOS)" -only "$(ONLY)" -fleetwright $(BIN)/fleetwright -sops $(TOOLS)/sops -helmfile $(TOOLS)/helmfile -kustomize $(TOOLS)/kustomize -kubeconform $(TOOLS)/kubeconform -catalog $(TOOLS)/catalog
 
 .PHONY: field
 field: ## compare with kustomize and Flux's libraries on the checkouts in REPOS=DIR
 	@mkdir -p $(TOOLS)
 	@$(GO) -C tools/kustomize build -o $(TOOLS)/kustomize sigs.k8s.io/kustomize/kustomize/v5
-	@$(GO) run ./tools/field -repos "$(REPOS)" -kustomize $(TOOLS)/kustomize
+	@$(GO) run -tags tools ./tools/field -repos "$(REPOS)" -kustomize $(TOOLS)/kustomize
 
 .PHONY: golden
 golden: ## rewrite the golden files, schemas and docs from the code
@@ -133,7 +133,7 @@ SOAKTIME := 0
 
 .PHONY: soak
 soak: build ## KILLS kills while fleetwright renders, commits, pushes, encrypts, exchanges keys and syncs
-	$(GO) run ./tools/soak -fleetwright $(BIN)/fleetwright -kills $(KILLS) -seed $(SEED) -time $(SOAKTIME)
+	$(GO) run -tags tools ./tools/soak -fleetwright $(BIN)/fleetwright -kills $(KILLS) -seed $(SEED) -time $(SOAKTIME)
 
 # How many hostile repositories are made, of some twenty inputs each: 5,000 are 100,000 inputs, and take hours.
 HOSTILE := 5000

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -51,5 +52,20 @@ func TestPreCommitHooks(t *testing.T) {
 	}
 	if len(hooks) == 0 {
 		t.Error("no hook is read")
+	}
+}
+
+// pre-commit runs go install ./... in a clone: the only program of the module is the command. Programs for
+// developers have the build tag tools, or a module of their own.
+// Source: pre-commit/pre-commit, pre_commit/languages/golang.py (install_environment).
+func TestOneProgram(t *testing.T) {
+	list := exec.Command("go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	if programs := strings.Fields(string(out)); len(programs) != 1 || programs[0] != "github.com/fleetwright/fleetwright/cmd/fleetwright" {
+		t.Errorf("go install ./... builds %q", programs)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build tools
+
 // Demo does Fleetwright's main job on the example fleets, with the command and git
 // alone: render, commit each target to a repository of its own, validate fresh
 // clones of them, inject a drift and find it. What it prints is made from what the

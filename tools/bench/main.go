@@ -1,3 +1,5 @@
+//go:build tools
+
 // Bench times whole processes and prints ratios, which hold where absolute times
 // drift with the machine. Each row names what it is measured against, in the same
 // run.
@@ -67,7 +69,7 @@ func main() {
 // empty program that links the same modules.
 func start(binary, work string, runs int) {
 	empty := filepath.Join(work, "empty")
-	check(exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", empty, "./tools/bench/empty").Run())
+	check(exec.Command("go", "build", "-tags=tools", "-trimpath", "-ldflags=-s -w", "-o", empty, "./tools/bench/empty").Run())
 	floor := measure(runs, nil, work, empty)
 	fmt.Println("| process | wall | against the empty program |\n|---|---|---|")
 	fmt.Printf("| empty program, same modules | %s | 1.0 |\n", ms(floor.wall))

@@ -1,3 +1,5 @@
+//go:build tools
+
 // Command check checks what changed since a base, as far as it gets in a time: format, go vet, lint, and
 // the tests of the packages that changed and of those that import them, the most affected first. It
 // names the packages that it has not tested; make test tests all.
@@ -55,7 +57,7 @@ func run(base, lint string, end time.Time) error {
 	if err := formatted(files); err != nil {
 		return err
 	}
-	for _, command := range [][]string{append([]string{"go", "vet"}, own...), append([]string{lint, "run"}, own...)} {
+	for _, command := range [][]string{append([]string{"go", "vet", "-tags=tools"}, own...), append([]string{lint, "run"}, own...)} {
 		if err := step(context.Background(), command); err != nil {
 			return err
 		}
@@ -73,7 +75,7 @@ func test(order []*pkg, end time.Time) error {
 		for n < len(order) && order[n].distance == order[0].distance {
 			n++
 		}
-		command := []string{"go", "test", "-short"}
+		command := []string{"go", "test", "-tags=tools", "-short"}
 		for _, p := range order[:n] {
 			command = append(command, "./"+p.dir)
 		}
@@ -172,7 +174,7 @@ func load() (map[string]*pkg, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := output("go", "list", "-json=Dir,ImportPath,Imports,TestImports,XTestImports", "./...")
+	out, err := output("go", "list", "-tags=tools", "-json=Dir,ImportPath,Imports,TestImports,XTestImports", "./...")
 	if err != nil {
 		return nil, err
 	}

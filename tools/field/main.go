@@ -1,3 +1,5 @@
+//go:build tools
+
 // Command field compares what Fleetwright makes of real repositories with what kustomize and
 // Flux's own libraries make of them: object for object, for each Kustomization of each
 // cluster. A source whose URL is the remote of another checkout in the folder has its files. It

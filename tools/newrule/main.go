@@ -1,8 +1,10 @@
+//go:build tools
+
 // Command newrule scaffolds a rule: its Go file, its examples, its entry in the list of all rules and
 // its mutant. What it writes is a rule that works, about a ConfigMap of a name, for the author to
 // replace; the tests pass before and after.
 //
-//	go run ./tools/newrule flux flux-interval-short 'an interval that is too short'
+//	go run -tags tools ./tools/newrule flux flux-interval-short 'an interval that is too short'
 package main
 
 import (

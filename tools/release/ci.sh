@@ -14,6 +14,11 @@ git clone -q ../.. "$work/clone"
 mkdir "$work/key"
 "$work/release" keygen -out "$work/key"
 
+# pre-commit installs a hook of language golang so: one program is built. The modules are those of this machine.
+GOMODCACHE=$(go env GOMODCACHE) GOPATH=$work/pre-commit GOBIN='' go -C "$work/clone" install ./...
+test "$(ls "$work/pre-commit/bin")" = fleetwright
+rm -r "$work/pre-commit"
+
 for out in first second; do
   "$work/release" build -source "$work/clone" -version v0.0.1 -platforms "$platforms" -out "$work/$out" -key "$work/key/cosign.key"
   "$work/release" verify -from "$work/$out" -key "$work/key/cosign.pub"

@@ -1,3 +1,5 @@
+//go:build tools
+
 // Soak kills fleetwright while it renders, commits, pushes, encrypts, exchanges keys and
 // syncs, thousands of times and at random moments, with somebody beside it who saves files.
 // After each series of kills the same command runs to its end, as a user would run it again:

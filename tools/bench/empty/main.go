@@ -1,3 +1,5 @@
+//go:build tools
+
 // Empty links what fleetwright links and does nothing: the floor under the time
 // that a process takes to start.
 package main
