@@ -92,9 +92,9 @@ func TestPin(t *testing.T) {
 	source, from := t.TempDir(), t.TempDir()
 	write(t, from, sumsFile, "# x\nversion v1.2.3\nrevision abc\n00  fleetwright_1.2.3_linux_amd64.tar.gz\n")
 	write(t, source, "README.md", "- uses: fleetwright/fleetwright@main # until the first release\n  with:\n    build: \"true\" # until the first release\n    path: .\n"+
-		"- repo: https://github.com/fleetwright/fleetwright\n  rev: main # until the first release\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:latest\n")
+		"- repo: https://github.com/fleetwright/fleetwright\n  rev: main # until the first release\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:latest\n\nThere is no release yet. <!-- until the first release -->\n\nversion=vX.Y.Z # the newest\n")
 	want := "- uses: fleetwright/fleetwright@v1.2.3\n  with:\n    path: .\n" +
-		"- repo: https://github.com/fleetwright/fleetwright\n  rev: v1.2.3\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:v1.2.3\n"
+		"- repo: https://github.com/fleetwright/fleetwright\n  rev: v1.2.3\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:v1.2.3\n\nversion=v1.2.3 # the newest\n"
 	for range 2 {
 		if err := pin(from, source); err != nil {
 			t.Fatal(err)

@@ -109,8 +109,8 @@ func verify(dir, key string) error {
 }
 
 var (
-	untilFirst = regexp.MustCompile(`(?m)^ *build: "true" # until the first release\n| # until the first release$`)
-	reference  = regexp.MustCompile(`((?:fleetwright/fleetwright@|fleetwright/fleetwright:|repo: https://github\.com/fleetwright/fleetwright\n +rev: ))(main|latest|v\d+\.\d+\.\d+[0-9A-Za-z.-]*)`)
+	untilFirst = regexp.MustCompile(`(?m)^ *build: "true" # until the first release\n|^.*<!-- until the first release -->\n\n?| # until the first release$`)
+	reference  = regexp.MustCompile(`((?:fleetwright/fleetwright@|fleetwright/fleetwright:|repo: https://github\.com/fleetwright/fleetwright\n +rev: |\nversion=))(main|latest|vX\.Y\.Z|v\d+\.\d+\.\d+[0-9A-Za-z.-]*)`)
 )
 
 // pin writes the release into the checkout: the sumsFile, and the version that documents name. The
