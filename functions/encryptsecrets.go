@@ -53,11 +53,11 @@ func (f *encryptSecrets) creationRules(n *kyaml.Node) error {
 	return err
 }
 
-// run encrypts the Secrets among the items that are in clear.
+// run encrypts the Secrets among the items that are in plaintext.
 func (f *encryptSecrets) run(_ context.Context, list *resourceList, o Options) error {
 	if list.kustomize {
 		return &render.BadInput{
-			Err:  errors.New("EncryptSecrets is for kpt: kustomize would read the Secrets in clear from Git, and encrypt them anew at each build"),
+			Err:  errors.New("EncryptSecrets is for kpt: kustomize would read the Secrets in plaintext from Git, and encrypt them anew at each build"),
 			Hint: "encrypt the files with \"fleetwright secrets encrypt\", and list them as resources",
 		}
 	}
@@ -205,14 +205,14 @@ func (f *encryptSecrets) encrypt(item *kyaml.RNode, file string, documents int, 
 	return content, nil
 }
 
-// stays says why an encrypted Secret can't stay as it is: it has a value in clear
+// stays says why an encrypted Secret can't stay as it is: it has a value in plaintext
 // that the way it was encrypted doesn't leave so.
 func stays(content []byte) error {
 	if secrets.StateOf("item.yaml", content) != secrets.Encrypted {
 		return &refusal{"its metadata of SOPS are not whole: it was cut off, or edited by hand", "take the file from before the change (git log -p)"}
 	}
 	if clear, _ := secrets.ClearIn("item.yaml", content, secrets.Selection{}); len(clear) > 0 {
-		return &refusal{fmt.Sprintf("%q stands in clear beside its metadata of SOPS", clear[0].Name), "mend it with sops edit"}
+		return &refusal{fmt.Sprintf("%q stands in plaintext beside its metadata of SOPS", clear[0].Name), "mend it with sops edit"}
 	}
 	return nil
 }

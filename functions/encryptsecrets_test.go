@@ -93,7 +93,7 @@ func TestEncryptSecrets(t *testing.T) {
 			}
 		}
 		if bytes.Contains(written, []byte("canary")) || bytes.Contains(written, []byte("Y2FuYXJ5")) || bytes.Contains(plain, []byte("config.kubernetes.io")) {
-			t.Errorf("%s: in clear, or with kpt's annotations:\n%s\n%s", name, written, plain)
+			t.Errorf("%s: in plaintext, or with kpt's annotations:\n%s\n%s", name, written, plain)
 		}
 		// Again: not a byte changes.
 		var again bytes.Buffer
@@ -154,7 +154,7 @@ func TestEncryptSecretsRefuses(t *testing.T) {
 		"no rule is for it":          {rules, []string{secretItem("db.yaml", clear)}, []string{"db.yaml: Secret app/db: no rule is for this file", "hint: give it a name"}, false},
 		"beside others":              {rules, []string{secretItem("db.sops.yaml", clear), strings.Replace(secretItem("db.sops.yaml", clear), "name: db", "name: other", 1)}, []string{"Secret app/db: it stands beside other objects", "Secret app/other: "}, false},
 		"without a file":             {rules, []string{"apiVersion: v1\nkind: Secret\nmetadata: {name: db}\n" + clear}, []string{"Secret db: it stands in no file"}, false},
-		"a value added in clear":     {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', lastmodified: '2026-01-01T00:00:00Z', encrypted_regex: ^stringData$}\n")}, []string{`"stringData.password" stands in clear beside its metadata`}, false},
+		"a value added in plaintext": {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', lastmodified: '2026-01-01T00:00:00Z', encrypted_regex: ^stringData$}\n")}, []string{`"stringData.password" stands in plaintext beside its metadata`}, false},
 		"metadata that sops refuses": {rules, []string{secretItem("db.sops.yaml", clear+"sops: {mac: '"+anyMAC+"', encrypted_regex: ^data$}\n")}, []string{"its metadata of SOPS are not whole"}, false},
 		"all of it encrypted":        {strings.Replace(rules, "^(data|stringData)$", ".*", 1), []string{secretItem("db.sops.yaml", clear)}, []string{"its rule encrypts what makes it a Secret"}, false},
 		"no recipient":               {"spec:\n  creationRules:\n  - {encrypted_regex: data}\n", []string{secretItem("db.sops.yaml", clear)}, []string{"db.sops.yaml: Secret app/db: ", "has no recipient"}, false},

@@ -81,7 +81,7 @@ func (v Validation) Options() (validators.Options, error) {
 func (v Validation) CheckRoots(repo *repository.Repository) error {
 	for _, root := range v.Roots {
 		if _, ok := repo.ReadDir(path.Clean(root)); !ok {
-			return &render.BadInput{Err: fmt.Errorf("the root %q is no folder of the repository", root), Hint: "name a folder that a cluster syncs, from the repository's root"}
+			return &render.BadInput{Err: fmt.Errorf("the root %q is not a folder of the repository", root), Hint: "name a folder that a cluster syncs, from the repository's root"}
 		}
 	}
 	return nil

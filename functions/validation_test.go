@@ -64,7 +64,7 @@ func TestReadValidationRefuses(t *testing.T) {
 		{"an alias bomb", head + "spec:\n  a: &a [x, x, x, x, x, x, x, x, x]\n  b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n  c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n  d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n  e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\n  f: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e]\n  g: [*f, *f, *f, *f, *f, *f, *f, *f, *f]\n", "aliases expand"},
 		{"too many paths", head + "spec:\n  ignore:\n  - {reason: x, paths: [" + globs + "]}\n", "there are more than 500 paths"},
 		{"a severity twice", head + "spec:\n  severities:\n    schema-invalid: info\n    schema-invalid: error\n", `.fleetwright.yaml:6:5: spec.severities.schema-invalid: is given twice`},
-		{"an unknown profile", head + "spec:\n  profiles: [nothing]\n", `.fleetwright.yaml:4:13: spec.profiles: "nothing" is no profile`},
+		{"an unknown profile", head + "spec:\n  profiles: [nothing]\n", `.fleetwright.yaml:4:13: spec.profiles: "nothing" is not a profile`},
 	} {
 		_, err := ReadValidation(".fleetwright.yaml", []byte(c.text))
 		var all strict.Errors

@@ -73,7 +73,7 @@ func profileOf(r rule.Rule, format string) string {
 	if r.Profile == "" {
 		return ""
 	}
-	return fmt.Sprintf(format, "It is off unless --profile "+r.Profile+" asks for it.")
+	return fmt.Sprintf(format, "It is off by default; --profile "+r.Profile+" turns it on.")
 }
 
 // inProfile names the profile of a rule in a list; "" for one that is always on.

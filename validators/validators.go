@@ -204,7 +204,7 @@ func Profiles() []string {
 // UnknownProfile is the error of a profile that no rule belongs to.
 type UnknownProfile struct{ Name string }
 
-func (e *UnknownProfile) Error() string { return fmt.Sprintf("%q is no profile", e.Name) }
+func (e *UnknownProfile) Error() string { return fmt.Sprintf("%q is not a profile", e.Name) }
 
 // Hint names the profiles that there are.
 func (e *UnknownProfile) Hint() string { return "the profiles are " + strings.Join(Profiles(), ", ") }
@@ -212,7 +212,7 @@ func (e *UnknownProfile) Hint() string { return "the profiles are " + strings.Jo
 // UnknownRule is the error of an id that no rule has.
 type UnknownRule struct{ ID string }
 
-func (e *UnknownRule) Error() string { return fmt.Sprintf("%q is no rule", e.ID) }
+func (e *UnknownRule) Error() string { return fmt.Sprintf("%q is not a rule", e.ID) }
 
 // Hint names the rule that was meant, or the rules that there are.
 func (e *UnknownRule) Hint() string {

@@ -226,7 +226,7 @@ func TestAction(t *testing.T) {
 			"root": ".", "schemas": filepath.Join(temp, "schemas") + "\n" + filepath.Join(temp, "more schemas") + "\n",
 			"charts": filepath.Join(temp, "charts"), "baseline": filepath.Join(temp, "baseline.json"),
 			"source": "flux-system/flux-system=" + good + "\n", "cluster": "nowhere",
-		}, 2, "there is no cluster \"nowhere\"", false},
+		}, 2, "cluster \"nowhere\" does not exist", false},
 		{"wrong input", map[string]string{"path": good, "fail-on": "$(touch pwned)"}, 2, "", false},
 		{"wrong switch", map[string]string{"path": good, "install-only": "true' || touch pwned #"}, 0, "", false},
 	} {

@@ -43,7 +43,7 @@ func nothingFound(err error) error {
 		return &render.BadInput{Err: err, Hint: "a repository without one has nothing to compare; where there is one, name the folder with it and the HelmReleases"}
 	}
 	if broken := (*helmfile.UnreadableError)(nil); errors.As(err, &broken) {
-		return &render.BadInput{Err: err, Hint: "mend the file: helmfile stops there too"}
+		return &render.BadInput{Err: err, Hint: "fix the file: helmfile stops there too"}
 	}
 	return err
 }

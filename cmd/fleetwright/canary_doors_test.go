@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// staged runs the pre-commit hook on files in clear: in a repository of their own, whose objects
+// staged runs the pre-commit hook on files in plaintext: in a repository of their own, whose objects
 // hold them, since git was told to.
 func (c *canaries) staged(files []string) {
 	c.t.Helper()

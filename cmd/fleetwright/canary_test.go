@@ -148,7 +148,7 @@ func statusOf(err error) int {
 	return -1
 }
 
-// plain writes files in clear and gives their names.
+// plain writes files in plaintext and gives their names.
 func (c *canaries) plain(name string) []string {
 	c.t.Helper()
 	head := func(kind string) string {
@@ -232,7 +232,7 @@ func TestCanaries(t *testing.T) {
 	c.must("git", "commit", "-qm", "Begin")
 
 	files := c.plain("first")
-	c.judge("in clear", judged{validate: 1, check: 1, verify: 2, decrypt: 2, updatekeys: 2}, files)
+	c.judge("in plaintext", judged{validate: 1, check: 1, verify: 2, decrypt: 2, updatekeys: 2}, files)
 	c.staged(files)
 	c.failToEncrypt(files)
 	c.must(append([]string{"fleetwright", "secrets", "encrypt"}, files...)...)
@@ -387,7 +387,7 @@ func (c *canaries) failToRotate(files []string) {
 	c.fails(nil, "sh", "-c", "ulimit -f 0; exec fleetwright secrets updatekeys --rotate")
 	c.unchanged("the disk is full", before)
 
-	// A value in clear stands where ciphertext was, and a file is cut off.
+	// A value in plaintext stands where ciphertext was, and a file is cut off.
 	file := filepath.Join(c.repo, filepath.FromSlash("clusters/production/first-string.sops.yaml"))
 	data := before["clusters/production/first-string.sops.yaml"]
 	at := bytes.Index(data, []byte("password: ENC["))
@@ -407,7 +407,7 @@ func (c *canaries) failToRotate(files []string) {
 }
 
 // interrupt ends the command while it writes. Asked to end, it leaves all files as they were and
-// nothing beside them; killed, it leaves each file whole, and what lies around is not in clear.
+// nothing beside them; killed, it leaves each file whole, and what lies around is not in plaintext.
 func (c *canaries) interrupt() {
 	c.t.Helper()
 	var files []string

@@ -34,7 +34,7 @@ func ruleBombs() []hostileCase {
 		return "{type: object, x-kubernetes-validations: [{rule: \"" + rule + "\"}]}"
 	}
 	return []hostileCase{
-		{name: "private keys everywhere", want: []string{"was not checked: the files that speak of keys come to more than 12 MB [limit-exceeded]"}, make: func(t *testing.T, repo, _ string) {
+		{name: "private keys everywhere", want: []string{"was not checked: the files that mention keys exceed 12 MB [limit-exceeded]"}, make: func(t *testing.T, repo, _ string) {
 			text := strings.Repeat("-----BEGIN PRIVATE"+" KEY-----\n"+strings.Repeat("a\n", 200), 2000)
 			for i := range 100 {
 				putFile(t, filepath.Join(repo, fmt.Sprintf("keys/%d.txt", i)), []byte(text))

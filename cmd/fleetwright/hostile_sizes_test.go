@@ -33,7 +33,7 @@ func sizeBombs() []hostileCase {
 				big(t, filepath.Join(repo, fmt.Sprintf("app/a%d.yaml", i)), configMap(fmt.Sprint("a", i), "  b: |\n"), "    "+strings.Repeat("x", 995)+"\n", 10_000)
 			}
 		}},
-		{name: "many secret settings", want: []string{"the lines of settings that speak of secrets come to more than 1 MB"}, make: func(t *testing.T, repo, _ string) {
+		{name: "many secret settings", want: []string{"the lines with settings that mention secrets exceed 1 MB"}, make: func(t *testing.T, repo, _ string) {
 			putFile(t, filepath.Join(repo, "clusters/one/ks.yaml"), []byte(fluxKs("app", "")))
 			line := "a_password = changeme-replace; auth=eyJ.eyJhbGci Bearer ${X} machine a token: abc \"auth\": \"x\"\n"
 			for i := range 25 {

@@ -103,13 +103,13 @@ func secretLimits() map[string]limitCase {
 	for range 4 {
 		text = "kind: ConfigMap\ndata:\n  a: |\n    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 	}
-	within := inApp("apiVersion: v1\nmetadata: {name: a, namespace: b}\n"+text, "error: the text a of ConfigMap b/a was not checked: it is a text within 3 others")
+	within := inApp("apiVersion: v1\nmetadata: {name: a, namespace: b}\n"+text, "error: the string a of ConfigMap b/a was not checked: it is a string nested in 3 others")
 	regex := "'" + strings.Repeat("(a{30}b?)", 80) + "'"
 	config := inApp(configMap("a", "  b: c\n"), ".sops.yaml:2:17: error: .sops.yaml was not checked: the path_regex is not evaluated: ")
 	config.files[".sops.yaml"] = "creation_rules:\n  - path_regex: " + regex + "\n    age: age1qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqs3290gq\n"
 	rules := inApp(configMap("a", "  b: c\n"), "error: .sops.yaml was not checked: which values are encrypted is not evaluated: ")
 	rules.files[".sops.yaml"] = strings.Replace(config.files[".sops.yaml"], "path_regex", "encrypted_regex", 1)
-	keys := inApp(configMap("a", "  b: c\n"), "notes/key.txt: error: whether a private key is in this file, or in one of those after it, was not checked: the files that speak of keys come to more than 12 MB")
+	keys := inApp(configMap("a", "  b: c\n"), "notes/key.txt: error: the content of this file and the following ones (for private keys) was not checked: the files that mention keys exceed 12 MB")
 	for i := range 2 {
 		keys.files[fmt.Sprintf("notes/big%d.txt", i)] = strings.Repeat("PRIVATE KEY ", 500_000)
 	}
@@ -129,7 +129,7 @@ func chartLimits() map[string]limitCase {
 	for i := range 2 {
 		indexes += fmt.Sprintf("    - {kind: ConfigMap, name: v, valuesKey: k, targetPath: 'a[%d][65535]'}\n", i)
 	}
-	again := chart("{}", "", "HelmRelease flux-system/axxxxx was not checked: it is not rendered: charts bring HelmReleases more than 4 times in a row")
+	again := chart("{}", "", "HelmRelease flux-system/axxxxx was not checked: it is not rendered: charts install HelmReleases nested more than 4 levels deep")
 	again.files["charts/a/templates/hr.yaml"] = hostileRelease("{{ .Release.Name }}x", "charts/a", "")
 	return map[string]limitCase{
 		"charts that bring releases":    again,

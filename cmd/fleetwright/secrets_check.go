@@ -22,7 +22,7 @@ import (
 	"github.com/fleetwright/fleetwright/validators/sops"
 )
 
-// clearRules are the rules about secrets in clear.
+// clearRules are the rules about secrets in plaintext.
 var clearRules = []string{"secret-hardcoded", "sops-broken", "sops-generator-plaintext", "sops-partial", "sops-plaintext-secret", "sops-private-key"}
 
 // secretsCheckFlags are the flags of secrets check.
@@ -35,8 +35,8 @@ func newSecretsCheck(s streams) *cobra.Command {
 	f := &secretsCheckFlags{format: formatText, failOn: string(finding.Warning)}
 	c := &cobra.Command{
 		Use:   "check [DIR]",
-		Short: "Look for secrets in clear",
-		Long: `Look for secrets in clear in DIR (by default the working directory): Secrets that
+		Short: "Look for secrets in plaintext",
+		Long: `Look for secrets in plaintext in DIR (by default the working directory): Secrets that
 are not encrypted or only in part, what kustomize makes Secrets of, private keys,
 and passwords and tokens among settings. The judgement is that of validate, by the
 rules ` + strings.Join(clearRules[:3], ", ") + `,
@@ -44,7 +44,7 @@ rules ` + strings.Join(clearRules[:3], ", ") + `,
 annotations and comments ignore. Nothing is decrypted, and nothing fetched.
 
 With --staged only what the next commit changes is judged, by the bytes in git's
-index: a file that was staged in clear is found, also when it was encrypted in the
+index: a file that was staged in plaintext is found, also when it was encrypted in the
 work tree since. The rest of the index tells what is an example and what clusters
 apply. It is the pre-commit hook fleetwright-secrets.
 
@@ -155,7 +155,7 @@ func ofStaged(report, before finding.Report, p *stagedPart, part, around *reposi
 	return finding.NewReport(append(fresh, known...), unresolved, report.Summary).WithIgnored(report.Ignored)
 }
 
-// clearOptions are those of a validation by the rules about secrets in clear, with
+// clearOptions are those of a validation by the rules about secrets in plaintext, with
 // what the repository's configuration says of them. Rules that it doesn't choose
 // run too: what is asked for is this check.
 func clearOptions(config func() ([]byte, error), read func(string) ([]byte, error)) (validators.Options, error) {

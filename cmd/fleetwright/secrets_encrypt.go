@@ -29,14 +29,14 @@ in YAML and JSON, and files of variables (.env, .ini) that hold a password or to
 
 An encrypted file stays as it is, byte by byte. Either all files are encrypted or, when
 one of them can't be or the command is interrupted, none. A file is replaced as a whole, with its mode; no value
-in clear is written anywhere else.
+in plaintext is written anywhere else.
 
 Without a .sops.yaml, or with one that is broken or has a misspelt field, nothing is
 encrypted, and the command fails. A file that somebody saves while the command
 writes stays as it was saved, and is reported. What a killed run left is finished, or
 taken back, by the next one.
 
-Exit status 1 when an encrypted Secret still holds values in clear, which the rule
+Exit status 1 when an encrypted Secret still holds values in plaintext, which the rule
 doesn't choose or somebody added, and, without FILE, when something that looks like a
 secret stays in plaintext because no rule is for it, or when a file may hold a Secret
 and cannot be parsed or is larger than 10 MB.`,
@@ -119,7 +119,7 @@ func printSealed(s streams, res sealed.Result) error {
 	return err
 }
 
-// tellClear tells of values that are in clear in encrypted files.
+// tellClear tells of values that are in plaintext in encrypted files.
 func tellClear(s streams, results []sealed.Result) error {
 	var told error
 	for _, res := range results {
@@ -128,7 +128,7 @@ func tellClear(s streams, results []sealed.Result) error {
 			hint = "it was added to the encrypted file: take it out, and add it with sops edit"
 		}
 		for _, c := range res.Clear {
-			_ = output.Printf(s.err, "%s: %q stands in clear\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Name, hint)
+			_ = output.Printf(s.err, "%s: %q stands in plaintext\n  hint: %s\n", position(res.File, c.Line, c.Column), c.Name, hint)
 			told = found()
 		}
 	}

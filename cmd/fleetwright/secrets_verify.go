@@ -118,7 +118,7 @@ func runSecretsVerify(ctx context.Context, s streams, dir string, decrypt bool, 
 	}
 	failed := addOthers(ctx, &access, repo, dir)
 	if len(access.Files) == 0 && failed == nil {
-		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "there is nothing to verify yet: fleetwright secrets sync or encrypt makes encrypted files, and fleetwright validate looks for secrets in clear; or name another folder"}
+		return &failure{status: statusUsage, err: fmt.Errorf("there is no encrypted file in %q", dir), hint: "there is nothing to verify yet: fleetwright secrets sync or encrypt makes encrypted files, and fleetwright validate looks for secrets in plaintext; or name another folder"}
 	}
 	r := newAccessReport(access, judged.Findings)
 	r.lookAbove(dir)

@@ -139,7 +139,7 @@ func (p *stagedPart) repositories() (part, before *repository.Repository, err er
 func (p *stagedPart) withLarge(report finding.Report) finding.Report {
 	unresolved := report.Unresolved
 	for _, name := range slices.Sorted(maps.Keys(p.large)) {
-		unresolved = append(unresolved, finding.Unresolved{Rule: "sops-plaintext-secret", File: name, Reason: "whether a secret stands in it in clear: it is " + gitrepo.ErrLarge.Error()})
+		unresolved = append(unresolved, finding.Unresolved{Rule: "sops-plaintext-secret", File: name, Reason: "whether a secret stands in it in plaintext: it is " + gitrepo.ErrLarge.Error()})
 	}
 	return finding.NewReport(report.Findings, unresolved, report.Summary).WithIgnored(report.Ignored)
 }

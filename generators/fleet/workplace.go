@@ -36,5 +36,5 @@ type validator struct {
 }
 
 // hooks are the pre-commit hooks of a platform repository: no secret is committed
-// in clear, the tree is what the specification says, and it is valid.
+// in plaintext, the tree is what the specification says, and it is valid.
 var hooks = []string{"fleetwright-secrets", "fleetwright-render-check", "fleetwright-validate"}

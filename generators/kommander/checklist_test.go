@@ -356,7 +356,7 @@ interval: 1m0s`, "spec")
 			t.Errorf("%d rules of .sops.yaml are for %s", matches, file)
 		}
 	}
-	// Without their files no kustomization names them, and nothing is rendered in clear.
+	// Without their files no kustomization names them, and nothing is rendered in plaintext.
 	none := platformtest.Render(t, "kommander", r.spec)
 	for file, objects := range none.Files {
 		for _, o := range objects {

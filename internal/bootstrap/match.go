@@ -71,7 +71,7 @@ func (j *judge) hides(own *reconcile.Cluster) string {
 			case k.Failure != nil:
 				return fmt.Sprintf("Kustomization %s of the cluster %s, which may apply its HelmRelease, cannot be built: %s", k, c.Name, k.Failure.Message)
 			case len(k.Gaps) > 0:
-				return fmt.Sprintf("not all that Kustomization %s of the cluster %s applies is known: %s", k, c.Name, k.Gaps[0].Message)
+				return fmt.Sprintf("Kustomization %s of the cluster %s could not be fully built: %s", k, c.Name, k.Gaps[0].Message)
 			}
 		}
 	}

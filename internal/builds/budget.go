@@ -58,7 +58,7 @@ func (b *Budget) Apply(objects int) error {
 // Define charges the variables of a Kustomization.
 func (b *Budget) Define(variables int) error {
 	if b.variables.Add(int64(variables)) > mostVariables {
-		return &LimitError{fmt.Errorf("the Kustomizations of all clusters are given more than %d variables", mostVariables)}
+		return &LimitError{fmt.Errorf("the Kustomizations of all clusters have more than %d variables", mostVariables)}
 	}
 	return nil
 }

@@ -139,9 +139,9 @@ func (v *view) unitFile(file string) string {
 }
 
 func pathMissing(v *view, dir string) *Failure {
-	message := fmt.Sprintf("there is no folder %q", dir)
+	message := fmt.Sprintf("folder %q does not exist", dir)
 	if v.Exists(absolute(dir)) {
-		message = fmt.Sprintf("%q is a file; a path is a folder", dir)
+		message = fmt.Sprintf("%q is a file, but a path must be a folder", dir)
 	}
 	return &Failure{Reason: PathMissing, Message: message}
 }
@@ -157,9 +157,9 @@ func missing(repo *repository.Repository, v *view, dir, file string, k *types.Ku
 			}
 			f := &Failure{Reason: BuildFailed, File: file, Message: fmt.Sprintf("%s: %q doesn't exist", field, ref)}
 			if !inside {
-				f.Message = fmt.Sprintf("%s: %q leads out of the repository", field, ref)
+				f.Message = fmt.Sprintf("%s: %q is outside the repository", field, ref)
 			} else if !filesToo && v.Exists(absolute(at)) {
-				f.Message = fmt.Sprintf("%s: %q is a file; a component is a folder", field, ref)
+				f.Message = fmt.Sprintf("%s: %q is a file, but a component must be a folder", field, ref)
 			}
 			own, ok := repo.KustomizeAt(dir)
 			known := ok && own.File.Path == file && own.Document != nil && own.Spec != nil
@@ -220,7 +220,7 @@ func run(v *view, dir string, k *types.Kustomization, variables bool) (results [
 	// kustomize panics on some data.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("kustomize gave up: %v", p)
+			err = fmt.Errorf("kustomize failed: %v", p)
 		}
 	}()
 	results, simple, err := v.list(dir, k, variables)

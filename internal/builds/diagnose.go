@@ -152,9 +152,9 @@ func (v *diagnosis) reference(k *repository.Kustomize, field string, i int, ref 
 	case !ok:
 		return failureAt(k, fmt.Sprintf("%s: %q has no kustomization.yaml", field, ref), field, i)
 	case other.Component && !component:
-		return failureAt(k, fmt.Sprintf("%s: %q is a Component, and belongs under components", field, ref), field, i)
+		return failureAt(k, fmt.Sprintf("%s: %q is a Component: list it under components", field, ref), field, i)
 	case !other.Component && component && other.Spec != nil:
-		return failureAt(k, fmt.Sprintf("%s: %q is no Component, and belongs under resources", field, ref), field, i)
+		return failureAt(k, fmt.Sprintf("%s: %q is not a Component: list it under resources", field, ref), field, i)
 	}
 	return v.folder(at)
 }
@@ -223,11 +223,11 @@ func (v *diagnosis) missingFile(k *repository.Kustomize) *Failure {
 				if gone(ref) {
 					f := failureAt(k, fmt.Sprintf("%s: %q doesn't exist", field, ref), field, i, list.name, j)
 					if keyed && credential.HideLiteral(key, file, field == "secretGenerator") {
-						f.Message = fmt.Sprintf("%s: %q names a file that doesn't exist; values stand under literals", field, key)
+						f.Message = fmt.Sprintf("%s: %q references a file that doesn't exist; list values under literals", field, key)
 					}
 					if at := path.Join(k.Dir, ref); v.Repo.Exists(at) {
 						f.LeftOut = at
-						f.Message = fmt.Sprintf("%s: Flux doesn't see %q: source-controller leaves it out", field, ref)
+						f.Message = fmt.Sprintf("%s: Flux does not find %q: source-controller excludes it", field, ref)
 					}
 					return f
 				}

@@ -115,14 +115,14 @@ func (v *diagnosis) refused(entries []patchEntry) *Failure {
 	for _, e := range entries {
 		switch {
 		case strings.Contains(v.message, "PatchJson6902Transformer: decoding ") && e.field == "patchesJson6902" && !isList(e.text):
-			return e.fails(e.field + ": this is no list of JSON 6902 operations")
+			return e.fails(e.field + ": this is not a list of JSON 6902 operations")
 		case strings.Contains(v.message, "must specify one of patch and path"):
 			if e.text == "" {
 				return e.fails(e.field + ": the entry has no patch")
 			}
 		case strings.Contains(v.message, "unable to parse SM or JSON patch"):
 			if strings.HasPrefix(e.text, "[") && !json.Valid([]byte(e.text)) {
-				return e.fails(e.field + ": what begins with [ is read as JSON, and this is none; write the operations one a line")
+				return e.fails(e.field + ": a patch that begins with [ is read as JSON, but this is not valid JSON; write one operation per line")
 			}
 			if !isPatch(e.text) {
 				if f := v.malformed(e.file); f != nil {
@@ -166,15 +166,15 @@ func (v *diagnosis) unmatched(e patchEntry, wanted head) *Failure {
 				if m := schemas.MistakeOf(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)); m != nil && !m.Newer {
 					return &Failure{Reason: BuildFailed, Malformed: true, File: file, Line: line, Column: column, Message: m.Message}
 				}
-				message := fmt.Sprintf("%s: the %s among the resources is of %s (%s:%d), and not of %s", e.field, wanted, o.APIVersion, file, line, wanted.APIVersion)
+				message := fmt.Sprintf("%s: the %s among the resources has apiVersion %s (%s:%d), not %s", e.field, wanted, o.APIVersion, file, line, wanted.APIVersion)
 				if line == 0 {
-					message = fmt.Sprintf("%s: the %s among the resources is of %s, and not of %s", e.field, wanted, o.APIVersion, wanted.APIVersion)
+					message = fmt.Sprintf("%s: the %s among the resources has apiVersion %s, not %s", e.field, wanted, o.APIVersion, wanted.APIVersion)
 				}
 				return e.fails(message, "apiVersion")
 			}
 		}
 	}
-	return e.fails(fmt.Sprintf("%s: among the resources is no %s to patch", e.field, wanted))
+	return e.fails(fmt.Sprintf("%s: there is no %s among the resources to patch", e.field, wanted))
 }
 
 // selects finds what in a patch's target is no regular expression or no selector.
@@ -191,12 +191,12 @@ func (v *diagnosis) selects(e patchEntry) *Failure {
 			continue // it is not evaluated, which is told
 		}
 		if _, err := regexp.Compile("^(?:" + one.text + ")$"); err != nil {
-			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is no regular expression", e.field, one.name, one.text), one.name)
+			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is not a valid regular expression", e.field, one.name, one.text), one.name)
 		}
 	}
 	for _, one := range []struct{ name, text string }{{"labelSelector", t.LabelSelector}, {"annotationSelector", t.AnnotationSelector}} {
 		if _, err := labels.Parse(one.text); err != nil {
-			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is no selector: %v", e.field, one.name, one.text, err), one.name)
+			return e.failsTarget(fmt.Sprintf("%s: target.%s: %q is not a valid selector: %v", e.field, one.name, one.text, err), one.name)
 		}
 	}
 	return nil
@@ -231,7 +231,7 @@ func (v *diagnosis) operation(e patchEntry) *Failure {
 	}
 	for i, o := range list {
 		if strings.HasSuffix(v.message, "Unexpected kind: "+o.Op) && !slices.Contains(operations, o.Op) {
-			return e.fails(fmt.Sprintf("%s: there is no operation %q; those are %s", e.field, o.Op, strings.Join(operations, ", ")), i, "op")
+			return e.fails(fmt.Sprintf("%s: operation %q does not exist; the operations are %s", e.field, o.Op, strings.Join(operations, ", ")), i, "op")
 		}
 		if o.Op == "" || o.Path == "" || !strings.Contains(v.message, o.Op) {
 			continue

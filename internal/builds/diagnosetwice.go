@@ -65,9 +65,9 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 			case before.ref == ref && !merged:
 				return again(o, before.object, "")
 			case merged:
-				return failureAt(k, fmt.Sprintf("resources: %q holds %s, %q holds %s, and namespace: %s makes one of them", ref, o, before.ref, before.object, k.Spec.Namespace), "resources", i)
+				return failureAt(k, fmt.Sprintf("resources: %q holds %s, %q holds %s, and namespace: %s makes them the same object", ref, o, before.ref, before.object, k.Spec.Namespace), "resources", i)
 			default:
-				return failureAt(k, fmt.Sprintf("resources: %q holds %s, which %q holds too", ref, o, before.ref), "resources", i)
+				return failureAt(k, fmt.Sprintf("resources: %q holds %s, and so does %q", ref, o, before.ref), "resources", i)
 			}
 		}
 	}
@@ -76,9 +76,9 @@ func (v *diagnosis) twice(k *repository.Kustomize) *Failure {
 
 // again is the failure of an object that is in another place too; why follows.
 func again(o, before *repository.Object, why string) *Failure {
-	f := &Failure{Reason: BuildFailed, File: o.File(), Message: fmt.Sprintf("%s is in %s too%s", o, before.File(), why)}
+	f := &Failure{Reason: BuildFailed, File: o.File(), Message: fmt.Sprintf("%s is also in %s%s", o, before.File(), why)}
 	if line, _ := before.Position(); line > 0 {
-		f.Message = fmt.Sprintf("%s is at %s:%d too%s", o, before.File(), line, why)
+		f.Message = fmt.Sprintf("%s is also at %s:%d%s", o, before.File(), line, why)
 	}
 	f.Line, f.Column = o.Position()
 	return f
@@ -98,7 +98,7 @@ func (v *diagnosis) twiceIn(dir string) *Failure {
 		for o := range held(f) {
 			before := first[idOf(o)]
 			if first[idOf(o)] = o; before != nil {
-				return again(o, before, ", and Flux takes all files of "+dir)
+				return again(o, before, ", and Flux applies all files of "+dir)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (v *diagnosis) generatedTwice(k *repository.Kustomize) *Failure {
 	is := func(kind, name string) bool {
 		return strings.Contains(v.message, fmt.Sprintf("Kind:%q", kind)) && strings.Contains(v.message, fmt.Sprintf("Name:%q", name))
 	}
-	const there = "%s: %q is among the resources, too: give it another name, or behavior: merge or replace"
+	const there = "%s: %q is also among the resources: rename it, or set behavior: merge or replace"
 	for i, g := range k.Spec.ConfigMapGenerator {
 		if is("ConfigMap", g.Name) {
 			return failureAt(k, fmt.Sprintf(there, "configMapGenerator", g.Name), "configMapGenerator", i, "name")

@@ -160,7 +160,7 @@ func compareLists(t *testing.T, content map[string][]byte) (listed bool) {
 func kustomizeGivesUp(v *view) (resources []*resource.Resource, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("kustomize gave up: %v", p)
+			err = fmt.Errorf("kustomize failed: %v", p)
 		}
 	}()
 	return kustomize(v, "app", v.own)
@@ -170,7 +170,7 @@ func kustomizeGivesUp(v *view) (resources []*resource.Resource, err error) {
 func listGivesUp(v *view, variables bool) (objects []Result, ok bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			objects, ok, err = nil, true, fmt.Errorf("kustomize gave up: %v", p)
+			objects, ok, err = nil, true, fmt.Errorf("kustomize failed: %v", p)
 		}
 	}()
 	return v.list("app", v.own, variables)

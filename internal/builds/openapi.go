@@ -58,7 +58,7 @@ func follow(schema any, ref string, ends map[string]bool) error {
 	seen := map[string]bool{}
 	for at, ok := ref, true; ok && !ends[at]; {
 		if seen[at] {
-			return fmt.Errorf("openapi: the reference %q leads to itself, and kustomize would follow it for ever", at)
+			return fmt.Errorf("openapi: the reference %q points to itself, so kustomize would never finish", at)
 		}
 		seen[at] = true
 		node, _ := pointed(schema, at).(map[string]any)

@@ -199,7 +199,7 @@ func (s *commentScan) comment(number int, text string) int {
 	case id == "":
 		c.Mistake = "it names no rule"
 	case !isRuleID(id):
-		c.Mistake = fmt.Sprintf("%q is no rule", shortened(id))
+		c.Mistake = fmt.Sprintf("%q is not a rule", shortened(id))
 	default:
 		if reason = strings.TrimSpace(reason); strings.HasPrefix(reason, "#") {
 			reason = "" // another comment

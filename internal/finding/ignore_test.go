@@ -78,8 +78,8 @@ func TestCommentsWithMistakes(t *testing.T) {
 		"# fleetwright:ignore rule-a":     "it gives no reason for rule-a",
 		"# fleetwright:ignore rule-a  ":   "it gives no reason for rule-a",
 		"# fleetwright:ignore rule-a # x": "it gives no reason for rule-a",
-		"# fleetwright:ignore all of it":  `"all" is no rule`,
-		"#fleetwright:ignore Rule-A test": `"Rule-A" is no rule`,
+		"# fleetwright:ignore all of it":  `"all" is not a rule`,
+		"#fleetwright:ignore Rule-A test": `"Rule-A" is not a rule`,
 	} {
 		found := Comments([]byte(text))
 		if len(found) != 1 || found[0].Mistake != want {

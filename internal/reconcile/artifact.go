@@ -63,7 +63,7 @@ func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
 		return false // the schema tells, or what it stands for is not known
 	}
 	if !slices.Contains(f.Aliases, alias) {
-		f.Alias, f.Message = alias, fmt.Sprintf("%s copies from %q, and none of its sources has the alias %q", g.object, op.From, alias)
+		f.Alias, f.Message = alias, fmt.Sprintf("%s copies from %q, but none of its sources has alias %q", g.object, op.From, alias)
 		return true
 	}
 	from, _ := w.aliased(g.artifactGenerator, alias, g.object.Namespace)
@@ -73,7 +73,7 @@ func (w *walker) checkCopy(f *CopyFailure, g generator, op artifactCopy) bool {
 	if !strings.ContainsAny(pattern, "*?[]") {
 		at := path.Join(from.Base, repository.Clean(pattern))
 		_, isFolder := from.Repo.ReadDir(at)
-		f.Message = fmt.Sprintf("%s copies %q, which its source doesn't have", g.object, pattern)
+		f.Message = fmt.Sprintf("%s copies %q, which does not exist in its source", g.object, pattern)
 		return !isFolder && !from.Repo.Visible(at)
 	}
 	if w.own.Budget.Copy(len(from.Repo.Paths())/20, 0) != nil {
@@ -112,23 +112,23 @@ func (w *walker) takeGenerator(o *Object) {
 // copyAll makes the files of an artifact.
 func (w *walker) copyAll(key roots.Source, o *Object, g artifactGenerator, operations []artifactCopy) (*builds.Files, *builds.Gap) {
 	gap := func(why string) *builds.Gap {
-		return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s: %s", key.Kind, key.Namespace, key.Name, o, why)}
+		return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is created by %s: %s", key.Kind, key.Namespace, key.Name, o, why)}
 	}
 	if g.PathPattern != "" {
-		return nil, gap("its pathPattern is not followed")
+		return nil, gap("its pathPattern is not evaluated")
 	}
 	c := copier{content: map[string][]byte{}, real: map[string]string{}, budget: w.own.Budget}
 	for _, op := range operations {
 		alias, pattern, _ := strings.Cut(strings.TrimPrefix(op.From, "@"), "/")
 		if len(op.Exclude) > 0 || op.Strategy != "" && op.Strategy != "Overwrite" {
-			return nil, gap("its excludes, merges and extractions are not followed")
+			return nil, gap("its excludes, merges and extractions are not evaluated")
 		}
 		from, wait := w.aliased(g, alias, o.Namespace)
 		if from == nil {
 			if wait {
 				return nil, nil
 			}
-			return nil, gap(fmt.Sprintf("its source %q is not at hand", alias))
+			return nil, gap(fmt.Sprintf("its source %q is not available locally", alias))
 		}
 		if err := c.copy(from, pattern, strings.TrimPrefix(op.To, "@artifact/")); err != nil {
 			if limit := (*builds.LimitError)(nil); errors.As(err, &limit) {

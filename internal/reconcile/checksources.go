@@ -107,13 +107,13 @@ type UnknownSource struct {
 }
 
 func (e *UnknownSource) Error() string {
-	return fmt.Sprintf("--source %s: there is no GitRepository, OCIRepository or Bucket %q, and nothing refers to one", e.Name, e.Name)
+	return fmt.Sprintf("--source %s: GitRepository, OCIRepository or Bucket %q does not exist, and no object references it", e.Name, e.Name)
 }
 
 // Hint is the way out.
 func (e *UnknownSource) Hint() string {
 	if e.helm {
-		return "it is a HelmRepository: --charts DIR names a folder of charts at hand"
+		return "it is a HelmRepository: pass --charts DIR with a folder of charts"
 	}
 	if near, ok := nearest.To(e.Name, e.Known); ok {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -95,11 +95,11 @@ type UnknownCluster struct {
 func (e *UnknownCluster) Error() string {
 	switch {
 	case len(e.Known) == 0:
-		return "no cluster is found: there is no FluxInstance and no Flux Kustomization"
+		return "no cluster found: there is no FluxInstance and no Flux Kustomization"
 	case e.Name == "":
 		return fmt.Sprintf("there are %d clusters", len(e.Known))
 	}
-	return fmt.Sprintf("there is no cluster %q", e.Name)
+	return fmt.Sprintf("cluster %q does not exist", e.Name)
 }
 
 // Hint is the way out.
@@ -108,9 +108,9 @@ func (e *UnknownCluster) Hint() string {
 	near, ok := nearest.To(e.Name, e.Known)
 	switch {
 	case len(e.Known) == 0:
-		return "name the folder that a cluster syncs with --root PATH"
+		return "pass the folder that a cluster syncs with --root PATH"
 	case e.Name == "":
-		return "name one with --cluster: " + names
+		return "select one with --cluster: " + names
 	case ok:
 		return fmt.Sprintf("did you mean %q?", near)
 	}
@@ -121,8 +121,8 @@ func (e *UnknownCluster) Hint() string {
 type UnknownRoot struct{ Path string }
 
 func (e *UnknownRoot) Error() string {
-	return fmt.Sprintf("the root %q is no folder of the repository", e.Path)
+	return fmt.Sprintf("the root %q is not a folder of the repository", e.Path)
 }
 
 // Hint is the way out.
-func (*UnknownRoot) Hint() string { return "name a folder of the repository, relative to its root" }
+func (*UnknownRoot) Hint() string { return "pass a folder of the repository, relative to its root" }

@@ -85,7 +85,7 @@ func (release *Release) cause() *Cause {
 	case release.Unknown != "":
 		cause.Message = release.Unknown
 	case release.Chart == "":
-		cause.Message = "its chart is not at hand"
+		cause.Message = "its chart is not available locally"
 	default:
 		return nil
 	}

@@ -62,15 +62,15 @@ func (k *Kustomization) keeps(to *Cluster) string {
 		return "" // a root: what syncs it instead isn't known
 	}
 	if why := k.Object.Kept(to); why != "" {
-		return fmt.Sprintf("Kustomization %s stays: %s", k, why)
+		return fmt.Sprintf("Kustomization %s is kept: %s", k, why)
 	}
 	switch policy := k.Spec.DeletionPolicy; {
 	case k.Spec.Suspend:
-		return fmt.Sprintf("Kustomization %s goes while it is suspended", k)
+		return fmt.Sprintf("Kustomization %s is removed while it is suspended", k)
 	case policy == kustomizev1.DeletionPolicyOrphan:
-		return fmt.Sprintf("Kustomization %s goes with deletionPolicy: %s", k, policy)
+		return fmt.Sprintf("Kustomization %s is removed with deletionPolicy: %s", k, policy)
 	case (policy == "" || policy == kustomizev1.DeletionPolicyMirrorPrune) && k.unpruned():
-		return fmt.Sprintf("Kustomization %s goes with prune: false", k)
+		return fmt.Sprintf("Kustomization %s is removed with prune: false", k)
 	}
 	return ""
 }
@@ -85,10 +85,10 @@ func (k *Kustomization) unpruned() bool {
 func (o *Object) keptByRelease(to *Cluster) string {
 	release := o.HelmRelease
 	if strings.EqualFold(strings.TrimSpace(o.Text("metadata", "annotations", "helm.sh/resource-policy")), "keep") {
-		return "helm.sh/resource-policy is keep for it"
+		return "it has helm.sh/resource-policy: keep"
 	}
 	if o.Kind == "CustomResourceDefinition" && o.Kustomization.Cluster.definedBy(o) {
-		return "it is in the crds folder of its chart, and Helm deletes none of those"
+		return "it is in the crds folder of its chart, and Helm never deletes CRDs"
 	}
 	if now := to.Find(release.Identity); len(now) > 0 {
 		if now[0].Field("spec", "suspend") == true {
@@ -97,10 +97,10 @@ func (o *Object) keptByRelease(to *Cluster) string {
 		return ""
 	}
 	if why := release.Kept(to); why != "" {
-		return release.String() + " stays: " + why
+		return release.String() + " is kept: " + why
 	}
 	if release.Field("spec", "suspend") == true {
-		return release.String() + " goes while it is suspended"
+		return release.String() + " is removed while it is suspended"
 	}
 	return ""
 }

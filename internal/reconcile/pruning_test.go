@@ -36,19 +36,19 @@ func TestKept(t *testing.T) {
 		{"protected by a label", keptIn("clusters/prod", "apps", "prune: true", own+keptMap("left", ", labels: {kustomize.toolkit.fluxcd.io/ssa: ignore}")),
 			keptIn("clusters/prod", "apps", "prune: true", own), "= left: kustomize.toolkit.fluxcd.io/ssa is Ignore for it"},
 		{"the Kustomization", keptIn("clusters/prod", "apps", "prune: true", own), "", "- apps, - own"},
-		{"the Kustomization without prune", keptIn("clusters/prod", "apps", "prune: false", own), "", "- apps, = own: Kustomization flux-system/apps goes with prune: false"},
+		{"the Kustomization without prune", keptIn("clusters/prod", "apps", "prune: false", own), "", "- apps, = own: Kustomization flux-system/apps is removed with prune: false"},
 		{"Orphan", keptIn("clusters/prod", "apps", "prune: true, deletionPolicy: Orphan", own), "",
-			"- apps, = own: Kustomization flux-system/apps goes with deletionPolicy: Orphan"},
+			"- apps, = own: Kustomization flux-system/apps is removed with deletionPolicy: Orphan"},
 		{"Delete", keptIn("clusters/prod", "apps", "prune: false, deletionPolicy: Delete", own), "", "- apps, - own"},
 		{"WaitForTermination", keptIn("clusters/prod", "apps", "prune: false, deletionPolicy: WaitForTermination", own), "", "- apps, - own"},
 		{"MirrorPrune", keptIn("clusters/prod", "apps", "prune: false, deletionPolicy: MirrorPrune", own), "",
-			"- apps, = own: Kustomization flux-system/apps goes with prune: false"},
+			"- apps, = own: Kustomization flux-system/apps is removed with prune: false"},
 		{"gone while suspended", keptIn("clusters/prod", "apps", "prune: true, suspend: true", own), "",
-			"- apps, = own: Kustomization flux-system/apps goes while it is suspended"},
+			"- apps, = own: Kustomization flux-system/apps is removed while it is suspended"},
 		{"nested", keptIn("clusters/prod", "outer", "prune: true, deletionPolicy: Orphan", own) + keptIn("outer", "inner", "prune: true", keptMap("left", "")), "",
-			"- outer, = inner: Kustomization flux-system/outer goes with deletionPolicy: Orphan, " +
-				"= left: Kustomization flux-system/inner stays: Kustomization flux-system/outer goes with deletionPolicy: Orphan, " +
-				"= own: Kustomization flux-system/outer goes with deletionPolicy: Orphan"},
+			"- outer, = inner: Kustomization flux-system/outer is removed with deletionPolicy: Orphan, " +
+				"= left: Kustomization flux-system/inner is kept: Kustomization flux-system/outer is removed with deletionPolicy: Orphan, " +
+				"= own: Kustomization flux-system/outer is removed with deletionPolicy: Orphan"},
 		{"moved", keptIn("clusters/prod", "apps", "prune: true, deletionPolicy: Orphan", own), keptIn("clusters/prod", "other", "prune: true", own), "- apps"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,14 +80,14 @@ func toldGone(from, to *Cluster) []string {
 // What a chart rendered goes with its release, or with the template, except for what Helm keeps.
 func TestKeptByReleases(t *testing.T) {
 	chart := strings.Replace(greeter("charts/greeter", "1.0.0"), "metadata: {name: wide}", "metadata: {name: wide, annotations: {helm.sh/resource-policy: \" Keep\"}}", 1)
-	crds := "= things.example.com: it is in the crds folder of its chart, and Helm deletes none of those"
-	const wide = "= wide: helm.sh/resource-policy is keep for it"
+	crds := "= things.example.com: it is in the crds folder of its chart, and Helm never deletes CRDs"
+	const wide = "= wide: it has helm.sh/resource-policy: keep"
 	values, _, _ := strings.Cut(chart, "-- charts/greeter/crds/thing.yaml --\n")
 	fewer := values + "-- charts/greeter/templates/all.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"
 	for _, c := range []struct{ name, before, after, want string }{
 		{"a release", ownChart, "", "- hi, - hi, " + crds + ", " + wide},
 		{"a suspended release", ownChart + "  suspend: true\n", "",
-			"- hi, = hi: HelmRelease flux-system/hi goes while it is suspended, " + crds + ", " + wide},
+			"- hi, = hi: HelmRelease flux-system/hi is removed while it is suspended, " + crds + ", " + wide},
 		{"a template", ownChart, ownChart + "  values: {}\n", "- hi, " + crds + ", " + wide},
 		{"a release that stays", ownChart, ownChart + "  suspend: true\n", "= hi: HelmRelease flux-system/hi is suspended, " + crds + ", " + wide},
 	} {

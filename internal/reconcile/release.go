@@ -84,7 +84,7 @@ func (r *releases) render(walkers []*walker) {
 	}
 	for _, w := range walkers {
 		for _, release := range w.newReleases() {
-			limit := &charts.LimitError{What: fmt.Sprintf("charts bring HelmReleases more than %d times in a row", mostRounds-1)}
+			limit := &charts.LimitError{What: fmt.Sprintf("charts install HelmReleases nested more than %d levels deep", mostRounds-1)}
 			release.Unknown, release.Limit = "it is not rendered: "+limit.What, limit
 		}
 	}
@@ -183,7 +183,7 @@ func (release *Release) load(r *releases, w *walker) {
 	if limit := limitOf(err); limit != nil {
 		release.Unknown, release.Limit = "its chart is not loaded: "+limit.Error(), limit
 	} else if other := (*charts.OtherVersionError)(nil); errors.As(err, &other) {
-		release.Unknown = "it is not rendered, and so not checked: " + other.Error()
+		release.Unknown = "it is not rendered and not checked: " + other.Error()
 	} else if err != nil {
 		release.Failure = &ReleaseFailure{Message: err.Error()}
 	}
@@ -250,7 +250,7 @@ func (r *releases) renderWave(wave []*Release, of map[*Release]*walker) {
 // compose puts the values of a release together. It says whether it could.
 func (release *Release) compose(r *releases, w *walker) bool {
 	if len(release.Object.Unknown) > 0 {
-		release.Unknown = fmt.Sprintf("the value of the variable %s in the HelmRelease is not known", strings.Join(release.Object.Unknown, ", "))
+		release.Unknown = fmt.Sprintf("the variable %s in the HelmRelease has an unknown value", strings.Join(release.Object.Unknown, ", "))
 		return false
 	}
 	release.from = map[string]*Object{}

@@ -143,7 +143,7 @@ func TestCharts(t *testing.T) {
 		{"the newest", repository("*"), "greeter 1.2.0"},
 		{"any pre-release", repository(">=1.2.1-0"), "greeter 1.3.0-rc.1"},
 		{"another version", repository("1.2.1"), "the chart greeter is at hand in version 1.3.0-rc.1, 1.2.0, 1.1.5 and 1 more, and not in version 1.2.1"},
-		{"an ignored folder", strings.ReplaceAll(ownChart, "/greeter", "/hidden"), "there is no chart at \"./charts/hidden\" for Flux: charts/.sourceignore leaves it out of the source"},
+		{"an ignored folder", strings.ReplaceAll(ownChart, "/greeter", "/hidden"), "no chart for Flux at \"./charts/hidden\": charts/.sourceignore excludes it from the source"},
 		{"a file that is no pattern's", strings.ReplaceAll(ownChart, "/greeter", "/seen"), "seen 0.5.0"},
 		{"a chart that is not there", strings.ReplaceAll(repository("1.1.0"), "greeter", "other"), ""},
 		{"a version that is not known", repository("${VERSION}"), ""},
@@ -167,7 +167,7 @@ func TestCharts(t *testing.T) {
 			case r.Failure != nil:
 				got = r.Failure.String()
 			case r.Unknown != "":
-				got = strings.TrimPrefix(r.Unknown, "it is not rendered, and so not checked: ")
+				got = strings.TrimPrefix(r.Unknown, "it is not rendered and not checked: ")
 			}
 			if got != c.want || (r.Chart != "") != (len(r.Objects) > 0) {
 				t.Errorf("got %q with %d objects, want %q: %v %s", got, len(r.Objects), c.want, r.Failure, r.Unknown)

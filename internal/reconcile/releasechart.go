@@ -140,7 +140,7 @@ func (r *releases) fromFiles(w *walker, key roots.Source, at string, o charts.Op
 			return nil, nil
 		}
 		by := cmp.Or(from.Repo.LeftOutBy(file), "source-controller")
-		return nil, fmt.Errorf("there is no chart at %q for Flux: %s leaves it out of the source", at, by)
+		return nil, fmt.Errorf("no chart for Flux at %q: %s excludes it from the source", at, by)
 	}
 	return one.chart, one.err
 }

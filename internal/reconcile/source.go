@@ -42,7 +42,7 @@ func (w *walker) resolve(key roots.Source) (*builds.Files, *builds.Gap) {
 	if own := w.find(Identity{fluxapi.SourceGroup, root.Kind, root.Namespace, root.Name}); own != nil && sameSource(found, own) {
 		return w.own, nil
 	}
-	return nil, &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is another repository, branch or artifact; --source %s/%s=DIR names a folder with its files",
+	return nil, &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("its source %s %s/%s is another repository, branch or artifact; check it out and pass --source %s/%s=DIR",
 		key.Kind, key.Namespace, key.Name, key.Namespace, key.Name)}
 }
 
@@ -57,10 +57,10 @@ func (w *walker) sourceMissing(k *Kustomization) *builds.Gap {
 	}
 	for _, g := range w.generators {
 		if ref.Kind == "ExternalArtifact" && g.makes(namespace, ref.Name) {
-			return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is made by %s, and a source of that is not among the cluster's objects", ref.Kind, namespace, ref.Name, g.object)}
+			return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("its source %s %s/%s is created by %s, and a source of that is not among the cluster's objects", ref.Kind, namespace, ref.Name, g.object)}
 		}
 	}
-	return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("%s %s/%s is not among the cluster's objects; --source %s/%s=DIR names a folder with its files",
+	return &builds.Gap{Kind: builds.OtherSource, Message: fmt.Sprintf("its source %s %s/%s is not among the cluster's objects; check it out and pass --source %s/%s=DIR",
 		ref.Kind, namespace, ref.Name, namespace, ref.Name)}
 }
 

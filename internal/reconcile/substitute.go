@@ -96,7 +96,7 @@ func (vars Variables) substitute(r builds.Result, o *Object, always bool, most i
 func (vars Variables) misnamed() error {
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !variableName.MatchString(name) {
-			return fmt.Errorf("%q is no name of a variable: it must be letters, digits and _, without a digit in front", name)
+			return fmt.Errorf("%q is not a valid variable name: use letters, digits and _, and no digit at the start", name)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (vars Variables) substituteText(r builds.Result, o *Object, most int) (grow
 	}
 	value, err := reread(result)
 	if err != nil {
-		return growth, fmt.Errorf("the object is no YAML once its variables are replaced: %w", err)
+		return growth, fmt.Errorf("the object is not valid YAML after variable substitution: %w", err)
 	}
 	if o.Value = value; o.Encrypted {
 		delete(value, "sops")
@@ -164,7 +164,7 @@ func (vars Variables) evaluate(text string, o *Object) (result string, err error
 	// It panics on some lengths and positions.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the substitution gave up: %v", p)
+			err = fmt.Errorf("the variable substitution failed: %v", p)
 		}
 	}()
 	used := map[string]bool{}

@@ -23,7 +23,7 @@ const (
 // bytesOfValue is what a value counts for that an alias stands for.
 const bytesOfValue = 8
 
-var tooLargeOnceReplaced = &builds.LimitError{Err: errors.New("the objects may become too large once their variables are replaced")}
+var tooLargeOnceReplaced = &builds.LimitError{Err: errors.New("the objects may become too large by variable substitution")}
 
 // prepare says by how many bytes the variables in a text may make it longer, and refuses more
 // than most. It notes the variables that nothing defines.

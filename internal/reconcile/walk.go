@@ -73,7 +73,7 @@ func (w *walker) buildFound(atLast bool) bool {
 		case from == nil && gap == nil && !k.Unbuilt:
 			gap = w.sourceMissing(k)
 		case gap == nil && strings.Contains(k.Spec.Path, "${"):
-			gap = &builds.Gap{Kind: builds.UnknownPath, Message: "spec.path holds a variable whose value is not known"}
+			gap = &builds.Gap{Kind: builds.UnknownPath, Message: "spec.path contains a variable with an unknown value"}
 		}
 		if gap == nil && from != nil {
 			k.Repo, k.Dir = from.Repo, path.Join(from.Base, repository.Clean(k.Spec.Path))
@@ -318,7 +318,7 @@ func (k *Kustomization) replaceVariables() {
 		if after := o.uniqueness(); after != before {
 			count[before]--
 			if count[after]++; count[after] > 1 {
-				k.fail(builds.SubstitutionFailed, o, fmt.Errorf("there is another %s once variables are replaced", o))
+				k.fail(builds.SubstitutionFailed, o, fmt.Errorf("variable substitution produces a second %s", o))
 			}
 		}
 	}
@@ -364,11 +364,11 @@ func (k *Kustomization) refuse(field string) {
 	k.Unbuilt = true
 	if len(k.Object.Unknown) > 0 {
 		k.Gaps = append(k.Gaps, builds.Gap{Kind: builds.UnknownPath, File: file, Line: line, Column: column,
-			Message: fmt.Sprintf("spec.%s holds a variable whose value is not known", field)})
+			Message: fmt.Sprintf("spec.%s contains a variable with an unknown value", field)})
 		return
 	}
 	k.Failure = &builds.Failure{Reason: builds.Refused, File: file, Line: line, Column: column,
-		Message: fmt.Sprintf("the API server refuses it: spec.%s is not of the type that it must have", field)}
+		Message: fmt.Sprintf("the API server refuses it: spec.%s has the wrong type", field)}
 }
 
 func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
@@ -387,7 +387,7 @@ func (k *Kustomization) fail(reason builds.Reason, o *Object, err error) {
 		k.Failure.File, k.Failure.Line, k.Failure.Column = o.Position()
 		if line, column, ok := unreadable(o); ok {
 			k.Failure.Line, k.Failure.Column = line, column
-			k.Failure.Message = "the variables here cannot be read: " + err.Error() + "; write $${ where it is not Flux's"
+			k.Failure.Message = "the variables here cannot be read: " + err.Error() + "; write $${ if it is not a Flux variable"
 		}
 		return
 	}

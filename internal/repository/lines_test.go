@@ -92,7 +92,7 @@ func TestLinesHideSecrets(t *testing.T) {
 	}
 }
 
-// A value that was put in clear into an encrypted Secret is not shown.
+// A value that was put in plaintext into an encrypted Secret is not shown.
 func TestLinesOfEncrypted(t *testing.T) {
 	repo, err := FromFiles(func(yield func(string, []byte) bool) {
 		yield("a.yaml", []byte("apiVersion: v1\nkind: Secret\nstringData:\n  a: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n  b: canary\nsops:\n  mac: ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\n  age: []\n"))

@@ -256,7 +256,7 @@ func (x *expansion) add(v *located.Value, exclude bool) {
 		return
 	}
 	if len(x.result.Objects) >= maxMade {
-		x.result.Because = fmt.Sprintf("it makes more than %d objects", maxMade)
+		x.result.Because = fmt.Sprintf("it creates more than %d objects", maxMade)
 		bounds.Refuse(x.engine.Unit, x.result.Because)
 		return
 	}

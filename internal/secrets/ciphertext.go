@@ -23,7 +23,7 @@ type ClearError struct {
 func (e *ClearError) Error() string { return e.Message }
 
 // CheckEncrypted says why a file is not one Secret that SOPS encrypted, with no
-// value in clear: a *ClearError, or nil where it is. Nothing is decrypted, and no
+// value in plaintext: a *ClearError, or nil where it is. Nothing is decrypted, and no
 // value is told.
 func CheckEncrypted(content []byte) error {
 	if len(content) > mostSecret {
@@ -67,7 +67,7 @@ func clearValues(root *yaml.Node) []*ClearError {
 			for i := 0; i+1 < len(data.Content); i += 2 {
 				key, v := data.Content[i], data.Content[i+1]
 				if v.Kind != yaml.ScalarNode || v.Value != "" && !IsEncryptedValue(v.Value) {
-					clear = append(clear, &ClearError{key.Line, key.Column, fmt.Sprintf("the Secret holds %q in clear", key.Value)})
+					clear = append(clear, &ClearError{key.Line, key.Column, fmt.Sprintf("the Secret holds %q in plaintext", key.Value)})
 				}
 			}
 		}

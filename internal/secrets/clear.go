@@ -16,7 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
 )
 
-// ClearValue is a value that stands in clear where it is to be encrypted. It doesn't hold it.
+// ClearValue is a value that stands in plaintext where it is to be encrypted. It doesn't hold it.
 type ClearValue struct {
 	// Name of the value: the keys down to it, "" for a file that is encrypted as a whole.
 	Name string
@@ -38,7 +38,7 @@ type chooser struct {
 	regex *regexp.Regexp
 }
 
-// newChooser reads a selection. One without a choice leaves what is named so in clear.
+// newChooser reads a selection. One without a choice leaves what is named so in plaintext.
 func newChooser(s Selection) chooser {
 	if s.Chosen() == 0 {
 		s.UnencryptedSuffix = unencryptedSuffix
@@ -50,7 +50,7 @@ func newChooser(s Selection) chooser {
 	return c
 }
 
-// unencryptedSuffix ends the names of what stays in clear where nothing is chosen.
+// unencryptedSuffix ends the names of what stays in plaintext where nothing is chosen.
 // Source: github.com/getsops/sops/v3 v3.13 DefaultUnencryptedSuffix.
 const unencryptedSuffix = "_unencrypted"
 
@@ -83,7 +83,7 @@ func (c chooser) chooses(keys []string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool { return strings.HasSuffix(key, c.UnencryptedSuffix) })
 }
 
-// ClearIn are the values of a file that stand in clear although a rule chooses them: of a file
+// ClearIn are the values of a file that stand in plaintext although a rule chooses them: of a file
 // that is encrypted, the rule that its metadata hold. What stands for another value counts only
 // there, since SOPS opens no file with such a value in it. Which values comments choose is not
 // known: then there are none, and the error is ErrByComments. It is a *count.Error where a regular
@@ -134,7 +134,7 @@ func ClearInDocument(d, first *repository.Document) (clear []ClearValue, err err
 }
 
 // leftClear are the values of encrypted Secrets that the selection doesn't choose and that are
-// secrets in clear. Where it chooses none of a field, it misses the field; where it chooses some,
+// secrets in plaintext. Where it chooses none of a field, it misses the field; where it chooses some,
 // the others are meant to be readable, unless they most likely are secrets.
 func leftClear(d *repository.Document, c chooser) []ClearValue {
 	var clear []ClearValue
@@ -175,7 +175,7 @@ func leftIn(n *yaml.Node, field string, c chooser) []ClearValue {
 	return left
 }
 
-// meant says that the key itself tells that its value stays in clear.
+// meant says that the key itself tells that its value stays in plaintext.
 func (c chooser) meant(key string) bool {
 	return c.UnencryptedSuffix != "" && strings.HasSuffix(key, c.UnencryptedSuffix) || c.EncryptedSuffix != "" && !strings.HasSuffix(key, c.EncryptedSuffix)
 }
@@ -186,7 +186,7 @@ func IsEncryptedFile(key, value string) bool {
 	return IsEncrypted(key, []byte(value)) || IsEncrypted(key+".yaml", []byte(value))
 }
 
-// Decoded is a value under the data of a Secret in clear, or the value where it is no base64.
+// Decoded is a value under the data of a Secret in plaintext, or the value where it is no base64.
 func Decoded(value string) string {
 	plain, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
 	if err != nil {
@@ -299,7 +299,7 @@ func clearLines(format Format, data []byte, c chooser, encrypted bool) []ClearVa
 	return clear
 }
 
-// stands says whether a value stands in clear.
+// stands says whether a value stands in plaintext.
 func stands(value string, encrypted bool) bool {
 	return value != "" && !IsEncryptedValue(value) && (encrypted || !credential.IsPlaceholder(value))
 }
@@ -320,7 +320,7 @@ func clearNodes(root *yaml.Node, c chooser, encrypted bool) []ClearValue {
 	return w.clear
 }
 
-// walk gathers the values of a document that stand in clear.
+// walk gathers the values of a document that stand in plaintext.
 type walk struct {
 	chooser
 	encrypted bool

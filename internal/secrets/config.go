@@ -1,4 +1,4 @@
-// Package secrets knows what SOPS encrypts for whom, and what is a secret in clear.
+// Package secrets knows what SOPS encrypts for whom, and what is a secret in plaintext.
 package secrets
 
 import (

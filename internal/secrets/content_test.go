@@ -60,7 +60,7 @@ func TestStateOf(t *testing.T) {
 	}
 }
 
-// What a rule, or the metadata of an encrypted file, choose and is not encrypted stands in clear.
+// What a rule, or the metadata of an encrypted file, choose and is not encrypted stands in plaintext.
 func TestClearIn(t *testing.T) {
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\n"
 	for name, c := range map[string]struct {

@@ -20,7 +20,7 @@ const AnnotationMade = "fleetwright.dev/made"
 var NotMade = strings.Repeat("0", 2*sha256.Size)
 
 // MarkMade writes the digest of an encrypted Secret's values into its AnnotationMade,
-// over the one that was there; a file is as it was where it has none in clear, or where
+// over the one that was there; a file is as it was where it has none in plaintext, or where
 // its checksum is of annotations too.
 func MarkMade(content []byte) []byte {
 	mark, values, ok := readMade(content)

@@ -14,7 +14,7 @@ import (
 var generatedFiles = []string{"helmrelease", "helmrepository", "ocirepository", "kustomization", "namespace", "ks"}
 
 // resources checks the plain objects of all add-ons: they are objects, no
-// cluster gets one of them twice, and none is a Secret in clear.
+// cluster gets one of them twice, and none is a Secret in plaintext.
 func (c *specChecker) resources() {
 	owners := map[string][]*v1alpha1.Addon{}
 	for _, a := range c.Spec.Addons {
@@ -71,7 +71,7 @@ func (c *specChecker) manifest(a *v1alpha1.Addon, p *strict.Path, object map[str
 	owners[id] = append(owners[id], a)
 }
 
-// secret refuses a Secret with a value in clear. SOPS values begin with ENC[.
+// secret refuses a Secret with a value in plaintext. SOPS values begin with ENC[.
 func (c *specChecker) secret(a *v1alpha1.Addon, p *strict.Path, object map[string]any) {
 	_, encrypted := object["sops"].(map[string]any)
 	for _, field := range []string{"data", "stringData"} {
@@ -79,7 +79,7 @@ func (c *specChecker) secret(a *v1alpha1.Addon, p *strict.Path, object map[strin
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if !encrypted || !strings.HasPrefix(fmt.Sprint(values[key]), "ENC[") {
 				c.Fail(a, p.Child(field).Child(key), "take it out of the specification and commit it encrypted with sops",
-					"the Secret holds %s in clear", strict.Quote(key))
+					"the Secret holds %s in plaintext", strict.Quote(key))
 			}
 		}
 	}

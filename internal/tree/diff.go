@@ -18,7 +18,7 @@ import (
 // Without color it is one that `git apply` takes: a line that starts with "# "
 // before a file's diff, which git skips, tells of a conflict and of what is not
 // shown (other files' bytes that are no text or that could steer a terminal or a
-// build, secrets in clear and encrypted ones, large files) or left to the user. With color
+// build, secrets in plaintext and encrypted ones, large files) or left to the user. With color
 // it is for a terminal, and control characters are made visible.
 func (p *Plan) Diff(w io.Writer, color bool) error {
 	d := &differ{w: bufio.NewWriter(output.Raw(w))}
@@ -87,7 +87,7 @@ func (d *differ) file(path string, old, desired []byte) {
 			return
 		}
 		if holdsSecret(content) {
-			d.note(fmt.Sprintf("%q is not shown: it holds a secret in clear", path))
+			d.note(fmt.Sprintf("%q is not shown: it holds a secret in plaintext", path))
 			return
 		}
 		if isEncrypted(content) {
@@ -193,7 +193,7 @@ var (
 	privateKey = regexp.MustCompile(`AGE-SECRET-KEY-1|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 )
 
-// holdsSecret reports whether a file may hold a secret in clear: a private key,
+// holdsSecret reports whether a file may hold a secret in plaintext: a private key,
 // or a Secret with data in a document without SOPS's block.
 func holdsSecret(content []byte) bool {
 	if privateKey.Match(content) {

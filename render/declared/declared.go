@@ -2,7 +2,7 @@
 // brings those that are there to what it says of their keys and readers. What
 // nothing is said of anew stays byte for byte.
 //
-// Values in clear are in memory only. No error, and nothing that is returned,
+// Values in plaintext are in memory only. No error, and nothing that is returned,
 // holds one.
 package declared
 
@@ -207,7 +207,7 @@ func (s *syncer) seal(r Result, old, plain []byte, rule *secrets.CreationRule) e
 	return s.write(r.Path, old, secrets.MarkMade(content))
 }
 
-// write keeps a file for the end. None with a value in clear gets there.
+// write keeps a file for the end. None with a value in plaintext gets there.
 func (s *syncer) write(file string, old, content []byte) error {
 	if clear := (*secrets.ClearError)(nil); errors.As(secrets.CheckEncrypted(content), &clear) {
 		return &render.BadInput{

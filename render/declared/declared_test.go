@@ -223,7 +223,7 @@ func TestTenantKey(t *testing.T) {
 	}
 }
 
-// Nothing in clear stands in any file, in what is returned, or in an error.
+// Nothing in plaintext stands in any file, in what is returned, or in an error.
 func TestNothingInClear(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	f, out := withAll(t)
@@ -239,10 +239,10 @@ func TestNothingInClear(t *testing.T) {
 	for name, content := range f.files() {
 		for _, value := range append(values, "canary", "AGE-SECRET-KEY", "PRIVATE KEY") {
 			if strings.Contains(content, value) {
-				t.Errorf("%s holds a value in clear", name)
+				t.Errorf("%s holds a value in plaintext", name)
 			}
 			if strings.Contains(shown, value) {
-				t.Errorf("the outcome holds a value in clear")
+				t.Errorf("the outcome holds a value in plaintext")
 			}
 		}
 	}
@@ -332,8 +332,8 @@ func TestFilesOfOthers(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	f, _ := withAll(t)
 	for name, c := range map[string]struct{ content, want string }{
-		"in clear":       {"apiVersion: v1\nkind: Secret\nmetadata: {name: all, namespace: flux-system}\ndata: {env: Y2FuYXJ5}\n", allFile + ":1:1: the Secret is not encrypted"},
-		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:20:3: the Secret holds "env" in clear`},
+		"in plaintext":   {"apiVersion: v1\nkind: Secret\nmetadata: {name: all, namespace: flux-system}\ndata: {env: Y2FuYXJ5}\n", allFile + ":1:1: the Secret is not encrypted"},
+		"half encrypted": {strings.Replace(f.files()[allFile], "  env: ENC[", "  env: x # ENC[", 1), `:20:3: the Secret holds "env" in plaintext`},
 		"another":        {strings.Replace(f.files()[allFile], "name: all", "name: other", 1), "holds Secret flux-system/other, and flux-system/all is declared there"},
 		"cut off":        {f.files()[allFile][:400], "is not encrypted"},
 	} {

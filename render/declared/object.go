@@ -17,7 +17,7 @@ import (
 )
 
 // publicKey begins the annotations with the public keys of private ones: they stand
-// in clear, so that nobody has to decrypt a Secret for them.
+// in plaintext, so that nobody has to decrypt a Secret for them.
 const publicKey = "public-key.fleetwright.dev/"
 
 // declaredKeys is the annotation with the keys of the data that were declared when the file was
@@ -78,7 +78,7 @@ func annotate(d *v1alpha1.DeclaredSecret, public map[string]string, made bool) m
 	return out
 }
 
-// objectOf is a Secret in clear.
+// objectOf is a Secret in plaintext.
 func objectOf(d *v1alpha1.DeclaredSecret, v values) ([]byte, error) {
 	data := make(map[string]string, len(v.data))
 	for key, value := range v.data {
@@ -91,10 +91,10 @@ func objectOf(d *v1alpha1.DeclaredSecret, v values) ([]byte, error) {
 	})
 }
 
-// object is a Secret in a file, encrypted or in clear.
+// object is a Secret in a file, encrypted or in plaintext.
 type object struct {
 	root *yaml.Node
-	// Type, Labels and so on stand in clear in both.
+	// Type, Labels and so on stand in plaintext in both.
 	Type     string `yaml:"type"`
 	Metadata struct {
 		Name        string            `yaml:"name"`
@@ -167,7 +167,7 @@ func (o *object) publicKeys(d *v1alpha1.DeclaredSecret) map[string]string {
 	return public
 }
 
-// changeObject brings a Secret in clear to what is declared, without the keys that are removed.
+// changeObject brings a Secret in plaintext to what is declared, without the keys that are removed.
 // Values that are there stay, and so do comments, and fields and keys that nothing is declared
 // of; all values stand under data. made says that they are all as they were made here.
 func changeObject(plain []byte, d *v1alpha1.DeclaredSecret, v values, removed []string, made bool) ([]byte, error) {

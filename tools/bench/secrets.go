@@ -45,7 +45,7 @@ func secrets(binary, sops, work string) {
 
 func secretFile(i int) string { return fmt.Sprintf("apps/app-%d/secret.sops.yaml", i) }
 
-// writeSecrets writes files in clear, and a .sops.yaml for a recipient.
+// writeSecrets writes files in plaintext, and a .sops.yaml for a recipient.
 func writeSecrets(dir, public string) []byte {
 	text := []byte("apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n  namespace: apps\nstringData:\n  username: app\n  password: hunter2-hunter2-hunter2\n  url: postgres://app:hunter2@db.example.com/app\n")
 	for i := range manySecrets {

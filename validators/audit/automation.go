@@ -58,7 +58,7 @@ func sourceOf(objects []*reconcile.Object, o *reconcile.Object) *reconcile.Objec
 // AutomationKey is the rule audit-automation-key.
 var AutomationKey = rule.Rule{
 	ID:       "audit-automation-key",
-	Title:    "image automation with the credentials that the cluster is synced with",
+	Title:    "image automation that uses the cluster's sync credentials",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `To push, image automation needs a key that may write. Where it uses the source that Kustomizations are applied
@@ -80,7 +80,7 @@ only read.`,
 				if isKustomization(k) && k.Text("spec", "sourceRef", "kind") == "GitRepository" && sourceOf(objects, k) == source {
 					p.ReportBuilt(o, finding.Finding{
 						Message: fmt.Sprintf("%s pushes with the credentials of %s, which %s is applied from", o, source, k),
-						Hint:    "give it a GitRepository of its own, with a key that may write",
+						Hint:    "create a separate GitRepository for it, with a key that can write",
 					}, "spec", "sourceRef", "name")
 					break
 				}

@@ -13,7 +13,7 @@ import (
 // RetryInterval is the rule audit-retry-interval.
 var RetryInterval = rule.Rule{
 	ID:       "audit-retry-interval",
-	Title:    "a Kustomization that takes long to try again",
+	Title:    "a Kustomization with a long retry interval",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `A Kustomization that fails is tried again after spec.retryInterval, which defaults to spec.interval: with an
@@ -25,7 +25,7 @@ Reported where the interval is longer than ten minutes.`,
 		for _, o := range p.Applied() {
 			interval := duration(o, "spec", "interval")
 			if isKustomization(o) && o.Field("spec", "retryInterval") == nil && interval > long {
-				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s is tried again only after its interval of %s", o, o.Text("spec", "interval")),
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s is retried only after its interval of %s", o, o.Text("spec", "interval")),
 					Hint: "set spec.retryInterval: 2m"}, "spec", "interval")
 			}
 		}
@@ -35,7 +35,7 @@ Reported where the interval is longer than ten minutes.`,
 // Timeout is the rule audit-timeout.
 var Timeout = rule.Rule{
 	ID:       "audit-timeout",
-	Title:    "a Kustomization that waits for as long as its interval",
+	Title:    "a Kustomization that waits as long as its interval",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `A Kustomization that waits for what it applies to become healthy gives up after spec.timeout, which defaults
@@ -50,7 +50,7 @@ defaults to five minutes.`,
 			wait, _ := o.Field("spec", "wait").(bool)
 			waits := wait || len(o.List("spec", "healthChecks")) > 0
 			if isKustomization(o) && waits && o.Field("spec", "timeout") == nil && duration(o, "spec", "interval") > long {
-				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s waits up to %s, its interval, for what it applies", o, o.Text("spec", "interval")),
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s waits up to %s, its interval, for its objects to become ready", o, o.Text("spec", "interval")),
 					Hint: "set spec.timeout: 5m"}, "spec", "interval")
 			}
 		}
@@ -60,7 +60,7 @@ defaults to five minutes.`,
 // Prune is the rule audit-prune.
 var Prune = rule.Rule{
 	ID:       "audit-prune",
-	Title:    "a Kustomization that leaves behind what is removed from Git",
+	Title:    "a Kustomization that does not prune",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `Without pruning an object that is removed from Git stays in the cluster, and nothing in Git says that it is
@@ -70,7 +70,7 @@ kustomize.toolkit.fluxcd.io/prune: disabled.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if isKustomization(o) && !slices.Contains([]any{true}, o.Field("spec", "prune")) && !strings.Contains(o.Text("spec", "prune"), "${") {
-				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s leaves in the cluster what is removed from Git", o),
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s does not delete objects that are removed from Git", o),
 					Hint: "set spec.prune: true"}, "spec", "prune")
 			}
 		}
@@ -80,7 +80,7 @@ kustomize.toolkit.fluxcd.io/prune: disabled.`,
 // AlertMissing is the rule audit-alert-missing.
 var AlertMissing = rule.Rule{
 	ID:       "audit-alert-missing",
-	Title:    "a cluster of production whose failures nobody hears of",
+	Title:    "a production cluster without an Alert",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `A Kustomization or HelmRelease that fails says so in its status and in an event, and nowhere else: without an
@@ -120,12 +120,12 @@ func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 		return
 	}
 	if !c.Complete() {
-		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("whether cluster %s has an Alert is not known, since not all is that is applied to it", c.Name))
+		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("cannot tell whether cluster %s has an Alert: not all of its objects are known", c.Name))
 		return
 	}
 	p.ReportIn(c.Name, finding.Finding{
 		File: c.Root.File, Line: c.Root.Line, Column: c.Root.Column,
-		Message: fmt.Sprintf("cluster %s has no Alert: nobody hears when Flux fails", c.Name),
+		Message: fmt.Sprintf("cluster %s has no Alert: Flux reports its failures to no one", c.Name),
 		Hint:    "add a Provider and an Alert with eventSeverity: error",
 	})
 }

@@ -10,7 +10,7 @@ import (
 // ClusterSize is the rule audit-cluster-size.
 var ClusterSize = rule.Rule{
 	ID:       "audit-cluster-size",
-	Title:    "a FluxInstance that doesn't say how large the cluster is",
+	Title:    "a FluxInstance without a cluster size",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `spec.cluster.size sets how many objects Flux's controllers work on at once, and their limits of memory and
@@ -29,7 +29,7 @@ for them or sees them killed for memory.`,
 			}
 			path := append(at, "cluster", "size")
 			if o.Field(path...) == nil {
-				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: cluster.size is not set, so that Flux's controllers have the defaults of a small cluster", o),
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: cluster.size is not set, so Flux's controllers have the defaults of a small cluster", o),
 					Hint: "set spec.cluster.size to small, medium or large"}, path...)
 			}
 		}

@@ -67,7 +67,7 @@ func releaseRetry(p *rule.Pass, o *reconcile.Object) {
 	}
 	if len(lacking) > 0 {
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("%s: %s is tried once, and stays failed", o, strings.Join(lacking, " and ")),
+			Message: fmt.Sprintf("%s: no retry after a failed %s", o, strings.Join(lacking, " and ")),
 			Hint:    fmt.Sprintf("set spec.%s.strategy.name: RetryOnFailure", lacking[0]),
 		}, "spec", lacking[0])
 	}
@@ -76,7 +76,7 @@ func releaseRetry(p *rule.Pass, o *reconcile.Object) {
 // DriftDetection is the rule audit-drift-detection.
 var DriftDetection = rule.Rule{
 	ID:       "audit-drift-detection",
-	Title:    "a HelmRelease of production whose objects may drift",
+	Title:    "a production HelmRelease without drift detection",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `helm-controller compares a release with its chart and values, not with the cluster: what somebody edits or
@@ -90,7 +90,7 @@ Asked of clusters of production, as their paths name them; of all where no path 
 		for _, o := range p.Applied() {
 			mode := o.Text("spec", "driftDetection", "mode")
 			if isRelease(o) && !slices.Contains([]string{"enabled", "warn"}, mode) && !strings.Contains(mode, "${") && isProduction(p, clusterOf(o)) {
-				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: what is changed by hand in the cluster stays changed", o),
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: manual changes in the cluster are not detected", o),
 					Hint: "set spec.driftDetection.mode: enabled"}, "spec", "driftDetection", "mode")
 			}
 		}
@@ -100,7 +100,7 @@ Asked of clusters of production, as their paths name them; of all where no path 
 // CreateNamespace is the rule audit-create-namespace.
 var CreateNamespace = rule.Rule{
 	ID:       "audit-create-namespace",
-	Title:    "a HelmRelease that makes its own namespace",
+	Title:    "a HelmRelease that creates its own namespace",
 	Severity: finding.Info,
 	Profile:  Profile,
 	Why: `A namespace that install.createNamespace makes is in nobody's hands: it has no labels (pod security, tenant),
@@ -109,8 +109,8 @@ nobody updates it, and it is not deleted with the release.`,
 	Run: func(p *rule.Pass) {
 		for _, o := range p.Applied() {
 			if create, _ := o.Field("spec", "install", "createNamespace").(bool); create && isRelease(o) {
-				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s makes its namespace, which then nobody keeps", o),
-					Hint: "write the Namespace in Git"}, "spec", "install", "createNamespace")
+				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s creates its namespace, which Git then does not manage", o),
+					Hint: "add the Namespace to Git"}, "spec", "install", "createNamespace")
 			}
 		}
 	},
@@ -134,7 +134,7 @@ it, and roles, quotas and network policies for it hold for things that don't bel
 			}
 			if namespace == "default" && (isRelease(o) || isWorkload(o)) {
 				p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s runs in the namespace default", o),
-					Hint: "give it a namespace of its own"}, path...)
+					Hint: "create a separate namespace for it"}, path...)
 			}
 		}
 	},

@@ -166,7 +166,7 @@ func TestASharedTemplateIsToldOnce(t *testing.T) {
 		t.Fatalf("what is there is told as %+v", found)
 	}
 	found := ruletest.Find(t, bootstrap.TemplatePath, strings.Replace(all, "../apps/", "../app/", 1))
-	if want := `release "a": the chart cannot be read: the file app/a.yaml, which the template reads, doesn't exist; the same goes for 2 other releases: b, c`; len(found) != 1 || found[0].Line != 3 || found[0].Message != want {
+	if want := `release "a": the chart cannot be read: the file app/a.yaml, which the template reads, doesn't exist; the same applies to 2 other releases: b, c`; len(found) != 1 || found[0].Line != 3 || found[0].Message != want {
 		t.Errorf("a path is told as %+v", found)
 	}
 	broken := strings.Replace(all, "ref.tag", "ref.tga", 1)

@@ -9,7 +9,7 @@ import (
 // ChartDrift is bootstrap-chart-drift.
 var ChartDrift = rule.Rule{
 	ID:       bootstrap.RuleChartDrift,
-	Title:    "the bootstrap installs another chart than Git says",
+	Title:    "the bootstrap installs a different chart than Git",
 	Severity: finding.Error,
 	Why: `Flux upgrades the release that the bootstrap installed to a chart of another name: what the first chart
 had and the second doesn't is deleted, and what both name differently is made twice.

@@ -61,7 +61,7 @@ spec: {interval: 1m, prune: true, path: ` + dir + `/flux, sourceRef: {kind: GitR
 		{"of two", both, "", "main test"},
 		{"of two by name", both, "main", "main"},
 		{"of two by path", both, "kubernetes/test/flux", "test"},
-		{"of two by what both have", both, "flux", `there is no cluster "flux"`},
+		{"of two by what both have", both, "flux", `cluster "flux" does not exist`},
 		{"one that no cluster is named by", strings.ReplaceAll(alone, "kubernetes/main/bootstrap", "other/bootstrap"), "flux", "main"},
 	} {
 		if got := clustersOf(t, c.files, c.cluster); got != c.want {

@@ -11,7 +11,7 @@ import (
 // FluxDrift is bootstrap-flux-drift.
 var FluxDrift = rule.Rule{
 	ID:       bootstrap.RuleFluxDrift,
-	Title:    "the bootstrap installs another Flux than Git says",
+	Title:    "the bootstrap installs a different Flux than Git",
 	Severity: finding.Error,
 	Why: `A bootstrap that installs Flux itself, by its manifests (github.com/fluxcd/flux2/manifests/install?ref=…,
 gotk-components.yaml) or by a FluxInstance, says a second time which Flux the cluster runs. What the cluster applies then

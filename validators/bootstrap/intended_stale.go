@@ -9,7 +9,7 @@ import (
 // IntendedStale is bootstrap-intended-stale.
 var IntendedStale = rule.Rule{
 	ID:       bootstrap.RuleIntendedStale,
-	Title:    "a difference from the bootstrap is declared to be meant, and there is none",
+	Title:    "an intended difference from the bootstrap that no longer exists",
 	Severity: finding.Warning,
 	Why: `The annotation fleetwright.dev/bootstrap-intended of a HelmRelease declares which fields its bootstrap may have
 otherwise, each with a reason: "FIELD: reason; FIELD: reason". One that is left when both sides agree again hides the

@@ -9,7 +9,7 @@ import (
 // HelmReleaseMissing is bootstrap-helmrelease-missing.
 var HelmReleaseMissing = rule.Rule{
 	ID:       bootstrap.RuleHelmReleaseMissing,
-	Title:    "no HelmRelease takes the bootstrap's release over, and a file that it reads is gone",
+	Title:    "a bootstrap release without a HelmRelease that reads a missing file",
 	Severity: finding.Error,
 	Why: `The bootstrap reads chart, version or values from a file that isn't in the repository, and no HelmRelease
 has the release's name: most often the application was moved or removed and the bootstrap was forgotten.

@@ -9,7 +9,7 @@ import (
 // Order is bootstrap-order.
 var Order = rule.Rule{
 	ID:       bootstrap.RuleOrder,
-	Title:    "the bootstrap's releases have no order, or not the one that Git asks for",
+	Title:    "bootstrap releases without an order, or with another order than in Git",
 	Severity: finding.Error,
 	Why: `helmfile installs releases side by side unless one needs another, and stops at needs that form a circle or
 name a release that the file doesn't have: no new cluster can be built.

@@ -9,7 +9,7 @@ import (
 // Refused is bootstrap-refused.
 var Refused = rule.Rule{
 	ID:       bootstrap.RuleRefused,
-	Title:    "helmfile stops at the bootstrap",
+	Title:    "helmfile refuses the bootstrap",
 	Severity: finding.Error,
 	Why: `helmfile installs nothing of a file that it refuses, so that no new cluster can be built: it decodes its fields
 strictly, takes a key that a map doesn't have for an error in a template, and wants each release once. The reason is told in
@@ -43,7 +43,7 @@ release is known that reads it.`,
 			case r.Told, told[at], r.Absent && told[line{file: r.File, line: r.Line}]:
 			case r.Certain:
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
-					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile stops: " + r.Reason, Hint: "mend the line: nothing of the file is installed"})
+					Declared: finding.Place{File: r.Helmfile}, Message: "helmfile stops: " + r.Reason, Hint: "fix the line: helmfile installs nothing of the file"})
 			default:
 				open(p, r.File, r.Line, "helmfile may stop: "+r.Reason)
 			}
@@ -56,7 +56,7 @@ release is known that reads it.`,
 			}
 			if r.Stops {
 				p.Report(finding.Finding{File: r.File, Line: r.Line, Column: in.column(r.File, r.Line, nil),
-					Cluster: r.Cluster, Message: r.Reason, Hint: "mend the file: helmfile stops there"})
+					Cluster: r.Cluster, Message: r.Reason, Hint: "fix the file: helmfile stops there"})
 			} else {
 				open(p, r.File, r.Line, r.Reason)
 			}

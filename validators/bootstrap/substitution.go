@@ -9,7 +9,7 @@ import (
 // Substitution is bootstrap-substitution.
 var Substitution = rule.Rule{
 	ID:       bootstrap.RuleSubstitution,
-	Title:    "a ${VAR} that Flux substitutes reaches Helm as it stands",
+	Title:    "a ${VAR} that Flux substitutes is passed to Helm unchanged",
 	Severity: finding.Error,
 	Why: `Flux replaces variables in what a Kustomization with postBuild applies, and a bootstrap that reads the
 HelmRelease, or its values file, from Git reads them raw. Helm then installs the chart with the text "${VAR}": a

@@ -12,7 +12,7 @@ import (
 // TemplatePath is bootstrap-template-path.
 var TemplatePath = rule.Rule{
 	ID:       bootstrap.RuleTemplatePath,
-	Title:    "a template of the bootstrap reads a file that isn't there",
+	Title:    "a bootstrap template that reads a missing file",
 	Severity: finding.Error,
 	Why: `helmfile stops at a readFile that finds nothing, so that no new cluster can be built: most often the
 application was moved. A path in a helmfile starts from the helmfile's folder, one in a values template from the
@@ -55,7 +55,7 @@ func templatePaths(p *rule.Pass) {
 	}
 	for i, f := range all {
 		if n := len(more[i]); n > 0 {
-			f.Message += fmt.Sprintf("; the same goes for %s: %s", finding.Count(n, "other release"), strings.Join(more[i], ", "))
+			f.Message += fmt.Sprintf("; the same applies to %s: %s", finding.Count(n, "other release"), strings.Join(more[i], ", "))
 		}
 		p.Report(f)
 	}

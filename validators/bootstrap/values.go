@@ -12,7 +12,7 @@ import (
 // ValuesDrift is bootstrap-values-drift.
 var ValuesDrift = rule.Rule{
 	ID:       bootstrap.RuleValuesDrift,
-	Title:    "the bootstrap installs the chart with other values than Git says",
+	Title:    "the bootstrap installs the chart with different values than Git",
 	Severity: finding.Error,
 	Why: `The cluster starts with values that nobody reviewed, and Flux changes them in its first upgrade: pods
 restart, the network's settings change under a running cluster, or a setting that cannot be changed later

@@ -9,7 +9,7 @@ import (
 // ValuesFrom is bootstrap-values-from.
 var ValuesFrom = rule.Rule{
 	ID:       bootstrap.RuleValuesFrom,
-	Title:    "valuesFrom gives Flux values that the bootstrap doesn't see",
+	Title:    "valuesFrom has values that the bootstrap does not read",
 	Severity: finding.Error,
 	Why: `helm-controller merges the ConfigMaps and Secrets of spec.valuesFrom under spec.values. A bootstrap that reads
 spec.values alone installs the chart without them, and Flux changes that in its first upgrade.

@@ -9,7 +9,7 @@ import (
 // VersionDrift is bootstrap-version-drift.
 var VersionDrift = rule.Rule{
 	ID:       bootstrap.RuleVersionDrift,
-	Title:    "the bootstrap installs another chart version than Git says",
+	Title:    "the bootstrap installs a different chart version than Git",
 	Severity: finding.Error,
 	Why: `A cluster that is built from the bootstrap starts with one version of the chart, and Flux changes it to
 the other as soon as it runs: an upgrade, or a downgrade, of what the cluster's network or Flux itself

@@ -16,7 +16,7 @@ import (
 // APIDeprecated is flux-api-deprecated.
 var APIDeprecated = rule.Rule{
 	ID:       "flux-api-deprecated",
-	Title:    "an API version of Flux's that is deprecated or gone",
+	Title:    "a deprecated or removed Flux API version",
 	Severity: finding.Warning,
 	Why: `Flux removes old versions of its kinds some releases after a newer one became stable. An object of a version
 that the cluster no longer serves is refused, and the whole Kustomization that applies it with it: an upgrade of Flux
@@ -85,7 +85,7 @@ func deprecated(p *rule.Pass, o *reconcile.Object, minor int, served served) {
 		f.Message += fmt.Sprintf(" since Flux %s", v.DeprecatedIn)
 	}
 	if v.RemovedIn != "" {
-		f.Message = fmt.Sprintf("%s of %s is gone with Flux %s", o.APIVersion, o.Kind, v.RemovedIn)
+		f.Message = fmt.Sprintf("%s of %s is removed in Flux %s", o.APIVersion, o.Kind, v.RemovedIn)
 		if removed := minorOf(v.RemovedIn); !v.Served && minor >= removed {
 			f.Severity = finding.Error
 		}

@@ -51,7 +51,7 @@ object, or a patch names an object that is gone. "kustomize build" on the folder
 				}
 				at := failurePlace(k)
 				if f.LeftOut != "" && ignoresItself(p.Repo) {
-					open.add(at, f.Message, "spec.ignore of a source takes the place of what it leaves out by default")
+					open.add(at, f.Message, "spec.ignore of a source replaces its default exclusions")
 					continue
 				}
 				// Without the Kustomization's name, so that a base that many share
@@ -76,7 +76,7 @@ func unbuilt(p *rule.Pass, read map[string]bool) {
 			continue
 		}
 		if clusters && !told {
-			p.Unresolved(k.File.Path, 1, "what Kommander makes of the definitions that AppDeployments name: it builds them with variables of its own, here they are judged as they stand")
+			p.Unresolved(k.File.Path, 1, "the definitions that AppDeployments reference were checked without the variables with which Kommander builds them")
 			told = true
 		}
 		if k.File.Excluded || repository.IsExample(k.File.Path) || p.Repo.Use(k.File.Path) == repository.Chart {

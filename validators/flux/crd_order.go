@@ -13,7 +13,7 @@ import (
 // CRDOrder is flux-crd-order.
 var CRDOrder = rule.Rule{
 	ID:       "flux-crd-order",
-	Title:    "a custom resource that is applied before its kind is defined",
+	Title:    "a custom resource that is applied before its CRD",
 	Severity: finding.Warning,
 	Why: `kustomize-controller asks the API server of all objects of a Kustomization whether it would take them, before
 it applies any but definitions, namespaces and classes. A custom resource whose kind isn't defined yet is refused ("no
@@ -39,7 +39,7 @@ has wait: true. Where the definitions are in Git, depend on the Kustomization th
 				}
 			}
 			if steps < 0 {
-				w.exceeded(p, "the order of its definitions", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", mostSteps))
+				w.exceeded(p, "the order of its CRDs", fmt.Sprintf("its Kustomizations depend on each other in more than %d ways", mostSteps))
 			}
 		})
 		names := map[string]bool{}
@@ -54,7 +54,7 @@ has wait: true. Where the definitions are in Git, depend on the Kustomization th
 			switch {
 			case slices.ContainsFunc(e.names, func(name string) bool { return spoken[name] != "" }): // a bootstrap's
 			case e.doubt != "":
-				open.add(placeOf(e.object, "kind"), fmt.Sprintf("whether %s is defined before it is applied", e.object.Kind), e.doubt)
+				open.add(placeOf(e.object, "kind"), fmt.Sprintf("whether the CRD of %s is applied before it", e.object.Kind), e.doubt)
 			default:
 				p.ReportBuilt(e.object, e.finding, "kind")
 			}
@@ -123,7 +123,7 @@ func (w *world) besideRelease(o orders, k *reconcile.Kustomization) []early {
 		chart := release.ChartName(w.find)
 		e := early{object: object, names: []string{object.Group, chart, release.Name},
 			doubt: w.doubt(reconcile.Identity{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: object.Group})}
-		e.finding.Message = fmt.Sprintf("%s is applied together with %s, whose chart %s defines the kind: on a new cluster both are refused", object, release, chart)
+		e.finding.Message = fmt.Sprintf("%s is applied together with %s, whose chart %s contains its CRD: on a new cluster neither can be applied", object, release, chart)
 		if n := more[release]; n > 0 {
 			e.finding.Message += fmt.Sprintf(" (and %s of its kinds)", plural(n, "more object"))
 		}
@@ -152,7 +152,7 @@ func (w *world) besideDefinition(o orders, k *reconcile.Kustomization, steps *in
 		}
 		told[by[0]] = true
 		found = append(found, early{object: object, names: []string{object.Group}, finding: finding.Finding{
-			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies its definition", k, object, by[0]),
+			Message: fmt.Sprintf("Kustomization %s applies %s without waiting for %s, which applies its CRD", k, object, by[0]),
 			Hint:    fmt.Sprintf("add %s to its dependsOn", by[0])}})
 	}
 	return found

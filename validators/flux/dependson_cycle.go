@@ -14,7 +14,7 @@ import (
 // DependsOnCycle is flux-dependson-cycle.
 var DependsOnCycle = rule.Rule{
 	ID:       "flux-dependson-cycle",
-	Title:    "dependencies that wait for one another",
+	Title:    "a dependency cycle",
 	Severity: finding.Error,
 	Why: `Kustomizations that depend on one another in a circle are never applied, and HelmReleases never installed:
 each waits until the next is ready. Flux doesn't look for circles; all of them stay "dependency not ready".
@@ -141,7 +141,7 @@ func (w *world) reportCircle(p *rule.Pass, circle []edge) {
 		return // nothing of it is a dependency: a child that its parent waits for
 	}
 	p.ReportBuilt(d.of, at.in(finding.Finding{
-		Message: "a circle that never becomes ready: " + story(slices.Concat(circle[first:], circle[:first])),
+		Message: "a dependency cycle never becomes ready: " + story(slices.Concat(circle[first:], circle[:first])),
 		Hint:    "remove one of the dependencies",
 	}))
 }

@@ -38,7 +38,7 @@ func (w *world) dependencyKind(p *rule.Pass, d dependency) {
 		return
 	}
 	f := finding.Finding{
-		Message: fmt.Sprintf("%s depends on %q, which is a %s: it waits for a %s of that name", d.of, d.on.Name, other.Kind, d.on.Kind),
+		Message: fmt.Sprintf("%s depends on %q, which is a %s: Flux looks for a %s with this name", d.of, d.on.Name, other.Kind, d.on.Kind),
 		Hint:    "depend on the Kustomization that applies it, with wait: true",
 	}
 	if other.Kind == kustomizationKind {

@@ -44,10 +44,10 @@ func (w *world) dependencyMissing(p *rule.Pass, open *questions, d dependency) {
 	}
 	at := w.locate(d.of, d.on.Name, d.path()...)
 	if unknown(d.on.Name) || unknown(d.on.Namespace) {
-		why = "its name holds a variable whose value is not known"
+		why = "its name contains a variable with an unknown value"
 	}
 	if why != "" {
-		open.add(at, fmt.Sprintf("whether there is %s, which %s depends on", idText(d.on), d.of), why)
+		open.add(at, fmt.Sprintf("whether %s, which %s depends on, exists", idText(d.on), d.of), why)
 		return
 	}
 	p.ReportBuilt(d.of, at.in(finding.Finding{

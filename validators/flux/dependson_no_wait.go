@@ -12,7 +12,7 @@ import (
 // DependsOnNoWait is flux-dependson-no-wait.
 var DependsOnNoWait = rule.Rule{
 	ID:       "flux-dependson-no-wait",
-	Title:    "a dependency on a Kustomization that doesn't wait for what it applies",
+	Title:    "a dependency on a Kustomization that does not wait for its objects",
 	Severity: finding.Warning,
 	Why: `A Kustomization without wait: true and without healthChecks is ready as soon as its objects are applied:
 its HelmReleases need not be installed, nor its Deployments run. What depends on it starts at once, and often fails
@@ -49,8 +49,8 @@ func (w *world) noWait(found *gathered) {
 			continue
 		}
 		found.add(placeOf(k.Object, "spec", "wait"), k.String(), finding.Finding{
-			Message: fmt.Sprintf("Kustomization %s is ready before %s is, which it applies", k, k.Objects[at]),
-			Hint:    "set wait: true, or name in healthChecks what they need",
+			Message: fmt.Sprintf("Kustomization %s becomes ready before its %s", k, k.Objects[at]),
+			Hint:    "set wait: true, or list the required objects in healthChecks",
 		}, k.Object, by...)
 	}
 }

@@ -192,7 +192,7 @@ args = "--watch-configs-label-selector=owner!=helm"
 		{"a definition in the same Kustomization comes first", fluxSync + apps("") + widgets("apps") + "-- apps/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\n", ""},
 		{"a definition in another", fluxSync + apps("") + kustomization("infra", "") + widgets("infra") + "-- apps/a.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\n", "flux-crd-order"},
 		{"a namespace that a release makes", fluxSync + podinfoSource + podinfoIn("a", "  targetNamespace: web\n  storageNamespace: web\n  install: {createNamespace: true}\n") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), ""},
-		{"a namespace that nothing makes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), "flux-namespace-missing"},
+		{"a namespace that no object creates", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), "flux-namespace-missing"},
 		{"a suspended release goes nowhere", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n  suspend: true\n"), ""},
 		{"a namespace that a chart is told of", fluxSync + podinfoSource + podinfoIn("a", "  values: {namespaces: [web]}\n") + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n"), ""},
 		{"a namespace that a script makes", fluxSync + podinfoSource + podinfoIn("b", "  targetNamespace: web\n  storageNamespace: web\n") + "-- setup.sh --\nkubectl create namespace web\n", ""},
@@ -345,7 +345,7 @@ func TestSharedBases(t *testing.T) {
 	if len(found) != 1 || found[0].Cluster != "" || found[0].File != "apps/settings.yaml" || found[0].Line != 7 || found[0].Column != 12 {
 		t.Errorf("a shared mistake gives %+v", found)
 	}
-	if found[0].Message != "nothing defines ${CLUSTER_NAME}, in what Kustomization flux-system/apps applies" {
+	if found[0].Message != "undefined variable ${CLUSTER_NAME} in the objects that Kustomization flux-system/apps applies" {
 		t.Errorf("the message is %s", found[0].Message)
 	}
 	third := strings.ReplaceAll(fluxSync+apps("  postBuild:\n    substitute: {CLUSTER_NAME: b}\n"), "clusters/prod", "clusters/stage")
@@ -377,7 +377,7 @@ func TestOtherClusters(t *testing.T) {
 		}
 	}
 	found := ruletest.Find(t, ValuesReferenceMissing, fluxSync+second+reading+vars)
-	if len(found) != 1 || found[0].Cluster != "prod" || found[0].Hint != "the cluster test has it, from clusters/test/vars.yaml:1" {
+	if len(found) != 1 || found[0].Cluster != "prod" || found[0].Hint != "cluster test has it, from clusters/test/vars.yaml:1" {
 		t.Errorf("got %+v", found)
 	}
 }
@@ -446,7 +446,7 @@ func TestPatchOfManyObjects(t *testing.T) {
 		{"a dependency", DependsOnMissing, files("        - op: add\n          path: /spec/dependsOn\n          value: [{name: gone}]\n"), 18,
 			"Kustomization flux-system/a depends on Kustomization flux-system/gone, which does not exist (the same for 2 other objects)"},
 		{"a path", PathMissing, files("        - op: replace\n          path: /spec/path\n          value: gone\n"), 18,
-			`path of Kustomization flux-system/a: there is no folder "gone" (the same for 2 other objects)`},
+			`path of Kustomization flux-system/a: folder "gone" does not exist (the same for 2 other objects)`},
 		{"a dependency of their releases", DependsOnMissing, nested("              - op: add\n                path: /spec/dependsOn\n                value: [{name: gone}]\n"), 23,
 			"HelmRelease flux-system/a depends on HelmRelease flux-system/gone, which does not exist (the same for 2 other objects)"},
 		{"an operation that fails", BuildFailed, nested("              - op: test\n                path: /spec/interval\n                value: 2h\n"), 22,
@@ -454,7 +454,7 @@ func TestPatchOfManyObjects(t *testing.T) {
 		{"a patch that is none", BuildFailed, nested("              not: a patch\n"), 20,
 			"patches: this is neither a list of JSON 6902 operations nor an object with apiVersion, kind and metadata.name (the same for 2 other objects)"},
 		{"a patch for an object that there isn't", BuildFailed, strings.Replace(nested("              {apiVersion: v1, kind: ConfigMap, metadata: {name: gone}}\n"), "target: {kind: HelmRelease|Job}\n            ", "", 1), 19,
-			"patches: among the resources is no ConfigMap gone to patch (the same for 2 other objects)"},
+			"patches: there is no ConfigMap gone among the resources to patch (the same for 2 other objects)"},
 	} {
 		found := ruletest.Find(t, c.rule, c.files)
 		if len(found) != 1 || found[0].File != "clusters/prod/apps.yaml" || found[0].Line != c.line || found[0].Message != c.want {
@@ -464,7 +464,7 @@ func TestPatchOfManyObjects(t *testing.T) {
 	for _, c := range []struct{ target, want, hint string }{
 		{"{kind: HelmReleas}", "HelmReleas", `did you mean kind "HelmRelease"?`},
 		{"{kind: HelmRelease, name: d}", "HelmRelease d", ""},
-		{"{group: helm.toolkit.io, kind: HelmRelease}", "HelmRelease of helm.toolkit.io", "there are some of helm.toolkit.fluxcd.io/v2"},
+		{"{group: helm.toolkit.io, kind: HelmRelease}", "HelmRelease of helm.toolkit.io", "objects of this kind have API version helm.toolkit.fluxcd.io/v2"},
 	} {
 		found := ruletest.Find(t, PatchTargetMissing, strings.Replace(nested("              - {op: test, path: /kind, value: HelmRelease}\n"), "{kind: HelmRelease|Job}", c.target, 1))
 		want := "the patch changes nothing: there is no " + c.want + " here (the same for 2 other objects)"
@@ -508,12 +508,12 @@ func TestHints(t *testing.T) {
 		want  string
 	}{
 		{DependsOnMissing, fluxSync + podinfoNamespace + controllers + kustomization("infrastructure", "") + apps("  dependsOn:\n    - name: infrastructurx\n"), `did you mean "infrastructure"?`},
-		{DependsOnMissing, fluxSync + podinfoNamespace + apps("  dependsOn:\n    - {name: flux-system, namespace: other}\n"), `there is one in namespace "flux-system": write namespace: flux-system`},
+		{DependsOnMissing, fluxSync + podinfoNamespace + apps("  dependsOn:\n    - {name: flux-system, namespace: other}\n"), `it exists in namespace "flux-system": set namespace: flux-system`},
 		{DependsOnMissing, fluxSync + podinfoNamespace + apps(dependsOnInfra) + strings.ReplaceAll(kustomization("infra", ""), "clusters/prod", "old"),
 			"old/infra.yaml:1 defines it, but no Kustomization applies that file"},
 		{SubstitutionUndefined, fluxSync + apps("  postBuild: {substitute: {DOMAIN: a}}\n") + "-- apps/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: '${DOMAIN_2}'}\n",
-			"define it in postBuild, give it a default (${DOMAIN_2:=…}), or write $${DOMAIN_2} where it is not Flux's"},
-		{SourceMissing, fluxSync + podinfoNamespace + artifacts("web", "wep"), `did you mean "web"? ArtifactGenerator flux-system/parts makes it at clusters/prod/artifacts.yaml:7`},
+			"define it in postBuild, add a default (${DOMAIN_2:=…}), or write $${DOMAIN_2} if it is not a Flux variable"},
+		{SourceMissing, fluxSync + podinfoNamespace + artifacts("web", "wep"), `did you mean "web"? ArtifactGenerator flux-system/parts creates it at clusters/prod/artifacts.yaml:7`},
 		{PathMissing, fluxSync + strings.ReplaceAll(apps(""), "./apps", "./app/base") + "-- apps/base/a.yaml --\n", `did you mean "./apps/base"?`},
 	} {
 		found := ruletest.Find(t, c.rule, c.files)
@@ -573,7 +573,7 @@ func TestLeftAsItIs(t *testing.T) {
 	}
 	found := ruletest.Find(t, SubstitutionUndefined, files+kustomization("d", replaced)+route("d"))
 	if len(found) != 1 || found[0].File != "raw/a.yaml" || found[0].Line != 6 || found[0].Severity != finding.Warning ||
-		found[0].Message != "nothing replaces ${CLUSTER_DOMAIN}, in what Kustomization flux-system/raw applies" {
+		found[0].Message != "variable ${CLUSTER_DOMAIN} is not substituted in the objects that Kustomization flux-system/raw applies" {
 		t.Errorf("one of five is told as %+v", found)
 	}
 	script := strings.Replace(files+kustomization("d", replaced)+route("d"), `{host: "raw.${CLUSTER_DOMAIN}"}`, `{script: "a\necho ${CLUSTER_DOMAIN}"}`, 1)

@@ -52,7 +52,7 @@ func (w *world) checkHealth(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 	}
 	at := w.locate(k.Object, id.Name, "spec", "healthChecks", i, "name")
 	if why := w.doubt(id); why != "" {
-		open.add(at, fmt.Sprintf("whether there is %s, which Kustomization %s waits for", idText(id), k), why)
+		open.add(at, fmt.Sprintf("whether %s, which Kustomization %s waits for, exists", idText(id), k), why)
 		return
 	}
 	p.ReportBuilt(k.Object, at.in(finding.Finding{

@@ -155,10 +155,10 @@ func (i fluxInstance) wayOut(one patches.Targeted) string {
 		return target != one.Target && i.look(target).Selects
 	}
 	if selects(func(t *types.Selector) { t.Namespace = "" }) {
-		return "leave the namespace out: the Flux Operator sets it after the patches"
+		return "remove the namespace: the Flux Operator sets it after the patches"
 	}
 	if selects(func(t *types.Selector) { t.Group, t.Version = "", "" }) {
-		return "it is of " + some(one.Versions)
+		return "its API version is " + some(one.Versions)
 	}
 	var kinds []string
 	for _, o := range distribution(i.spec, "") {

@@ -21,7 +21,7 @@ func TestInstancePatches(t *testing.T) {
 	values := func(more, target string) string {
 		return chart + more + "  values:\n    instance:\n      kustomize: {patches: [{target: " + target + ", patch: '[]'}]}\n"
 	}
-	const noNamespace = "leave the namespace out: the Flux Operator sets it after the patches"
+	const noNamespace = "remove the namespace: the Flux Operator sets it after the patches"
 	for _, c := range []struct {
 		files, hint string
 		idle        bool
@@ -40,9 +40,9 @@ func TestInstancePatches(t *testing.T) {
 		{files: plain + "  components: [source-controller, later-controller]\n" + instance("{kind: Deployment, name: later-controller}")},
 		{files: plain + instance("{kind: Deployments}"), idle: true, hint: `did you mean kind "Deployment"?`},
 		{files: plain + instance("{kind: PersistentVolumeClaim}")},
-		{files: plain + instance("{kind: PersistentVolumeClaim, name: source-controller}"), idle: true, hint: "of that name there is a Deployment"},
+		{files: plain + instance("{kind: PersistentVolumeClaim, name: source-controller}"), idle: true, hint: "an object with this name has kind Deployment"},
 		{files: plain + "  storage: {class: standard, size: 1Gi}\n" + instance("{kind: PersistentVolumeClaim, name: source-controller}")},
-		{files: plain + instance("{group: extensions, kind: Deployment, name: helm-controller}"), idle: true, hint: "it is of apps/v1"},
+		{files: plain + instance("{group: extensions, kind: Deployment, name: helm-controller}"), idle: true, hint: "its API version is apps/v1"},
 		{files: plain + instance("{kind: ClusterRole, name: crd-controller}")},
 		{files: plain + instance("{kind: ClusterRole, name: crd-controller-flux-system}")},
 		{files: plain + instance("{kind: ClusterRole, namespace: flux-system}"), idle: true, hint: noNamespace},

@@ -21,16 +21,16 @@ func (q *questions) undecided(k *reconcile.Kustomization) {
 		at := place{g.File, g.Line, g.Column}
 		switch g.Kind {
 		case builds.OtherSource, builds.UnknownPath:
-			q.add(at, fmt.Sprintf("what Kustomization %s applies", k), g.Message)
+			q.add(at, fmt.Sprintf("Kustomization %s was not checked", k), g.Message)
 		}
 	}
 }
 
 // lacking says which files of a Kustomization are not given: once for each file that names them.
 func (q *questions) lacking(k *reconcile.Kustomization) {
-	what := "not all that Kustomization %s applies is known"
+	what := "Kustomization %s could not be fully built"
 	if k.Unbuilt {
-		what = "nothing that Kustomization %s applies is known"
+		what = "Kustomization %s could not be built"
 	}
 	for gaps := k.Lacking(); len(gaps) > 0; {
 		first := gaps[0]

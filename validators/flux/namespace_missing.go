@@ -14,7 +14,7 @@ import (
 // NamespaceMissing is flux-namespace-missing.
 var NamespaceMissing = rule.Rule{
 	ID:       "flux-namespace-missing",
-	Title:    "a namespace that nothing makes",
+	Title:    "a namespace that no object creates",
 	Severity: finding.Warning,
 	Why: `Neither kustomize-controller nor helm-controller makes the namespace that something goes to: a Kustomization
 whose spec.targetNamespace isn't there fails ("namespaces not found"), and so does a HelmRelease without
@@ -171,15 +171,15 @@ func (w *world) namespaceMissing(p *rule.Pass, open *questions, d destination) {
 	at := w.locate(d.of, d.namespace, d.path...)
 	why := w.doubt(id)
 	if why == "" && w.guessed() && !w.near(id) {
-		why = "what syncs the cluster's root is not in the repository, and may make it"
+		why = "the object that syncs the cluster's root is not in the repository, and may create it"
 	}
 	if why != "" {
-		open.add(at, fmt.Sprintf("whether there is namespace %s, which %s goes to", d.namespace, d.of), why)
+		open.add(at, fmt.Sprintf("whether namespace %s, which %s deploys to, exists", d.namespace, d.of), why)
 		return
 	}
-	goes := d.of.String() + " goes"
+	goes := d.of.String() + " deploys"
 	if d.others > 0 {
-		goes = fmt.Sprintf("%s and %s go", d.of, plural(d.others, "other"))
+		goes = fmt.Sprintf("%s and %s deploy", d.of, plural(d.others, "other"))
 	}
 	hint := w.hint(id)
 	if near, ok := w.budget.nearest(d.namespace, knownNamespaces); ok && hint == "" {
@@ -188,7 +188,7 @@ func (w *world) namespaceMissing(p *rule.Pass, open *questions, d destination) {
 		hint = "add a Namespace to what the cluster applies"
 	}
 	p.ReportBuilt(d.of, at.in(finding.Finding{
-		Message: fmt.Sprintf("nothing makes namespace %q, which %s to", d.namespace, goes),
+		Message: fmt.Sprintf("no object creates namespace %q, which %s to", d.namespace, goes),
 		Hint:    hint,
 	}))
 }

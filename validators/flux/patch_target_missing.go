@@ -46,7 +46,7 @@ selects from, nothing is said.`,
 			}
 			for _, i := range w.fluxInstances() {
 				for _, one := range i.patches() {
-					known := found.add(one, "in what the Flux Operator installs", func(f finding.Finding) { p.ReportBuilt(i.object, f) })
+					known := found.add(one, "among the objects that the Flux Operator installs", func(f finding.Finding) { p.ReportBuilt(i.object, f) })
 					if !one.Selects {
 						known.wayOut = i.wayOut(one)
 					}
@@ -162,7 +162,7 @@ func (f *idlePatches) hint(one *idlePatch) string {
 	}
 	if one.Target.Name == "" {
 		if len(one.Versions) > 0 {
-			return fmt.Sprintf("there are some of %s", some(one.Versions))
+			return fmt.Sprintf("objects of this kind have API version %s", some(one.Versions))
 		}
 		return ""
 	}
@@ -177,8 +177,8 @@ func (f *idlePatches) hint(one *idlePatch) string {
 	}
 	for _, kind := range one.Kinds {
 		if kind == one.Target.Kind {
-			return "there is one in another namespace, API version or with other labels: the target sees what the files say before this kustomization changes it"
+			return "such an object exists with another namespace, API version or labels: the target is compared with the files, before this kustomization changes them"
 		}
 	}
-	return fmt.Sprintf("of that name there is a %s", one.Kinds[0])
+	return fmt.Sprintf("an object with this name has kind %s", one.Kinds[0])
 }

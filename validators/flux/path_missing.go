@@ -16,7 +16,7 @@ import (
 // PathMissing is flux-path-missing.
 var PathMissing = rule.Rule{
 	ID:       "flux-path-missing",
-	Title:    "a Kustomization's path is no folder of its source",
+	Title:    "a Kustomization path that does not exist in its source",
 	Severity: finding.Error,
 	Why: `kustomize-controller stops with "kustomization path not found" and tries again for ever. Nothing of the
 Kustomization is applied, and what depends on it waits. What it applied before stays, and is not pruned.
@@ -52,7 +52,7 @@ func (w *world) pathMissing(p *rule.Pass, open *questions, k *reconcile.Kustomiz
 		at = w.locate(k.Object, k.Spec.Path, "spec", "path")
 	}
 	if why := w.elsewhere(p, k); why != "" {
-		open.add(at, fmt.Sprintf("whether there is a folder %q", k.Spec.Path), why)
+		open.add(at, fmt.Sprintf("whether folder %q exists", k.Spec.Path), why)
 		return
 	}
 	f := finding.Finding{Message: fmt.Sprintf("path of Kustomization %s: %s", k, k.Failure.Message)}
@@ -68,7 +68,7 @@ func (w *world) elsewhere(p *rule.Pass, k *reconcile.Kustomization) string {
 	if k.Parent == nil {
 		for _, c := range p.Fleet().Clusters {
 			if c != w.cluster && c.Kustomizations[0].Failure == nil && syncURL(c.Root) != syncURL(w.cluster.Root) {
-				return "it may be of another repository: other clusters, whose folders are here, are synced from another URL"
+				return "its source may be another repository: other clusters, whose folders are here, are synced from another URL"
 			}
 		}
 		return ""
@@ -77,7 +77,7 @@ func (w *world) elsewhere(p *rule.Pass, k *reconcile.Kustomization) string {
 		return ""
 	}
 	source := sourceOf(k)
-	return fmt.Sprintf("no Kustomization of %s has its folder here, so that it is another repository; --source %s/%s=DIR names a folder with its files",
+	return fmt.Sprintf("no Kustomization of %s has its path in this repository, so it is another repository; check it out and pass --source %s/%s=DIR",
 		idText(source), source.Namespace, source.Name)
 }
 

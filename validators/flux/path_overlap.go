@@ -40,7 +40,7 @@ func reportOverlap(p *rule.Pass, budget *budget, s *ownership.Shared) {
 		inner, outer = outer, inner
 	}
 	object := s.Pairs[0][0]
-	message := fmt.Sprintf("Kustomization %s applies what %s applies, too: %s", inner, outer, object)
+	message := fmt.Sprintf("Kustomization %s applies the same objects as %s: %s", inner, outer, object)
 	if more := len(s.Pairs) - 1; more > 0 {
 		message += fmt.Sprintf(" and %s", plural(more, "more object"))
 	}

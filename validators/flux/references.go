@@ -99,13 +99,13 @@ func isHashed(o *reconcile.Object) bool {
 // configDoubt says why a ConfigMap or Secret that is not in Git may be there nevertheless.
 func (w *world) configDoubt(id reconcile.Identity) string {
 	if unknown(id.Name) || unknown(id.Namespace) {
-		return "its name holds a variable whose value is not known"
+		return "its name contains a variable with an unknown value"
 	}
 	if why := w.doubt(id); why != "" {
 		return why
 	}
 	if id.Kind == "Secret" && !w.misspelt(id) {
-		return "it may be made by hand or by a controller"
+		return "it may be created by hand or by a controller"
 	}
 	for _, namespace := range w.inNamespaces(kind{id.Group, id.Kind}, id.Name) {
 		original := w.objects[reconcile.Identity{Group: id.Group, Kind: id.Kind, Namespace: namespace, Name: id.Name}][0]
@@ -130,7 +130,7 @@ func (w *world) chartDoubt(id reconcile.Identity, reader *reconcile.Object) stri
 		}
 		prefix = prefix[:i]
 		if o := w.releases[release{id.Namespace, prefix}]; o != nil && o != reader {
-			return fmt.Sprintf("the chart of %s may bring it", o)
+			return fmt.Sprintf("the chart of %s may create it", o)
 		}
 	}
 }

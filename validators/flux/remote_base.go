@@ -12,7 +12,7 @@ import (
 // RemoteBase is flux-remote-base.
 var RemoteBase = rule.Rule{
 	ID:       "flux-remote-base",
-	Title:    "a kustomization that reads from the network",
+	Title:    "a kustomization with a remote base",
 	Severity: finding.Warning,
 	Why: `kustomize-controller fetches a remote base each time that it builds: what is applied can change without a
 commit, nothing is verified, and where the server is out of reach the Kustomization fails. Flux's own documentation
@@ -33,7 +33,7 @@ func remoteBases(p *rule.Pass) {
 	message := func(g builds.Gap) finding.Finding {
 		return place{g.File, g.Line, g.Column}.in(finding.Finding{
 			Message: "a kustomization reads from the network: " + strings.TrimSuffix(g.Message, " is not fetched"),
-			Hint:    "make it a source with a Kustomization of its own, or commit a copy",
+			Hint:    "create a source and a Kustomization for it, or commit a copy",
 		})
 	}
 	each(p, func(w *world) {

@@ -90,11 +90,11 @@ func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, 
 	at := w.locate(o, id.Name, slices.Concat(path, []any{"name"})...)
 	why := w.sourceDoubt(o, id)
 	if why != "" {
-		open.add(at, fmt.Sprintf("whether there is %s, the source of %s", idText(id), o), why)
+		open.add(at, fmt.Sprintf("whether %s, the source of %s, exists", idText(id), o), why)
 		return
 	}
 	p.ReportBuilt(o, at.in(finding.Finding{
-		Message: fmt.Sprintf("there is no %s, the source of %s", idText(id), o),
+		Message: fmt.Sprintf("%s, the source of %s, does not exist", idText(id), o),
 		Hint:    w.sourceHint(id),
 	}))
 }
@@ -115,18 +115,18 @@ func (w *world) isGiven(o *reconcile.Object, id reconcile.Identity) bool {
 // sourceDoubt is doubt with what is true of the sources of an object only.
 func (w *world) sourceDoubt(o *reconcile.Object, id reconcile.Identity) string {
 	if unknown(id.Name) || unknown(id.Namespace) {
-		return "its name holds a variable whose value is not known"
+		return "its name contains a variable with an unknown value"
 	}
 	if why := w.doubt(id); why != "" {
 		return why
 	}
 	if _, misspelt := w.nearestArtifact(id); id.Kind == "ExternalArtifact" && !misspelt {
-		return "the controller that makes it is not known"
+		return "the controller that creates it is unknown"
 	}
 	k, ok := w.cluster.Kustomization(o.Namespace, o.Name)
 	astray := ok && isKustomization(o) && k.Astray()
 	if w.guessed() && id.Kind == "GitRepository" && id.Namespace == sourceOf(w.cluster.Kustomizations[0]).Namespace && !astray && !w.near(id) {
-		return "what syncs the cluster's root is not in the repository, and may bring it"
+		return "the object that syncs the cluster's root is not in the repository, and may create it"
 	}
 	return ""
 }
@@ -164,7 +164,7 @@ func (w *world) madeAt(namespace, name string) string {
 		for i, a := range list(o.Value, "spec", "artifacts") {
 			if text(a, "name") == name {
 				at := placeOf(o, "spec", "artifacts", i, "name")
-				return fmt.Sprintf(" %s makes it at %s:%d", o, at.file, at.line)
+				return fmt.Sprintf(" %s creates it at %s:%d", o, at.file, at.line)
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func (w *world) sourceHint(id reconcile.Identity) string {
 	}
 	for _, other := range []string{"OCIRepository", "GitRepository", "HelmRepository", "HelmChart", "Bucket"} {
 		if other != id.Kind && w.has(reconcile.Identity{Group: id.Group, Kind: other, Namespace: id.Namespace, Name: id.Name}) {
-			return fmt.Sprintf("there is a source of that name of kind %s", other)
+			return fmt.Sprintf("a source with this name has kind %s", other)
 		}
 	}
 	// The root's own source is often not among the objects.

@@ -12,7 +12,7 @@ import (
 // StorageNamespace is flux-storage-namespace.
 var StorageNamespace = rule.Rule{
 	ID:       "flux-storage-namespace",
-	Title:    "releases that share a record, or keep it where nobody looks",
+	Title:    "Helm releases that share their storage, or store it in an unexpected namespace",
 	Severity: finding.Error,
 	Why: `Helm records a release in Secrets named after the release. helm-controller keeps them in spec.storageNamespace,
 by default in the HelmRelease's own namespace, also where spec.targetNamespace installs the workloads elsewhere.
@@ -59,7 +59,7 @@ func (w *world) storage(p *rule.Pass) {
 		}
 		if storage == "" && target != "" && target != o.Namespace && !unknown(target) {
 			p.ReportBuilt(o, finding.Finding{Severity: finding.Info,
-				Message: fmt.Sprintf("%s installs into namespace %q and keeps its record in %q, where helm doesn't look for it", o, target, o.Namespace),
+				Message: fmt.Sprintf("%s installs into namespace %q but stores its Helm release in %q, where helm does not look for it", o, target, o.Namespace),
 				Hint:    fmt.Sprintf("set storageNamespace: %s before it is first installed", target)}, "spec", "targetNamespace")
 		}
 	}
@@ -72,8 +72,8 @@ func (w *world) reportShared(p *rule.Pass, r release, o, other *reconcile.Object
 	}
 	file, line, _ := other.Position("spec", "releaseName")
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("%s has the release name %q and the storage namespace %q of %s (%s:%d): they take one another's release for their own",
+		Message: fmt.Sprintf("%s has the same release name %q and storage namespace %q as %s (%s:%d): each overwrites the release of the other",
 			o, r.name, r.namespace, other, file, line),
-		Hint: "give it another releaseName, or set storageNamespace to its target namespace",
+		Hint: "set another releaseName, or set storageNamespace to its target namespace",
 	}, path...)
 }

@@ -56,8 +56,8 @@ func (w *world) raw(found *gathered) {
 		}
 		for _, o := range users[name] {
 			found.add(w.placeOfRaw(o, name), name, finding.Finding{Severity: finding.Warning,
-				Message: fmt.Sprintf("nothing replaces ${%s}", name),
-				Hint:    fmt.Sprintf("give it the postBuild of Kustomization %s, which replaces it", replacing[name][0])}, o, o.Kustomization.String())
+				Message: fmt.Sprintf("variable ${%s} is not substituted", name),
+				Hint:    fmt.Sprintf("copy spec.postBuild from Kustomization %s, which substitutes it", replacing[name][0])}, o, o.Kustomization.String())
 		}
 	}
 }

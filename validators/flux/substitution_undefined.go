@@ -16,7 +16,7 @@ import (
 // SubstitutionUndefined is flux-substitution-undefined.
 var SubstitutionUndefined = rule.Rule{
 	ID:       "flux-substitution-undefined",
-	Title:    "a variable that nothing defines",
+	Title:    "an undefined variable",
 	Severity: finding.Error,
 	Why: `A Kustomization with spec.postBuild replaces ${NAME} in all that it applies, scripts and dashboards in
 ConfigMaps among them. Since Flux 2.9 (kustomize-controller 1.9, where StrictPostBuildSubstitutions is on) a variable
@@ -45,7 +45,7 @@ NAME itself, where all clusters replace variables in it.`,
 			w.raw(&found)
 		})
 		found.report(p, func(f finding.Finding, names []string) string {
-			return f.Message + ", in what " + named(kustomizationKind, names) + applies(names)
+			return f.Message + " in the objects that " + named(kustomizationKind, names) + applies(names)
 		})
 		open.report(p)
 	},
@@ -59,7 +59,7 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 		if r.Found == nil {
 			missing = fmt.Sprintf("%s %s/%s, which may define it, is not in Git", r.Kind, k.Namespace, r.Name)
 		} else if !decided(r.Found) {
-			missing = fmt.Sprintf("%s may have more keys on the cluster than in Git: its annotation says that Flux doesn't replace it", r.Found)
+			missing = fmt.Sprintf("%s may have more keys in the cluster than in Git: its annotation tells Flux not to overwrite it", r.Found)
 		}
 	}
 	names := slices.Sorted(maps.Keys(k.Variables))
@@ -78,8 +78,8 @@ func (w *world) undefined(found *gathered, open *questions, k *reconcile.Kustomi
 			open.add(at, fmt.Sprintf("whether ${%s} is defined", name), missing)
 			continue
 		}
-		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("nothing defines ${%s}", name), Cause: name,
-			Hint: fmt.Sprintf("define it in postBuild, give it a default (${%s:=…}), or write $${%s} where it is not Flux's", name, name)}
+		f := finding.Finding{Severity: finding.Error, Message: fmt.Sprintf("undefined variable ${%s}", name), Cause: name,
+			Hint: fmt.Sprintf("define it in postBuild, add a default (${%s:=…}), or write $${%s} if it is not a Flux variable", name, name)}
 		if near, ok := w.budget.nearest(name, defined); ok && !isSibling(name, near) {
 			f.Hint = fmt.Sprintf("did you mean ${%s}?", near)
 		} else if f.Fix = w.escape(v.UsedBy, name, by()); f.Fix != nil {

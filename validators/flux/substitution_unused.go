@@ -14,7 +14,7 @@ import (
 // SubstitutionUnused is flux-substitution-unused.
 var SubstitutionUnused = rule.Rule{
 	ID:       "flux-substitution-unused",
-	Title:    "a variable that nothing uses",
+	Title:    "an unused variable",
 	Severity: finding.Info,
 	Why: `A variable in spec.postBuild.substitute that nothing of the Kustomization uses does no harm, but is often
 what is left of a change, or misspelt: the text that was to use it has a default, which then counts.
@@ -56,7 +56,7 @@ A Kustomization that applies nothing yet waits for what others write.`,
 		for _, v := range order {
 			for _, k := range unused[v] {
 				if !used[v] && !custom[v.name] && validated[k.Cluster] {
-					f := finding.Finding{Message: fmt.Sprintf("nothing that Kustomization %s applies uses ${%s}", k, v.name), Hint: "remove it, or correct its name"}
+					f := finding.Finding{Message: fmt.Sprintf("no object that Kustomization %s applies uses ${%s}", k, v.name), Hint: "remove it, or correct its name"}
 					line, column := v.source.KeyPosition("spec", "postBuild", "substitute", v.name)
 					p.ReportBuilt(k.Object, place{k.Object.File, line, column}.in(f))
 				}

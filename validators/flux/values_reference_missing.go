@@ -103,8 +103,8 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 		f.Severity = finding.Warning // somebody may have made it by hand
 	}
 	if name, ok := w.generated(r.id); ok {
-		f.Message += fmt.Sprintf(": the generated one is named %q", name)
-		f.Hint = "give kustomize a nameReference for the field, or set generatorOptions.disableNameSuffixHash"
+		f.Message += fmt.Sprintf(": kustomize generates it as %q", name)
+		f.Hint = "configure a nameReference for the field, or set generatorOptions.disableNameSuffixHash"
 		w.reportReference(p, r, f)
 		return
 	}
@@ -115,18 +115,18 @@ func (w *world) referenceMissing(p *rule.Pass, open *questions, r reference, spo
 	switch {
 	case why != "":
 	case spoken != "":
-		why = spoken + " speaks of it, and may make it"
+		why = spoken + " mentions it, and may create it"
 	case !near && len(elsewhere) == 0 && others == nil && !r.isRelease:
-		why = "what installed the cluster may have made it"
+		why = "the installation of the cluster may have created it"
 	case !near:
 		why = w.chartDoubt(r.id, r.of)
 	}
 	if why != "" {
-		open.add(at, fmt.Sprintf("whether there is %s, which %s reads", idText(r.id), r.by), why)
+		open.add(at, fmt.Sprintf("whether %s, which %s references, exists", idText(r.id), r.by), why)
 		return
 	}
 	if f.Hint = w.hint(r.id); !near && len(elsewhere) > 0 {
-		f.Hint = fmt.Sprintf("there is one in namespace %q, but references don't leave their namespace", elsewhere[0])
+		f.Hint = fmt.Sprintf("it exists in namespace %q, but such a reference cannot cross namespaces", elsewhere[0])
 	}
 	w.reportReference(p, r, f)
 }
@@ -152,13 +152,13 @@ func (w *world) keyMissing(p *rule.Pass, r reference, o *reconcile.Object) {
 	}
 	names := slices.Sorted(maps.Keys(keys))
 	f := at.in(finding.Finding{
-		Message: fmt.Sprintf("%s has no key %q, which %s reads", o, r.key, r.by),
+		Message: fmt.Sprintf("%s has no key %q, which %s references", o, r.key, r.by),
 		Hint:    "its keys are " + some(names),
 	})
 	if near, ok := w.budget.nearest(r.key, names); ok {
 		f.Hint = fmt.Sprintf("did you mean %q?", near)
 	} else if !r.keyGiven {
-		f.Hint += "; name one in valuesKey"
+		f.Hint += "; set valuesKey to one of them"
 	}
 	w.reportReference(p, r, f)
 }

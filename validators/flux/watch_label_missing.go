@@ -15,7 +15,7 @@ const watchLabel = "reconcile.fluxcd.io/watch"
 // WatchLabelMissing is flux-watch-label-missing.
 var WatchLabelMissing = rule.Rule{
 	ID:       "flux-watch-label-missing",
-	Title:    "values or variables whose change Flux doesn't notice",
+	Title:    "values or variables that Flux does not watch",
 	Severity: finding.Info,
 	Why: `helm-controller and kustomize-controller watch the ConfigMaps and Secrets of valuesFrom and substituteFrom that
 have the label reconcile.fluxcd.io/watch: Enabled (Flux 2.7 and later). Without it a change takes effect with the next
@@ -36,7 +36,7 @@ the generator's options.labels.`,
 			if len(names) > 1 {
 				verb = "read"
 			}
-			return fmt.Sprintf("%s waits for the next interval of %s, which %s it", f.Message, some(names), verb)
+			return fmt.Sprintf("%s takes effect only at the next interval of %s, which %s it", f.Message, some(names), verb)
 		})
 	},
 }
@@ -50,7 +50,7 @@ func (w *world) unwatched(found *gathered) {
 		if o == nil || isHashed(o) || text(o.Value, "metadata", "labels", watchLabel) == "Enabled" {
 			continue
 		}
-		found.add(placeOf(o, "metadata", "name"), o.String(), finding.Finding{Message: "a change of " + o.String(),
+		found.add(placeOf(o, "metadata", "name"), o.String(), finding.Finding{Message: "a change to " + o.String(),
 			Hint: fmt.Sprintf("add the label %s: Enabled", watchLabel)}, o, r.by)
 	}
 }

@@ -319,12 +319,12 @@ func (w *world) ownDoubt(id reconcile.Identity, slip func() bool) string {
 		case w.sourceless(k):
 			return fmt.Sprintf("Kustomization %s, which may apply it, has no source", k)
 		case k.Failure != nil:
-			return fmt.Sprintf("Kustomization %s, which may apply it, fails itself", k)
+			return fmt.Sprintf("Kustomization %s, which may apply it, cannot be built", k)
 		}
-		return fmt.Sprintf("not all that Kustomization %s applies is known: %s", k, k.Gaps[0].Message)
+		return fmt.Sprintf("Kustomization %s could not be fully built: %s", k, k.Gaps[0].Message)
 	}
 	if maker := w.makers[id.Kind]; maker != nil {
-		return maker.String() + " may make it"
+		return maker.String() + " may create it"
 	}
 	return ""
 }
@@ -409,14 +409,14 @@ func (w *world) hint(id reconcile.Identity) string {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if found := w.inNamespaces(kind{id.Group, id.Kind}, id.Name); len(found) > 0 {
-		return fmt.Sprintf("there is one in namespace %q: write namespace: %s", found[0], found[0])
+		return fmt.Sprintf("it exists in namespace %q: set namespace: %s", found[0], found[0])
 	}
 	if o := w.inFiles(id); o != nil {
 		line, _ := o.Position()
 		return fmt.Sprintf("%s:%d defines it, but no Kustomization applies that file", o.File(), line)
 	}
 	if other, o := w.ofOther(id); o != nil {
-		return fmt.Sprintf("the cluster %s has it, from %s:%d", other.cluster.Name, o.File, o.Line)
+		return fmt.Sprintf("cluster %s has it, from %s:%d", other.cluster.Name, o.File, o.Line)
 	}
 	return ""
 }

@@ -60,7 +60,7 @@ func missing(p *rule.Pass, releases []*reconcile.Release) {
 	if more := len(names) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	text += ": not rendered, and so not checked, since the chart is not at hand: --charts DIR names a folder of charts"
+	text += ": not rendered and not checked: the chart is not available locally; pass --charts DIR with a folder of charts"
 	p.Unresolved(releases[0].Object.File, releases[0].Object.Line, text)
 }
 

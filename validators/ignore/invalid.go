@@ -13,7 +13,7 @@ import (
 // Invalid is ignore-invalid.
 var Invalid = rule.Rule{
 	ID:       "ignore-invalid",
-	Title:    "an ignore lacks its reason, or names no rule",
+	Title:    "an ignore without a reason or without a valid rule",
 	Severity: finding.Warning,
 	Why: `An ignore without a reason ignores nothing: whoever reads it later can't tell whether it may go. Nor does one
 that names a rule which there isn't, most often because of a typing error.`,
@@ -30,19 +30,19 @@ object, or the comment # fleetwright:ignore RULE REASON above the line or at its
 
 // mistake says why a decision ignores nothing, "" where it does.
 func mistake(d *rule.Decision, ig *rule.Ignoring) (message, hint string) {
-	const ignored = "this ignore ignores nothing: "
+	const ignored = "this ignore has no effect: "
 	switch {
 	case d.Selector != nil:
 		return "", ""
 	case d.Mistake != "":
 		return ignored + d.Mistake, `write the comment "# fleetwright:ignore RULE REASON", or the annotation "RULE: REASON; RULE: REASON"`
 	case slices.Contains(ig.Judging, d.Rule):
-		return ignored + fmt.Sprintf("%s judges ignores themselves", d.Rule), "ignore it in the configuration, by path"
+		return ignored + fmt.Sprintf("%s checks the ignores themselves", d.Rule), "ignore it in the configuration, by path"
 	case !slices.Contains(ig.Known, d.Rule):
 		if near, ok := nearest.To(d.Rule, ig.Known); ok {
-			return ignored + fmt.Sprintf("%q is no rule", d.Rule), fmt.Sprintf("did you mean %q?", near)
+			return ignored + fmt.Sprintf("%q is not a rule", d.Rule), fmt.Sprintf("did you mean %q?", near)
 		}
-		return ignored + fmt.Sprintf("%q is no rule", d.Rule), "the rules are " + strings.Join(ig.Known, ", ")
+		return ignored + fmt.Sprintf("%q is not a rule", d.Rule), "the rules are " + strings.Join(ig.Known, ", ")
 	}
 	return "", ""
 }

@@ -13,7 +13,7 @@ import (
 // Unused is ignore-unused.
 var Unused = rule.Rule{
 	ID:       "ignore-unused",
-	Title:    "an ignore ignores nothing",
+	Title:    "an ignore without effect",
 	Severity: finding.Warning,
 	Why: `The problem was mended, or the ignore stands at the wrong place or names the wrong rule. Left where it is, it
 hides the next problem of that rule, which nobody has looked at.
@@ -27,7 +27,7 @@ about. Write a baseline again with --write-baseline.`,
 				continue
 			}
 			p.Report(finding.Finding{File: d.File, Line: d.Line, Column: d.Column, Object: d.Object,
-				Message: unusedMessage(d), Hint: "remove it, or move it to what it is about"})
+				Message: unusedMessage(d), Hint: "remove it, or move it to the object that it is about"})
 		}
 		if n := len(ig.Gone); n > 0 {
 			p.Report(finding.Finding{File: ig.BaselineFile, Severity: finding.Info, Message: goneMessage(n),
@@ -38,7 +38,7 @@ about. Write a baseline again with --write-baseline.`,
 
 func unusedMessage(d *rule.Decision) string {
 	if d.Selector == nil {
-		return fmt.Sprintf("nothing here has findings of %s to ignore", d.Rule)
+		return fmt.Sprintf("there are no findings of %s here to ignore", d.Rule)
 	}
 	var what []string
 	for _, part := range []struct {
@@ -49,12 +49,12 @@ func unusedMessage(d *rule.Decision) string {
 			what = append(what, part.name+" "+strings.Join(part.values, ", "))
 		}
 	}
-	return "nothing is ignored by the entry with " + strings.Join(what, " and ")
+	return "no finding matches the entry with " + strings.Join(what, " and ")
 }
 
 func goneMessage(n int) string {
 	if n == 1 {
-		return "1 finding of the baseline is gone"
+		return "1 finding of the baseline no longer exists"
 	}
-	return fmt.Sprintf("%d findings of the baseline are gone", n)
+	return fmt.Sprintf("%d findings of the baseline no longer exist", n)
 }

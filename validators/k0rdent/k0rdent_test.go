@@ -32,7 +32,7 @@ func said(t *testing.T, r rule.Rule, files string) string {
 }
 
 // outside is what is left open of the Secret of the identity in the examples.
-const outside = "? whether there is Secret kcm-system/aws-secret, which AWSClusterStaticIdentity aws names: Secrets may be created outside Git\n"
+const outside = "? whether Secret kcm-system/aws-secret, which AWSClusterStaticIdentity aws references, exists: Secrets may be created outside Git\n"
 
 // handing has a rule of access in the older form.
 func handing(targets string) string {
@@ -63,7 +63,7 @@ func TestHandedToOtherNamespaces(t *testing.T) {
 	t.Parallel()
 	refused := "ClusterDeployment team/web references ClusterTemplate team/aws-standalone-cp-1-0-42, which does not exist: kcm refuses it\n" +
 		"  it is in kcm-system: distribute it to namespace team with an access rule of the AccessManagement\n"
-	open := "? whether there is ClusterTemplate team/aws-standalone-cp-1-0-42, which ClusterDeployment team/web names: the namespaces that a rule's stringSelector selects are unknown\n"
+	open := "? whether ClusterTemplate team/aws-standalone-cp-1-0-42, which ClusterDeployment team/web references, exists: the namespaces that a rule's stringSelector selects are unknown\n"
 	for target, want := range map[string]string{
 		"list: [team]":  "",
 		"list: [other]": refused,
@@ -95,7 +95,7 @@ func TestHandedToOtherNamespaces(t *testing.T) {
 func TestDoubt(t *testing.T) {
 	t.Parallel()
 	dangles := cluster("gcp-standalone-cp-1-0-43", "gcp")
-	kcmMakes := "? whether there is ClusterTemplate kcm-system/gcp-standalone-cp-1-0-43, which ClusterDeployment kcm-system/tools names: " +
+	kcmMakes := "? whether ClusterTemplate kcm-system/gcp-standalone-cp-1-0-43, which ClusterDeployment kcm-system/tools references, exists: " +
 		"kcm creates templates itself, unless controller.createTemplates is false in its HelmRelease\n"
 	for name, c := range map[string]struct {
 		r           rule.Rule
@@ -103,9 +103,9 @@ func TestDoubt(t *testing.T) {
 	}{
 		"templates of kcm's":   {TemplateMissing, strings.Replace(base, "      createTemplates: false\n", "", 1) + chains + dangles, kcmMakes},
 		"no kcm in Git":        {TemplateMissing, rule.FluxSync + chains + dangles, kcmMakes},
-		"no credential":        {CredentialMissing, base + dangles, "? whether there is Credential kcm-system/gcp, which ClusterDeployment kcm-system/tools names: Git has no Credential at all\n"},
-		"a variable":           {TemplateMissing, base + chains + cluster("aws-${VERSION}", "aws"), "? whether there is ClusterTemplate kcm-system/aws-${VERSION}, which ClusterDeployment kcm-system/tools names: its name holds a variable whose value is not known\n"},
-		"a Release of kcm's":   {TemplateMissing, rule.FluxSync + "-- clusters/prod/m.yaml --\n" + managementOf("1.11.4", ""), "? whether there is Release kcm-1-11-4, which Management kcm names: kcm creates Releases itself, unless controller.createRelease is false in its HelmRelease\n"},
+		"no credential":        {CredentialMissing, base + dangles, "? whether Credential kcm-system/gcp, which ClusterDeployment kcm-system/tools references, exists: Git has no Credential at all\n"},
+		"a variable":           {TemplateMissing, base + chains + cluster("aws-${VERSION}", "aws"), "? whether ClusterTemplate kcm-system/aws-${VERSION}, which ClusterDeployment kcm-system/tools references, exists: its name contains a variable with an unknown value\n"},
+		"a Release of kcm's":   {TemplateMissing, rule.FluxSync + "-- clusters/prod/m.yaml --\n" + managementOf("1.11.4", ""), "? whether Release kcm-1-11-4, which Management kcm references, exists: kcm creates Releases itself, unless controller.createRelease is false in its HelmRelease\n"},
 		"a near miss":          {TemplateMissing, base + chains + cluster("aws-standalone-cp-1-0-4", "aws"), "ClusterDeployment kcm-system/tools references ClusterTemplate kcm-system/aws-standalone-cp-1-0-4, which does not exist: kcm refuses it\n  did you mean \"aws-standalone-cp-1-0-42\"?\n"},
 		"nothing of k0rdent's": {TemplateMissing, rule.FluxSync, ""},
 	} {
@@ -164,11 +164,11 @@ func TestPlacement(t *testing.T) {
 		"{matchLabels: {environment: tool}}":                                                             none + "no ClusterDeployment has labels that match its clusterSelector\n  add the labels to the clusters\n",
 		"{matchExpressions: [{key: environment, operator: In, values: [a, tools]}]}":                     "",
 		"{matchExpressions: [{key: environment, operator: In, values: []}]}":                             none + "In of \"environment\" has no values\n",
-		"{matchExpressions: [{key: environment, operator: Is, values: [tools]}]}":                        none + "there is no operator \"Is\"\n",
+		"{matchExpressions: [{key: environment, operator: Is, values: [tools]}]}":                        none + "operator \"Is\" does not exist\n",
 		"{matchExpressions: [{key: environment, operator: Exists, values: [tools]}]}":                    none + "Exists of \"environment\" has values\n",
-		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}":                    none + "what it asks of \"a\" excludes itself\n",
-		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: NotIn, values: [b]}]}":              none + "what it asks of \"a\" excludes itself\n",
-		"{matchExpressions: [{key: a, operator: In, values: [b]}, {key: a, operator: In, values: [c]}]}": none + "what it asks of \"a\" excludes itself\n",
+		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}":                    none + "its conditions for \"a\" exclude each other\n",
+		"{matchLabels: {a: b}, matchExpressions: [{key: a, operator: NotIn, values: [b]}]}":              none + "its conditions for \"a\" exclude each other\n",
+		"{matchExpressions: [{key: a, operator: In, values: [b]}, {key: a, operator: In, values: [c]}]}": none + "its conditions for \"a\" exclude each other\n",
 		"{matchLabels: {environment: \"${STAGE}\"}}":                                                     "? which clusters MultiClusterService ingress selects: its clusterSelector contains a variable whose value is unknown\n",
 		"{matchLabels: {k0rdent.mirantis.com/component: kcm}}":                                           "? which clusters MultiClusterService ingress selects: it matches labels that kcm sets\n",
 		"{}\n  x: {}": none + "its clusterSelector is empty, and kcm then selects none\n  select clusters by a label\n",
@@ -189,7 +189,7 @@ func TestPlacement(t *testing.T) {
 		"list: []":                            "this rule of AccessManagement kcm distributes to every namespace: kcm treats an empty list as all namespaces\n  list the namespaces, or remove the rule; if all namespaces are intended, remove targetNamespaces\n",
 		"list: []\n      stringSelector: a=b": "",
 		"selector: {matchLabels: {a: b}}":     "",
-		"selector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}": "this rule of AccessManagement kcm selects no namespace: what it asks of \"a\" excludes itself\n",
+		"selector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}": "this rule of AccessManagement kcm selects no namespace: its conditions for \"a\" exclude each other\n",
 	} {
 		if got := said(t, PlacementEmpty, base+chains+access(targets, "credentials: [aws]")); got != want {
 			t.Errorf("%s: got\n%swant\n%s", targets, got, want)
@@ -204,8 +204,8 @@ func TestIdentityOfACredential(t *testing.T) {
 		templates: outside,
 		strings.Replace(templates, "    name: aws\n", "    name: aws\n    namespace: kcm-system\n", 1): outside,
 		strings.Replace(templates, "    name: aws\n", "    name: awz\n", 1):                            "Credential kcm-system/aws references AWSClusterStaticIdentity awz, which does not exist: kcm refuses clusters that use it\n  did you mean \"aws\"?\n",
-		strings.TrimSuffix(templates, "---\n"+identity):                                                "? whether there is AWSClusterStaticIdentity aws, which Credential kcm-system/aws names: Git has no AWSClusterStaticIdentity at all\n",
-		strings.Replace(templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n    namespace: kcm-system\n", 1): "? whether there is Secret kcm-system/aws, which Credential kcm-system/aws names: Secrets may be created outside Git\n",
+		strings.TrimSuffix(templates, "---\n"+identity):                                                "? whether AWSClusterStaticIdentity aws, which Credential kcm-system/aws references, exists: Git has no AWSClusterStaticIdentity at all\n",
+		strings.Replace(templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n    namespace: kcm-system\n", 1): "? whether Secret kcm-system/aws, which Credential kcm-system/aws references, exists: Secrets may be created outside Git\n",
 	} {
 		if got := said(t, CredentialMissing, base+files); got != want {
 			t.Errorf("got\n%swant\n%s", got, want)

@@ -44,7 +44,7 @@ func TestCredentialThatLacksSomething(t *testing.T) {
 	without := swap(t, cluster("aws-standalone-cp-1-0-43", "aws"), "  credential: aws\n", "")
 	cases(t, CredentialMissing, map[string][2]string{
 		"an empty one":             {base + templates + swap(t, cluster("aws-standalone-cp-1-0-43", "aws"), "credential: aws", `credential: ""`), tools + " has no spec.credential: kcm refuses it\n  add spec.credential; for an adopted cluster, its Credential references the Secret with the kubeconfig\n" + outside},
-		"a base":                   {without, "? whether " + tools + " gets a credential: no cluster of the repository says what is applied together\n"},
+		"a base":                   {without, "? whether " + tools + " gets a credential: the repository has no cluster that shows which objects are applied together\n"},
 		"a bare Secret":            {base + swap(t, templates, "    apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\n    kind: AWSClusterStaticIdentity\n", "    apiVersion: v1\n    kind: Secret\n"), "Credential kcm-system/aws references Secret aws without a namespace: kcm refuses clusters that use it\n  add identityRef.namespace: kcm-system\n"},
 		"no Secret":                {base + swap(t, templates, "  secretRef: aws-secret\n", "  allowedNamespaces: {}\n"), "AWSClusterStaticIdentity aws references no Secret: clusters that use it are never created\n  add spec.secretRef\n"},
 		"no Secret for Azure":      {base + azureIdentity, "AzureClusterIdentity kcm-system/aws references no Secret: clusters that use it are never created\n  add spec.clientSecret.name\n"},
@@ -83,7 +83,7 @@ func TestServices(t *testing.T) {
 	cases(t, ServiceRefused, map[string][2]string{
 		"three":   {files + clusters + dependent("a", "b") + dependent("b", "c") + dependent("c", "a"), "the MultiClusterServices a, b, c depend on each other: kcm installs none of them\n  remove one of the dependencies\n"},
 		"missing": {files + clusters + dependent("edge", "bas") + dependent("base", ""), "MultiClusterService edge references MultiClusterService bas, which does not exist: kcm does not install it\n  did you mean \"base\"?\n"},
-		"open":    {strings.TrimPrefix(dependent("edge", "base"), ""), "? whether there is MultiClusterService base, which MultiClusterService edge names: no cluster of the repository says what is applied together\n"},
+		"open":    {strings.TrimPrefix(dependent("edge", "base"), ""), "? whether MultiClusterService base, which MultiClusterService edge references, exists: the repository has no cluster that shows which objects are applied together\n"},
 	})
 }
 
@@ -106,15 +106,15 @@ func TestSources(t *testing.T) {
 	cases(t, SourceMissing, map[string][2]string{
 		"kcm's own":             {base + from("kcm-templates"), ""},
 		"of that name":          {base + from("mirror"), template + " references HelmRepository kcm-system/mirror, which does not exist: the template never becomes valid\n"},
-		"of a chart":            {base + other + from("mirror"), "? whether there is HelmRepository kcm-system/mirror, which " + template + " names: the chart of HelmRelease kcm-system/catalog may install it\n"},
+		"of a chart":            {base + other + from("mirror"), "? whether HelmRepository kcm-system/mirror, which " + template + " references, exists: the chart of HelmRelease kcm-system/catalog may install it\n"},
 		"a slip for all that":   {base + other + from("charts-mirro") + swap(t, site("HelmRepository", "kcm-system"), "name: site", "name: charts-mirror"), template + " references HelmRepository kcm-system/charts-mirro, which does not exist: the template never becomes valid\n  did you mean \"charts-mirror\"?\n"},
 		"of another kind":       {base + swap(t, from("site"), "kind: HelmRepository", "kind: GitRepository") + site("HelmRepository", "kcm-system"), template + " references GitRepository kcm-system/site, which does not exist: the template never becomes valid\n  a source of this name exists with kind HelmRepository\n"},
 		"there":                 {local("GitRepository", "") + site("GitRepository", "team"), ""},
 		"in another namespace":  {local("GitRepository", "") + site("GitRepository", "kcm-system"), missing + "it is in namespace kcm-system\n"},
 		"in the one it names":   {local("GitRepository", "      namespace: kcm-system\n") + site("GitRepository", "kcm-system"), ""},
-		"none of the kind":      {local("Bucket", ""), "? whether there is Bucket team/site, which ServiceTemplate team/site-1-0-0 names: Git has no Bucket at all\n"},
-		"a ConfigMap":           {local("ConfigMap", ""), "? whether there is ConfigMap team/site, which ServiceTemplate team/site-1-0-0 names: ConfigMaps may be created outside Git\n"},
-		"a chart by its name":   {base + swap(t, from("kcm"), "    chartSpec:\n      chart: aws-standalone-cp\n      version: 1.0.43\n      interval: 10m0s\n      sourceRef:\n        kind: HelmRepository\n        name: kcm\n", "    chartRef:\n      kind: HelmChart\n      name: aws\n"), "? whether there is HelmChart kcm-system/aws, which " + template + " names: controllers create HelmCharts\n"},
+		"none of the kind":      {local("Bucket", ""), "? whether Bucket team/site, which ServiceTemplate team/site-1-0-0 references, exists: Git has no Bucket at all\n"},
+		"a ConfigMap":           {local("ConfigMap", ""), "? whether ConfigMap team/site, which ServiceTemplate team/site-1-0-0 references, exists: ConfigMaps may be created outside Git\n"},
+		"a chart by its name":   {base + swap(t, from("kcm"), "    chartSpec:\n      chart: aws-standalone-cp\n      version: 1.0.43\n      interval: 10m0s\n      sourceRef:\n        kind: HelmRepository\n        name: kcm\n", "    chartRef:\n      kind: HelmChart\n      name: aws\n"), "? whether HelmChart kcm-system/aws, which " + template + " references, exists: controllers create HelmCharts\n"},
 		"of a ProviderTemplate": {base + managed(""), ""},
 	})
 }
@@ -263,7 +263,7 @@ func TestReferences(t *testing.T) {
 		"handed on":     {inTeam + policy("strict", "Metadata") + handedOn, ""},
 		"not handed on": {inTeam + policy("strict", "Metadata"), "ClusterDeployment team/tools references ClusterAuditPolicy team/strict, " + awaits + "  it is in kcm-system: distribute it to namespace team with an access rule of the AccessManagement\n"},
 		"none handed":   {base + policy("lenient", "Metadata") + handedOn, "AccessManagement kcm references ClusterAuditPolicy kcm-system/strict, " + awaits},
-		"no Region":     {base + swap(t, templates, "spec:\n  identityRef:\n", "spec:\n  region: eu\n  identityRef:\n"), "? whether there is Region eu, which Credential kcm-system/aws names: Git has no Region at all\n"},
+		"no Region":     {base + swap(t, templates, "spec:\n  identityRef:\n", "spec:\n  region: eu\n  identityRef:\n"), "? whether Region eu, which Credential kcm-system/aws references, exists: Git has no Region at all\n"},
 		"of a Region":   {made + "-- clusters/prod/region.yaml --\napiVersion: k0rdent.mirantis.com/v1beta1\nkind: Region\nmetadata:\n  name: eu\nspec:\n  clusterDeployment: {name: tool, namespace: kcm-system}\n", "Region eu references ClusterDeployment kcm-system/tool, " + awaits + "  did you mean \"tools\"?\n"},
 		"kcm's own":     {made + "  serviceSpec:\n    provider: {name: ksm-projectsveltos}\n", ""},
 	})

@@ -198,7 +198,7 @@ func TestRemovalThatIsNotKnown(t *testing.T) {
 		"-- clusters/prod/other.yaml --\n" + strings.Replace(kustomization("other", ""), "  sourceRef:\n    kind: GitRepository\n    name: flux-system\n", "  sourceRef:\n    kind: OCIRepository\n    name: other\n", 1) +
 		"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: other, namespace: flux-system}\nspec: {interval: 1h, url: \"oci://registry.example.com/other\"}\n"
 	found, open := ruletest.RunSince(t, RemovalOrder, before, after)
-	if len(found) > 0 || len(open) != 1 || !strings.HasPrefix(open[0].Reason, "whether ClusterDeployment kcm-system/tools is removed together with objects that its deletion needs: not all that Kustomization") {
+	if len(found) > 0 || len(open) != 1 || !strings.HasPrefix(open[0].Reason, "whether ClusterDeployment kcm-system/tools is removed together with objects that its deletion needs: Kustomization") {
 		t.Errorf("found %v, open %v", found, open)
 	}
 }

@@ -36,14 +36,14 @@ func TestApplications(t *testing.T) {
 	cases := map[string][2]string{
 		"another version":       {definitions + deploy("ClusterApp", "reloader-2.0.0", ""), "AppDeployment retail/reloader references ClusterApp reloader-2.0.0, which does not exist: nothing is installed\n  existing versions: 0.0.121, 1.0.5\n"},
 		"no version":            {definitions + deploy("ClusterApp", "reloader", ""), "AppDeployment retail/reloader references ClusterApp reloader, which does not exist: nothing is installed\n  existing versions: 0.0.121, 1.0.5\n"},
-		"of another":            {definitions + deploy("ClusterApp", "dex-2.11.1", ""), "? whether there is ClusterApp dex-2.11.1, which AppDeployment retail/reloader names" + catalog},
-		"a catalog's":           {definitions + deploy("App", "reloader-2.0.0", ""), "? whether there is App retail/reloader-2.0.0, which AppDeployment retail/reloader names" + catalog},
+		"of another":            {definitions + deploy("ClusterApp", "dex-2.11.1", ""), "? whether ClusterApp dex-2.11.1, which AppDeployment retail/reloader references, exists" + catalog},
+		"a catalog's":           {definitions + deploy("App", "reloader-2.0.0", ""), "? whether App retail/reloader-2.0.0, which AppDeployment retail/reloader references, exists" + catalog},
 		"an object":             {object + deploy("ClusterApp", "dex-2.11.1", ""), ""},
 		"an object's":           {object + deploy("ClusterApp", "dex-2.11.2", ""), "AppDeployment retail/reloader references ClusterApp dex-2.11.2, which does not exist: nothing is installed\n  did you mean \"dex-2.11.1\"?\n"},
-		"a variable":            {definitions + deploy("ClusterApp", "reloader-${V}", ""), "? whether there is ClusterApp reloader-${V}, which AppDeployment retail/reloader names: its name holds a variable whose value is not known\n"},
+		"a variable":            {definitions + deploy("ClusterApp", "reloader-${V}", ""), "? whether ClusterApp reloader-${V}, which AppDeployment retail/reloader references, exists: its name contains a variable with an unknown value\n"},
 		"nothing but overrides": {definitions + inCluster("app", "apiVersion: apps.kommander.d2iq.io/v1alpha3\nkind: AppDeployment\nmetadata:\n  name: dex\n  namespace: kommander\nspec:\n  configOverrides:\n    name: dex\n"), ""},
 		"on some clusters":      {definitions + deploy("ClusterApp", "reloader-1.0.5", "clusterConfigOverrides:\n  - appVersion: 0.0.121\n  - appVersion: 0.0.122"), "AppDeployment retail/reloader references ClusterApp reloader-0.0.122, which does not exist: nothing is installed\n  existing versions: 0.0.121, 1.0.5\n"},
-		"no definition":         {deploy("ClusterApp", "reloader-1.0.5", ""), "? whether there is ClusterApp reloader-1.0.5, which AppDeployment retail/reloader names" + catalog},
+		"no definition":         {deploy("ClusterApp", "reloader-1.0.5", ""), "? whether ClusterApp reloader-1.0.5, which AppDeployment retail/reloader references, exists" + catalog},
 	}
 	for name, c := range cases {
 		says(t, AppMissing, name, base+c[0], c[1])
@@ -55,7 +55,7 @@ func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	says(t, WorkspaceMissing, "a slip", base+projectIn("retial", "retail"), "Project retail/checkout references Workspace retial, which does not exist: Kommander creates nothing for the project\n  did you mean \"retail\"?\n")
 	says(t, WorkspaceMissing, "elsewhere", base+projectIn("default-workspace", "retail"), "Project retail/checkout belongs to workspace default-workspace, whose namespace is \"kommander-default-workspace\"\n  move it to namespace kommander-default-workspace\n")
-	says(t, WorkspaceMissing, "made by hand", rule.FluxSync+projectIn("retail", "retail"), "? whether there is Workspace retail, which Project retail/checkout names: Git has no Workspace at all\n")
+	says(t, WorkspaceMissing, "made by hand", rule.FluxSync+projectIn("retail", "retail"), "? whether Workspace retail, which Project retail/checkout references, exists: Git has no Workspace at all\n")
 	app := strings.Replace(deploy("App", "dex-2.11.1", ""), "namespace: retail", "namespace: retial", 1)
 	says(t, WorkspaceMissing, "a slip of a namespace", base+app, "AppDeployment retial/reloader is in namespace \"retial\", which belongs to no workspace or project\n  did you mean \"retail\"?\n")
 	says(t, WorkspaceMissing, "a namespace that is there", base+app+inCluster("retial", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: retial\n"), "")
@@ -68,13 +68,13 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	files := base + projectIn("retail", "retail")
 	role := inCluster("role", "apiVersion: workspaces.kommander.mesosphere.io/v1alpha1\nkind: WorkspaceRole\nmetadata:\n  name: dashboards\n  namespace: retail\nspec:\n  rules: []\n")
-	says(t, RoleMissing, "Kommander's", files+binding("projectRoleRef: {name: project-admin}", "checkout-team"), "? whether there is ProjectRole checkout/project-admin, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Kommander creates objects of this kind itself\n")
+	says(t, RoleMissing, "Kommander's", files+binding("projectRoleRef: {name: project-admin}", "checkout-team"), "? whether ProjectRole checkout/project-admin, which VirtualGroupProjectRoleBinding checkout/checkout-deployers references, exists: Kommander creates objects of this kind itself\n")
 	says(t, RoleMissing, "of the workspace", files+role+binding("workspaceRoleRef: {name: dashboards}", "checkout-team"), "")
 	says(t, RoleMissing, "a slip of the workspace's", files+role+binding("workspaceRoleRef: {name: dashbaords}", "checkout-team"), "VirtualGroupProjectRoleBinding checkout/checkout-deployers references WorkspaceRole retail/dashbaords, which does not exist: the group gets no permissions\n  did you mean \"dashboards\"?\n")
 	says(t, RoleMissing, "in another namespace", files+strings.Replace(binding("projectRoleRef: {name: deployer}", "checkout-team"), "namespace: checkout", "namespace: shop", 1), "VirtualGroupProjectRoleBinding shop/checkout-deployers references ProjectRole shop/deployer, which does not exist: the group gets no permissions\n  it is in namespace checkout\n")
 	says(t, RoleMissing, "a workspace's", files+role+strings.Replace(placed("clusterSelector: {}"), "workspace-view", "dashboard", 1), "VirtualGroupWorkspaceRoleBinding retail/checkout-viewers references WorkspaceRole retail/dashboard, which does not exist: the group gets no permissions\n  did you mean \"dashboards\"?\n")
-	says(t, GroupMissing, "made by hand", rule.FluxSync+binding("projectRoleRef: {name: deployer}", "checkout-team"), "? whether there is VirtualGroup checkout-team, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git has no VirtualGroup at all\n")
-	says(t, GroupMissing, "made beside those in Git", files+binding("projectRoleRef: {name: deployer}", "auditors"), "? whether there is VirtualGroup auditors, which VirtualGroupProjectRoleBinding checkout/checkout-deployers names: Git has none with this name, but one may be created in Kommander's user interface\n")
+	says(t, GroupMissing, "made by hand", rule.FluxSync+binding("projectRoleRef: {name: deployer}", "checkout-team"), "? whether VirtualGroup checkout-team, which VirtualGroupProjectRoleBinding checkout/checkout-deployers references, exists: Git has no VirtualGroup at all\n")
+	says(t, GroupMissing, "made beside those in Git", files+binding("projectRoleRef: {name: deployer}", "auditors"), "? whether VirtualGroup auditors, which VirtualGroupProjectRoleBinding checkout/checkout-deployers references, exists: Git has none with this name, but one may be created in Kommander's user interface\n")
 	says(t, BindingRole, "none", files+strings.Replace(binding("x", "checkout-team"), "  x\n", "", 1), "VirtualGroupProjectRoleBinding checkout/checkout-deployers grants no role\n  set either projectRoleRef or workspaceRoleRef\n")
 }
 
@@ -83,10 +83,10 @@ func TestOverrides(t *testing.T) {
 	t.Parallel()
 	files := base + definitions + deploy("ClusterApp", "reloader-1.0.5", "configOverrides:\n    name: reloader-overrides")
 	missing := "AppDeployment retail/reloader references ConfigMap retail/reloader-overrides, which does not exist: the application runs with its default values\n"
-	says(t, OverrideMissing, "none in Git", files, "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git has no override in the namespace, but one may be created in Kommander\n")
+	says(t, OverrideMissing, "none in Git", files, "? whether ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader references, exists: Git has no override in the namespace, but one may be created in Kommander\n")
 	says(t, OverrideMissing, "a slip", files+override("reloader-overides", "retail", "values.yaml: '{}'"), missing+"  did you mean \"reloader-overides\"?\n")
 	says(t, OverrideMissing, "generated", files+override("reloader-overrides-bck8g4h7t2", "retail", "values.yaml: '{}'"), missing+"  a configMapGenerator creates reloader-overrides-bck8g4h7t2: set disableNameSuffixHash: true\n")
-	says(t, OverrideMissing, "another ConfigMap", files+override("dashboards", "retail", "a: b"), "? whether there is ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader names: Git has no override in the namespace, but one may be created in Kommander\n")
+	says(t, OverrideMissing, "another ConfigMap", files+override("dashboards", "retail", "a: b"), "? whether ConfigMap retail/reloader-overrides, which AppDeployment retail/reloader references, exists: Git has no override in the namespace, but one may be created in Kommander\n")
 	others := strings.Replace(files, "    name: reloader-overrides\n", "    name: reloader-overrides\n  clusterConfigOverrides:\n  - configMapName: \"\"\n  - configMapName: dev\n", 1)
 	says(t, OverrideMissing, "another's", others+override("dev", "retail", "values.yaml: '{}'"), missing)
 	says(t, OverrideValues, "of some clusters", others+override("dev", "retail", "values: '{}'"), "ConfigMap retail/dev overrides values of AppDeployment retail/reloader, but has no key \"values.yaml\"\n  put the values under values.yaml\n")
@@ -123,7 +123,7 @@ func TestPlacement(t *testing.T) {
 		says(t, PlacementEmpty, "a project with "+placement, strings.Replace(files, "  placement:\n    clusterSelector: {}\n", placement, 1), want)
 	}
 	app := base + definitions
-	says(t, PlacementEmpty, "by hand", app+deploy("ClusterApp", "reloader-1.0.5", selecting("one")), "? whether there is KommanderCluster one, which AppDeployment retail/reloader names: Git has no KommanderCluster at all\n")
+	says(t, PlacementEmpty, "by hand", app+deploy("ClusterApp", "reloader-1.0.5", selecting("one")), "? whether KommanderCluster one, which AppDeployment retail/reloader references, exists: Git has no KommanderCluster at all\n")
 	says(t, PlacementEmpty, "by label", app+attached+deploy("ClusterApp", "reloader-1.0.5", "clusterSelector:\n    matchLabels:\n      kommander.d2iq.io/cluster-name: retail-production\n      kommander.d2iq.io/host: 'true'"), "")
 	disjoint := selecting("host-cluster") + "\n  clusterConfigOverrides:\n  - configMapName: ''\n    " + strings.ReplaceAll(selecting("retail-production"), "\n", "\n    ")
 	says(t, PlacementEmpty, "an override for others", app+attached+deploy("ClusterApp", "reloader-1.0.5", disjoint), "this placement of AppDeployment retail/reloader selects no cluster: the application is not placed on the clusters of this override"+hint)

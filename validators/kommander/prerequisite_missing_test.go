@@ -40,7 +40,7 @@ apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: more, namespace: flux-system}
 spec: {interval: 1h, path: ./, prune: true, sourceRef: {kind: GitRepository, name: more}}
-`), "? whether Kommander, which defines kind Workspace, is installed: not all that Kustomization flux-system/more applies is known\n"},
+`), "? whether Kommander, which defines kind Workspace, is installed: Kustomization flux-system/more could not be fully built\n"},
 	} {
 		says(t, PrerequisiteMissing, name, c.files, c.want)
 	}

@@ -18,7 +18,7 @@ import (
 // Exceeded is limit-exceeded. What was measured, rule.Run itself reports when all rules have run.
 var Exceeded = rule.Rule{
 	ID:       rule.LimitExceeded,
-	Title:    "a part of the repository exceeds a bound, and was not checked",
+	Title:    "a part of the repository exceeds a limit and was not checked",
 	Severity: finding.Error,
 	Why: `A validated repository may be a stranger's. So each unit of work (the build of a Kustomization, the rendering of a
 chart, the rules of a CustomResourceDefinition) may take a limited CPU time and memory, which grow with the size

@@ -32,7 +32,7 @@ func listed(file, content string) []edit {
 var encryption = add("fleet/encryption.yaml", "apiVersion: fleetwright.dev/v1alpha1\nkind: Encryption\nmetadata:\n  name: encryption\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\n"+
 	"spec:\n  recipients:\n    platform:\n      age: ["+homelabPlatform+"]\n    clusters:\n      cluster:\n        age: ["+homelabCluster+"]\n")
 
-// sopsMutants put secrets in clear, or encrypt them to others than those who need them.
+// sopsMutants put secrets in plaintext, or encrypt them to others than those who need them.
 var sopsMutants = []mutant{
 	{
 		name: "secret-in-clear", example: "homelab", rule: "sops-plaintext-secret",

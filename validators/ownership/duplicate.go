@@ -76,7 +76,7 @@ func reportGroup(p *rule.Pass, group [][]*reconcile.Object) {
 	if more := len(names) - most; more > 0 {
 		by = fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}
-	f := finding.Finding{Severity: finding.Warning, Hint: "leave it to one of them",
+	f := finding.Finding{Severity: finding.Warning, Hint: "apply it with only one of them",
 		Message: fmt.Sprintf("%s is applied by %s", second, by)}
 	if first.File != second.File || first.Line != second.Line {
 		f.Message += ", first at " + first.File

@@ -59,7 +59,7 @@ func Worlds(p *rule.Pass, groups ...string) []*World {
 	var out []*World
 	if len(p.Fleet().Clusters) == 0 {
 		if objects := p.Applied(); holds(objects, groups) {
-			out = append(out, newWorld(nil, objects, "no cluster of the repository says what is applied together", groups))
+			out = append(out, newWorld(nil, objects, "the repository has no cluster that shows which objects are applied together", groups))
 		}
 	}
 	for _, c := range p.Clusters() {
@@ -95,7 +95,7 @@ func ofCluster(c *reconcile.Cluster, groups []string) *World {
 	partial := ""
 	for _, k := range applied(c) {
 		if !k.Complete() {
-			partial = "not all that Kustomization " + k.String() + " applies is known"
+			partial = "Kustomization " + k.String() + " could not be fully built"
 		}
 		objects = append(objects, k.Objects...)
 	}
@@ -169,7 +169,7 @@ func (w *World) Has(r Reference) bool {
 // "" where there are none.
 func (w *World) Doubt(r Reference) string {
 	if Unknown(r.Name + r.Namespace) {
-		return "its name holds a variable whose value is not known"
+		return "its name contains a variable with an unknown value"
 	}
 	return w.Partial
 }
@@ -199,7 +199,7 @@ func (d Dangling) Report(p *rule.Pass, w *World, references []Reference) {
 		}
 		if doubt != "" {
 			file, line, _ := r.From.Position(r.Path...)
-			p.UnresolvedFor(file, line, fmt.Sprintf("whether there is %s, which %s names", r, r.From), doubt)
+			p.UnresolvedFor(file, line, fmt.Sprintf("whether %s, which %s references, exists", r, r.From), doubt)
 			continue
 		}
 		f := finding.Finding{Message: fmt.Sprintf("%s references %s, which does not exist: %s", r.From, r, d.Consequence)}
@@ -238,7 +238,7 @@ const mostCompared = 1_000_000
 func (w *World) Slip(name string, names []string) string {
 	if w.compared += len(names); w.compared > mostCompared {
 		if len(w.Own) > 0 {
-			w.Exceeded(w.Own[0], "whether names are typos", fmt.Sprintf("those of its cluster come to more than %d comparisons", mostCompared))
+			w.Exceeded(w.Own[0], "whether names are typos", fmt.Sprintf("the objects of its cluster need more than %d comparisons", mostCompared))
 		}
 		return ""
 	}

@@ -93,13 +93,13 @@ func Nothing(selector any) string {
 				return fmt.Sprintf("%s of %q has values", e.operator, e.key)
 			}
 		default:
-			return fmt.Sprintf("there is no operator %q", e.operator)
+			return fmt.Sprintf("operator %q does not exist", e.operator)
 		}
 		of(e.key).add(e)
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		if wanted[key].impossible() {
-			return fmt.Sprintf("what it asks of %q excludes itself", key)
+			return fmt.Sprintf("its conditions for %q exclude each other", key)
 		}
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 // was counted.
 const (
 	LimitExceeded = "limit-exceeded"
-	limitHint     = "look for what multiplies itself there; "
+	limitHint     = "look for a part that multiplies itself there; "
 	LimitHint     = limitHint + "if the repository needs more, pass --timeout and --memory"
 	FixedHint     = limitHint + "the limit is fixed: docs/security.md lists all"
 )

@@ -135,7 +135,7 @@ func (out *Outcome) shorten() {
 		out.Findings = append(out.Findings, finding.Finding{
 			Rule: LimitExceeded, Severity: finding.Error,
 			Message: fmt.Sprintf("%d more findings of %s are not shown: a report holds up to %d of a rule", left[id], id, finding.MostOfRule),
-			Hint:    "mend what those that are shown have in common, or ignore the rule for their files",
+			Hint:    "fix the common cause of the shown findings, or ignore the rule for their files",
 		})
 	}
 }

@@ -80,7 +80,7 @@ func TestHintsOfVariables(t *testing.T) {
 	variables := "  postBuild: {substitute: {PORT: \"80\", quote: '\"'}}\n"
 	for _, written := range []string{`"${PORT}"`, `${PORT}`} {
 		found, _ := ruletest.Run(t, Invalid, cluster("prod", "./apps", variables)+apps+written+"\n")
-		if len(found) != 1 || found[0].Hint != `quotes here don't last: write ${quote}${PORT}${quote}, and quote: '"' among the variables` {
+		if len(found) != 1 || found[0].Hint != `quotes are lost here: write ${quote}${PORT}${quote}, and define the variable quote: '"'` {
 			t.Errorf("%s: %v", written, found)
 		}
 	}

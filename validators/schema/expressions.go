@@ -28,7 +28,7 @@ func expressionProblems(object map[string]any) []schemas.Problem {
 			}
 			if why := unparsable(text); why != "" {
 				problems = append(problems, schemas.Problem{Kind: schemas.Invalid, Path: path,
-					Message: fmt.Sprintf("%s is no expression in CEL, and stops the %s: %s", schemas.Field(path), o.Text("kind"), why)})
+					Message: fmt.Sprintf("%s is not a valid CEL expression, and stalls the %s: %s", schemas.Field(path), o.Text("kind"), why)})
 			}
 		}
 	}

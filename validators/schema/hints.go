@@ -23,9 +23,9 @@ func asWritten(o *repository.Object, p schemas.Problem) string {
 	switch {
 	case n == nil || n.Kind != yaml.ScalarNode:
 	case strings.Contains(n.Value, "${") && len(n.Value) < 60:
-		return fmt.Sprintf("quotes here don't last: write ${quote}%s${quote}, and quote: '\"' among the variables", n.Value)
+		return fmt.Sprintf("quotes are lost here: write ${quote}%s${quote}, and define the variable quote: '\"'", n.Value)
 	case strings.Contains(n.Value, "${"):
-		return "quotes here don't last: write ${quote} in front of it and behind it, and quote: '\"' among the variables"
+		return "quotes are lost here: write ${quote} before and after it, and define the variable quote: '\"'"
 	case n.Style == 0 && strings.HasPrefix(p.Hint, `quote it: "`):
 		return fmt.Sprintf("quote it: %q", n.Value)
 	}

@@ -9,7 +9,7 @@ import (
 // Invalid is the rule schema-invalid.
 var Invalid = rule.Rule{
 	ID:       "schema-invalid",
-	Title:    "a value that the object's kind doesn't allow",
+	Title:    "a value that the schema of the kind does not allow",
 	Severity: finding.Error,
 	Why: `The API server refuses the object: a required field is missing, a value is of another type, outside of its bounds, or not one of those allowed. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
 

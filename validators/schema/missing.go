@@ -9,7 +9,7 @@ import (
 // be checked is unresolved.
 var Missing = rule.Rule{
 	ID:       "schema-missing",
-	Title:    "a kind that no schema is known of",
+	Title:    "a kind without a known schema",
 	Severity: finding.Info,
 	Why: `What has no schema is not checked: a misspelt field of it shows only when the cluster refuses it. Each kind is reported once, as unresolved, with how many objects of it went unchecked.
 

@@ -53,7 +53,7 @@ func rangeProblems(object map[string]any) []schemas.Problem {
 		if _, err := semver.NewConstraint(text); err != nil {
 			problems = append(problems, schemas.Problem{
 				Kind: schemas.Invalid, Path: r.path,
-				Message: fmt.Sprintf("%s: %.200q is no range of versions: source-controller refuses it", schemas.Field(r.path), text),
+				Message: fmt.Sprintf("%s: %.200q is not a version range: source-controller refuses it", schemas.Field(r.path), text),
 				Hint:    `write a version, or a range such as "1.x" or ">=1.2.0 <2.0.0"`,
 			})
 		}

@@ -14,20 +14,20 @@ func TestVersionRanges(t *testing.T) {
 	const chart = `source.toolkit.fluxcd.io/v1 HelmChart {interval: 1h, chart: a, sourceRef: {kind: HelmRepository, name: a}, `
 	const release = "helm.toolkit.fluxcd.io/v2 HelmRelease {interval: 1h, chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: a}, "
 	for spec, want := range map[string]string{
-		git + `ref: {semver: "1.x.y.z!"}}`:                                                     `4:66 spec.ref.semver: "1.x.y.z!" is no range of versions: source-controller refuses it`,
-		git + `ref: {semver: latest}}`:                                                         `4:66 spec.ref.semver: "latest" is no range of versions: source-controller refuses it`,
+		git + `ref: {semver: "1.x.y.z!"}}`:                                                     `4:66 spec.ref.semver: "1.x.y.z!" is not a version range: source-controller refuses it`,
+		git + `ref: {semver: latest}}`:                                                         `4:66 spec.ref.semver: "latest" is not a version range: source-controller refuses it`,
 		git + `ref: {semver: ">=1.0.0 <2.0.0 || 3.x"}}`:                                        "",
 		git + `ref: {semver: latest, commit: abc}}`:                                            "",
 		git + `ref: {semver: latest, tag: v1}}`:                                                "",
 		git + `suspend: true, ref: {semver: latest}}`:                                          "",
-		oci + `ref: {semver: ">=1.0.0 <<"}}`:                                                   `4:64 spec.ref.semver: ">=1.0.0 <<" is no range of versions: source-controller refuses it`,
-		oci + `ref: {semver: "^1.2 - 3"}}`:                                                     `4:64 spec.ref.semver: "^1.2 - 3" is no range of versions: source-controller refuses it`,
+		oci + `ref: {semver: ">=1.0.0 <<"}}`:                                                   `4:64 spec.ref.semver: ">=1.0.0 <<" is not a version range: source-controller refuses it`,
+		oci + `ref: {semver: "^1.2 - 3"}}`:                                                     `4:64 spec.ref.semver: "^1.2 - 3" is not a version range: source-controller refuses it`,
 		oci + `ref: {semver: ">= 1.0.0-0"}}`:                                                   "",
 		oci + `ref: {semver: "<${MAJOR}"}}`:                                                    "",
 		oci + `ref: {semver: ">=1 <<", digest: "sha256:0"}}`:                                   "",
-		chart + `version: ">=1.0.0 <<"}`:                                                       `4:85 spec.version: ">=1.0.0 <<" is no range of versions: source-controller refuses it`,
+		chart + `version: ">=1.0.0 <<"}`:                                                       `4:85 spec.version: ">=1.0.0 <<" is not a version range: source-controller refuses it`,
 		chart + `version: "~1.2"}`:                                                             "",
-		release + `version: "=>> 1"}}}`:                                                        `4:100 spec.chart.spec.version: "=>> 1" is no range of versions: source-controller refuses it`,
+		release + `version: "=>> 1"}}}`:                                                        `4:100 spec.chart.spec.version: "=>> 1" is not a version range: source-controller refuses it`,
 		release + `version: 2024.01.01.1}}}`:                                                   "", // a registry may have a tag of that name
 		strings.ReplaceAll(release, "HelmRepository", "GitRepository") + `version: "=>> 1"}}}`: "",
 	} {
@@ -60,8 +60,8 @@ func TestWhatNoSchemaSays(t *testing.T) {
 		wide + role + "\nsubjects: [{kind: ServiceAccount, name: a}]":                             `5:12 subjects[0].namespace is required`,
 		binding + role + "\nsubjects: [{kind: ServiceAccount, name: a, apiGroup: rbac.k8s.io}]":   `5:54 subjects[0].apiGroup is "rbac.k8s.io", must be left out`,
 		health + "current: status.ready == true, failed: \"status.phase in ['a', \\\"b\\\"]\"}]}": "",
-		health + "current: size(status.x) > 0 && has(status.y}]}":                                 `4:143 spec.healthCheckExprs[0].current is no expression in CEL, and stops the Kustomization: character 35: Syntax error: missing ')' at '<EOF>'`,
-		health + "current: status.x = 1}]}":                                                       `4:143 spec.healthCheckExprs[0].current is no expression in CEL, and stops the Kustomization: character 10: Syntax error: token recognition error at: '= '`,
+		health + "current: size(status.x) > 0 && has(status.y}]}":                                 `4:143 spec.healthCheckExprs[0].current is not a valid CEL expression, and stalls the Kustomization: character 35: Syntax error: missing ')' at '<EOF>'`,
+		health + "current: status.x = 1}]}":                                                       `4:143 spec.healthCheckExprs[0].current is not a valid CEL expression, and stalls the Kustomization: character 10: Syntax error: token recognition error at: '= '`,
 		health + "current: '${EXPRESSION'}]}":                                                     "",
 	} {
 		parts := strings.SplitN(object, " ", 3)

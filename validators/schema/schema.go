@@ -143,9 +143,9 @@ func (l *lack) String() string {
 		fields += fmt.Sprintf(" and %d more", more)
 	}
 	if len(l.objects) == 1 {
-		return fmt.Sprintf("the %s lacks what is required (%s), unless a patch sets it", l.kind, fields)
+		return fmt.Sprintf("the %s has missing required fields (%s), unless a patch sets them", l.kind, fields)
 	}
-	return fmt.Sprintf("this and %d other %s objects lack what is required (%s), unless patches set it",
+	return fmt.Sprintf("this and %d other %s objects have missing required fields (%s), unless patches set them",
 		len(l.objects)-1, l.kind, fields)
 }
 
@@ -285,7 +285,7 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 		if (p.Required || p.Rule) && w.patches.mayChange(o) {
 			l.Kind = schemas.Unresolved
 			if p.Rule {
-				l.Message += ", unless a patch mends it"
+				l.Message += ", unless a patch fixes it"
 			}
 		}
 		c.found = append(c.found, l)
@@ -304,7 +304,7 @@ func isFragment(o *repository.Object) bool {
 
 // malformed is an object that kustomize refuses to read: a key given twice.
 func malformed(err error) located {
-	l := located{Problem: schemas.Problem{Kind: schemas.Invalid, Message: "the object is no map"}}
+	l := located{Problem: schemas.Problem{Kind: schemas.Invalid, Message: "the object is not a mapping"}}
 	var failed *repository.Error
 	if errors.As(err, &failed) {
 		l.Message, l.line, l.column = failed.Message, failed.Line, failed.Column

@@ -139,7 +139,7 @@ func TestFieldsThatAPatchMaySetAreReportedOnce(t *testing.T) {
 	files := "-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{patch: '[]', target: {kind: HelmRelease}}]\n-- a.yaml --\n" +
 		chart + "---\n" + strings.Replace(chart, "name: a}", "name: b}", 1)
 	_, unresolved := ruletest.Run(t, Invalid, files)
-	const want = "this and 1 other HelmRelease objects lack what is required (spec.interval), unless patches set it"
+	const want = "this and 1 other HelmRelease objects have missing required fields (spec.interval), unless patches set them"
 	if len(unresolved) != 1 || unresolved[0].Reason != want {
 		t.Errorf("unresolved are %v, want %q", unresolved, want)
 	}

@@ -11,7 +11,7 @@ const unknownFieldID = "schema-unknown-field"
 // UnknownField is the rule schema-unknown-field.
 var UnknownField = rule.Rule{
 	ID:       unknownFieldID,
-	Title:    "a field that the object's kind doesn't have",
+	Title:    "a field that the kind does not have",
 	Severity: finding.Error,
 	Why: `Flux applies objects on the server's side, where a field that the kind doesn't have is refused: the Kustomization turns not ready and nothing in it is applied any more.
 

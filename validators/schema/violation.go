@@ -9,7 +9,7 @@ import (
 // Violation is the rule schema-cel-violation.
 var Violation = rule.Rule{
 	ID:       "schema-cel-violation",
-	Title:    "a value that breaks one of the kind's own rules",
+	Title:    "a value that violates a validation rule of the kind",
 	Severity: finding.Error,
 	Why: `A kind's definition may hold rules over several fields (x-kubernetes-validations, in CEL): that exactly one of chart and chartRef is set, that a provider fits a URL. The API server evaluates them on every apply, after the defaults are filled in, and refuses the object that breaks one. The Kustomization that applies it turns not ready, and none of its other objects are applied either.
 

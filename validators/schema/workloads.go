@@ -75,7 +75,7 @@ func (w workload) restarts(o *reconcile.Object) []schemas.Problem {
 	case given == nil && w.needed && o.Field(w.at("template", "spec")...) != nil:
 		return w.problem(path, `"Always", the default, is not for a `+w.kind, "is required: %s", wanted)
 	case isText && slices.Contains(restartPolicies, policy) && !slices.Contains(w.restart, policy):
-		return w.problem(path, "", "is %q, and the pods of a %s can have %s only", policy, w.kind, wanted)
+		return w.problem(path, "", "is %q, but the pods of a %s can only have %s", policy, w.kind, wanted)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (w workload) notGenerated(s metav1.LabelSelector) []schemas.Problem {
 			}
 		}
 	}
-	return w.problem(w.at("selector"), "remove it", "is made by the API server, which refuses another")
+	return w.problem(w.at("selector"), "remove it", "is set by the API server, which refuses another value")
 }
 
 // mismatch tells what of the selector the labels of the template don't match.
@@ -141,9 +141,9 @@ func (w workload) mismatch(o *reconcile.Object, s metav1.LabelSelector) []schema
 		want := s.MatchLabels[key]
 		switch has, ok := own[key]; {
 		case !ok:
-			return w.problem(append(path, key), hint, "is missing, and spec.selector wants %q", want)
+			return w.problem(append(path, key), hint, "is missing, but spec.selector requires %q", want)
 		case has != want:
-			return w.problem(append(path, key), hint, "is %q, and spec.selector wants %q", has, want)
+			return w.problem(append(path, key), hint, "is %q, but spec.selector requires %q", has, want)
 		}
 	}
 	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: s.MatchExpressions})

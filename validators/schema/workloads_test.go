@@ -14,8 +14,8 @@ func TestWorkloads(t *testing.T) {
 	t.Parallel()
 	const pod = "{containers: [{name: a, image: a}]}"
 	for spec, want := range map[string]string{
-		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: b}}, spec: POD}}":        `4:79 spec.template.metadata.labels.app is "b", and spec.selector wants "a"`,
-		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {b: c}}, spec: POD}}":          `4:65 spec.template.metadata.labels.app is missing, and spec.selector wants "a"`,
+		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: b}}, spec: POD}}":        `4:79 spec.template.metadata.labels.app is "b", but spec.selector requires "a"`,
+		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {b: c}}, spec: POD}}":          `4:65 spec.template.metadata.labels.app is missing, but spec.selector requires "a"`,
 		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: POD}}":        "",
 		"apps/v1 Deployment {selector: {matchLabels: {app: \"${A}\"}}, template: {metadata: {labels: {app: b}}, spec: POD}}": "",
 		"apps/v1 Deployment {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {\"${A}\": b}}, spec: POD}}":   "",

@@ -52,7 +52,7 @@ type Cell struct {
 func (c Cell) Should() bool { return c.Named || len(c.Applies) > 0 }
 
 // AccessRules are the rules that say that somebody can read a file who should not, or should and
-// cannot, or that everybody can since it stands in clear, and one that writes the matrix down by which they judge.
+// cannot, or that everybody can since it stands in plaintext, and one that writes the matrix down by which they judge.
 func AccessRules(into *Access) []rule.Rule {
 	return []rule.Rule{RecipientMissing, RecipientStale, RuleMissing, DecryptionMissing, Undecryptable, Plaintext, Partial, {
 		ID: "sops-access", Run: func(p *rule.Pass) { *into = accessOf(p) },

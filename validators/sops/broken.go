@@ -26,7 +26,7 @@ the file and writes it again: compare every value before you save it.`,
 	Run: func(p *rule.Pass) { eachFile(p, brokenDocuments, brokenFile) },
 }
 
-const brokenHint = "restore it from git: nobody can decrypt it, or tell whether it was changed"
+const brokenHint = "restore it from git: it cannot be decrypted or verified"
 
 // brokenDocuments reports the documents of a file that hold encrypted values and that SOPS refuses.
 // The metadata of the first document count for all.
@@ -39,7 +39,7 @@ func brokenDocuments(p *rule.Pass, f *repository.File) {
 		if at == nil || sealed || !real(p, f.Path) {
 			continue
 		}
-		message, line, column := "holds encrypted values, and no metadata of SOPS", at.Line, at.Column
+		message, line, column := "holds encrypted values, but no SOPS metadata", at.Line, at.Column
 		if state == secrets.Broken {
 			message = secrets.WhyBroken(d)
 			line, column = d.KeyPosition("sops")
@@ -80,5 +80,5 @@ func brokenFile(p *rule.Pass, file string) {
 	if err != nil || secrets.StateOf(file, data) != secrets.Broken || !real(p, file) {
 		return
 	}
-	p.Report(finding.Finding{File: file, Line: 1, Column: 1, Message: "the file is encrypted, and SOPS refuses its metadata: they lack the checksum or the time, or are damaged", Hint: brokenHint})
+	p.Report(finding.Finding{File: file, Line: 1, Column: 1, Message: "the file is encrypted, but SOPS refuses its metadata: the checksum or the time is missing or damaged", Hint: brokenHint})
 }

@@ -17,7 +17,7 @@ import (
 // DecryptionMissing is the rule sops-decryption-missing.
 var DecryptionMissing = rule.Rule{
 	ID:       "sops-decryption-missing",
-	Title:    "a Kustomization that applies encrypted values as they are",
+	Title:    "a Kustomization that applies encrypted values without decryption",
 	Severity: finding.Error,
 	Why: `kustomize-controller decrypts only where the Kustomization has spec.decryption; it is not inherited from the one that
 brings it. Without it a Secret whose stringData is encrypted becomes Ready, with the ciphertext as the value: the
@@ -35,7 +35,7 @@ Not reported is a SopsSecret: an operator in the cluster decrypts it.`,
 				if what == "" {
 					continue
 				}
-				message := fmt.Sprintf("Kustomization %s has no spec.decryption and applies %s, which SOPS encrypted (%s:%d)", k, what, file, line)
+				message := fmt.Sprintf("Kustomization %s has no spec.decryption, but applies %s, which is encrypted with SOPS (%s:%d)", k, what, file, line)
 				f := finding.Finding{Message: message, Hint: "add decryption: {provider: sops, secretRef: {name: …}}"}
 				if k.Object != nil {
 					p.ReportBuilt(k.Object, withKey(k.Object, f, "spec"), "spec")
@@ -75,7 +75,7 @@ func ciphertextOf(p *rule.Pass, k *reconcile.Kustomization) (what, file string, 
 		}
 		for _, d := range f.Documents {
 			if n, input := encryptedInput(p, d); n != nil {
-				return "what is generated of " + input, at, n.Line
+				return "the object generated from " + input, at, n.Line
 			}
 		}
 	}
@@ -132,7 +132,7 @@ doesn't say which key a cluster has, and isn't judged.`,
 					if opens, known := meta.Opens(held); !opens && known {
 						p.ReportBuilt(o, finding.Finding{File: o.File, Line: meta.Line, Column: meta.Column,
 							Message: fmt.Sprintf("%s cannot decrypt %s, which Kustomization %s applies there: none of its keys is a recipient", holder, o, k),
-							Hint:    fmt.Sprintf("add its key to the rule of %s that is for the file, then fleetwright secrets updatekeys %s (or sops updatekeys)", secrets.ConfigName, o.File)})
+							Hint:    fmt.Sprintf("add its key to the rule of %s that matches the file, then run fleetwright secrets updatekeys %s (or sops updatekeys)", secrets.ConfigName, o.File)})
 					}
 				}
 			}

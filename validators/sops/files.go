@@ -88,8 +88,8 @@ func files(p *rule.Pass) {
 	read := generatorFiles(p) // sops-generator-plaintext reports those
 	found := texts.Of(p)
 	if found.unjudged != "" {
-		p.Report(rule.Exceeded(finding.Finding{File: found.unjudged}, "whether a secret is in this file, or in one of those after it,",
-			fmt.Sprintf("the lines of settings that speak of secrets come to more than %d MB", mostSettings>>20)))
+		p.Report(rule.Exceeded(finding.Finding{File: found.unjudged}, "the content of this file and the following ones",
+			fmt.Sprintf("the lines with settings that mention secrets exceed %d MB", mostSettings>>20)))
 	}
 	for _, d := range found.drawn {
 		if !read[d.file] && !isWanted(p, d.file) {
@@ -120,7 +120,7 @@ func files(p *rule.Pass) {
 func (d drawn) report(p *rule.Pass) {
 	if realIn(p, d.file) {
 		p.Report(finding.Finding{File: d.file, Line: d.line, Column: 1, Secret: true, Severity: severityOf(d.what),
-			Message: fmt.Sprintf("the file holds %s in clear", d.what), Hint: "keep it elsewhere or encrypt the file, and make a new one: this one is known"})
+			Message: fmt.Sprintf("the file holds %s in plaintext", d.what), Hint: "store it elsewhere or encrypt the file, and rotate it: it is exposed"})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // GeneratorPlaintext is the rule sops-generator-plaintext.
 var GeneratorPlaintext = rule.Rule{
 	ID:       "sops-generator-plaintext",
-	Title:    "a secretGenerator that reads a secret in clear",
+	Title:    "a secretGenerator that reads a plaintext secret",
 	Severity: finding.Error,
 	Why: `What a secretGenerator, or an object of kind SecretGenerator, puts into a Secret stands in Git: as a literal, or in a file that it reads. Whoever can
 read the repository reads it.
@@ -63,7 +63,7 @@ type generators struct {
 	envs, files map[string]string
 }
 
-// check reports what a secretGenerator holds in clear.
+// check reports what a secretGenerator holds in plaintext.
 func (g *generators) check(in input) {
 	switch in.field {
 	case "literals":
@@ -72,14 +72,14 @@ func (g *generators) check(in input) {
 		if in.key == "" {
 			what = "a literal without a key"
 		}
-		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s holds %s in clear", in.generated, what),
-			"move it to a .env file that sops encrypts, or write an encrypted Secret in place of the generator")
+		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s holds %s in plaintext", in.generated, what),
+			"move it to a .env file encrypted with SOPS, or replace the generator with an encrypted Secret")
 	case "envs":
 		key, grade := g.env(g.path(in))
-		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s reads %q in clear from %s", in.generated, key, in.text), fixHint(g.pass, g.path(in)))
+		g.graded(in, grade, fmt.Sprintf("the generator of Secret %s reads %q in plaintext from %s", in.generated, key, in.text), fixHint(g.pass, g.path(in)))
 	case "files":
 		if what := g.file(in.key, g.path(in)); what != "" {
-			g.graded(in, credential.Likely, fmt.Sprintf("the generator of Secret %s reads %s in clear from %s", in.generated, what, in.text), fixHint(g.pass, g.path(in)))
+			g.graded(in, credential.Likely, fmt.Sprintf("the generator of Secret %s reads %s in plaintext from %s", in.generated, what, in.text), fixHint(g.pass, g.path(in)))
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (g *generators) graded(in input, grade credential.Grade, message, hint stri
 	case credential.Likely:
 		g.report(in.node, finding.Error, message, hint)
 	case credential.Plain:
-		g.report(in.node, finding.Warning, message+"; it does not look like a credential", "if it is secret, encrypt it; else a configMapGenerator can hold it")
+		g.report(in.node, finding.Warning, message+"; it does not look like a credential", "encrypt it if it is secret; otherwise use a configMapGenerator")
 	}
 }
 

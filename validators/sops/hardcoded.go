@@ -18,7 +18,7 @@ var Hardcoded = rule.Rule{
 	Title:    "a password or token among settings",
 	Severity: finding.Warning,
 	Why: `The values of a HelmRelease, the variables of a Kustomization and a ConfigMap are not meant for secrets: they stand
-in Git in clear, in etcd without the protection that Secrets have, and in the output of "helm get values" and of every
+in Git in plaintext, in etcd without the protection that Secrets have, and in the output of "helm get values" and of every
 "kubectl get" that somebody may run.
 
 A value is judged by its name, by known forms of credentials and by its entropy: in the values of charts and in files of

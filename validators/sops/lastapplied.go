@@ -43,8 +43,8 @@ func appliedBefore(p *rule.Pass, o *repository.Object, annotation *yaml.Node) {
 	for _, d := range documents {
 		if likely := likelyOf(clear(d)); repository.IsSecret(d) && len(likely) > 0 && real(p, o.File()) {
 			p.Report(finding.Finding{Object: rule.ObjectOf(o), File: o.File(), Line: annotation.Line, Column: annotation.Column, Secret: true, Severity: finding.Error,
-				Message: fmt.Sprintf("the annotation %s of %s holds %s in clear", repository.LastApplied, o, listed(likely)),
-				Hint:    "remove the annotation (of an encrypted file with sops edit), and make a new value: this one is known"})
+				Message: fmt.Sprintf("the annotation %s of %s holds %s in plaintext", repository.LastApplied, o, listed(likely)),
+				Hint:    "remove the annotation (in an encrypted file with sops edit), and rotate the value: it is exposed"})
 		}
 	}
 }
@@ -77,7 +77,7 @@ func variables(p *rule.Pass, file string) {
 		}
 		if real(p, file) {
 			p.Report(finding.Finding{File: file, Line: number, Column: 1, Secret: true, Severity: finding.Error,
-				Message: fmt.Sprintf("the file holds %q in clear", name), Hint: fixHint(p, file)})
+				Message: fmt.Sprintf("the file holds %q in plaintext", name), Hint: fixHint(p, file)})
 		}
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // Plaintext is the rule sops-plaintext-secret.
 var Plaintext = rule.Rule{
 	ID:       "sops-plaintext-secret",
-	Title:    "a Secret in clear",
+	Title:    "a plaintext Secret",
 	Severity: finding.Error,
 	Why: `Whoever can read the repository, its clones, its forks and its history reads the Secret. base64 hides nothing.
 
@@ -48,9 +48,9 @@ new value.`,
 				return // sops-partial's
 			}
 			keys := clear(o.Node)
-			hint := "if one of its values is secret, encrypt it (fleetwright secrets encrypt " + o.File() + "); else a ConfigMap can hold them"
+			hint := "if one of its values is secret, encrypt it (fleetwright secrets encrypt " + o.File() + "); otherwise use a ConfigMap"
 			if len(keys) == 0 {
-				keys, hint = fillersOf(o), "the cluster gets the placeholder: write the value and encrypt it (fleetwright secrets encrypt "+o.File()+"), or leave the Secret out of Git"
+				keys, hint = fillersOf(o), "the cluster gets the placeholder: set the real value and encrypt it (fleetwright secrets encrypt "+o.File()+"), or remove the Secret from Git"
 			}
 			isLikely := len(likelyOf(keys)) > 0
 			if len(keys) == 0 || !isLikely && (refers(o) || !real(p, o.File()) || p.Repo.Use(o.File()) == repository.Chart) || isLikely && !realIn(p, o.File()) {
@@ -63,7 +63,7 @@ new value.`,
 			f.Severity = finding.Warning
 			if likely := likelyOf(keys); len(likely) > 0 {
 				f.Severity, f.Line, f.Column = finding.Error, likely[0].line, likely[0].column
-				f.Message, f.Hint = fmt.Sprintf("%s holds %s in clear", o, listed(likely)), fixHint(p, o.File())
+				f.Message, f.Hint = fmt.Sprintf("%s holds %s in plaintext", o, listed(likely)), fixHint(p, o.File())
 			}
 			p.Report(f)
 		})
@@ -84,7 +84,7 @@ new value.`,
 }
 
 // wanted reports a file that a rule of .sops.yaml wants encrypted, or that is named as encrypted
-// files are, and stands in clear, and says whether it did.
+// files are, and stands in plaintext, and says whether it did.
 func wanted(p *rule.Pass, file string) bool {
 	format := secrets.FormatOf(file)
 	if named := secrets.IsNamedEncrypted(file); !named && format != secrets.Dotenv && format != secrets.INI {
@@ -103,13 +103,13 @@ func wanted(p *rule.Pass, file string) bool {
 	message, hint := "its name says that it is encrypted", fixHint(p, file)
 	if r != nil && r.Wants(file, data) {
 		values, _ = secrets.ClearIn(file, data, r.Selection)
-		message = fmt.Sprintf("line %d of %s says who can decrypt it", r.Line, config.File)
+		message = fmt.Sprintf("line %d of %s sets its recipients", r.Line, config.File)
 	}
 	if len(values) == 0 && secrets.IsNamedEncrypted(file) {
 		values = likely(file, data)
 		if r != nil {
-			message = fmt.Sprintf("line %d of %s chooses nothing of it", r.Line, config.File)
-			hint = fmt.Sprintf("sops would leave it in clear: mend encrypted_regex or its like, then fleetwright secrets encrypt %s, and make a new value: this one is known", file)
+			message = fmt.Sprintf("line %d of %s selects no value in it", r.Line, config.File)
+			hint = fmt.Sprintf("sops would leave it unencrypted: fix encrypted_regex (or the similar field), run fleetwright secrets encrypt %s, and rotate the value: it is exposed", file)
 		}
 	}
 	if len(values) == 0 || !real(p, file) {
@@ -119,9 +119,9 @@ func wanted(p *rule.Pass, file string) bool {
 	if i := slices.IndexFunc(values, ofData); i >= 0 {
 		value = values[i]
 	}
-	f := finding.Finding{File: file, Secret: true, Message: fmt.Sprintf("the file stands in clear, and %s", message), Hint: hint}
+	f := finding.Finding{File: file, Secret: true, Message: fmt.Sprintf("the file is not encrypted; %s", message), Hint: hint}
 	if name := value.Name; name != "" {
-		f.Message = fmt.Sprintf("the file holds %q in clear, and %s", name, message)
+		f.Message = fmt.Sprintf("the file holds %q in plaintext; %s", name, message)
 	}
 	if known, ok := p.Repo.File(file); !ok || !known.FromItems {
 		f.Line, f.Column = value.Line, value.Column
@@ -130,7 +130,7 @@ func wanted(p *rule.Pass, file string) bool {
 	return true
 }
 
-// likely are the values in clear of a file that nothing chooses, where one of them most likely is a
+// likely are the values in plaintext of a file that nothing chooses, where one of them most likely is a
 // secret: that one first.
 func likely(file string, data []byte) []secrets.ClearValue {
 	setting := credential.SettingIn(string(data))
@@ -153,16 +153,16 @@ func ofData(v secrets.ClearValue) bool {
 // Partial is the rule sops-partial.
 var Partial = rule.Rule{
 	ID:       "sops-partial",
-	Title:    "a value in clear in a file that SOPS encrypted",
+	Title:    "a plaintext value in a file that SOPS encrypted",
 	Severity: finding.Error,
 	Why: `The file looks encrypted, and a part of it isn't: somebody added a value with an editor, or the rule's
 encrypted_regex doesn't name the field. What was edited by hand also breaks the checksum, so that Flux refuses the
-file; with mac_only_encrypted it doesn't, and the value stays in clear.
+file; with mac_only_encrypted it doesn't, and the value stays in plaintext.
 
 Judged is, whatever its name, each value that the file's metadata choose (encrypted_regex and its like), in files of all
 formats. Of a Secret, what they don't choose counts where they choose nothing of the field, and where it is most likely a
 secret: the others were left readable on purpose.`,
-	Fix: `Encrypt the value with "sops FILE" (which opens the file in clear and encrypts it again), or "sops set". Where the
+	Fix: `Encrypt the value with "sops FILE" (which opens the file in plaintext and encrypts it again), or "sops set". Where the
 rule's encrypted_regex leaves the field out, correct it, and encrypt anew.`,
 	Run: func(p *rule.Pass) { eachFile(p, partialDocuments, partialFile) },
 }
@@ -182,7 +182,7 @@ func eachFile(p *rule.Pass, documents func(*rule.Pass, *repository.File), other 
 	}
 }
 
-// partialDocuments reports what stands in clear in an encrypted file in YAML or JSON. The metadata
+// partialDocuments reports what stands in plaintext in an encrypted file in YAML or JSON. The metadata
 // of the first document count for all; a Secret without any is told of by sops-plaintext-secret.
 func partialDocuments(p *rule.Pass, f *repository.File) {
 	for _, d := range f.Documents {
@@ -204,7 +204,7 @@ func partialDocuments(p *rule.Pass, f *repository.File) {
 				return
 			}
 			p.Report(finding.Finding{Object: object, File: f.Path, Line: value.Line, Column: value.Column, Secret: true,
-				Message: fmt.Sprintf("%s holds %q in clear beside encrypted values", what, value.Name),
+				Message: fmt.Sprintf("%s holds %q in plaintext next to encrypted values", what, value.Name),
 				Hint:    addedHint(f.Path)})
 		}
 	}
@@ -220,7 +220,7 @@ func mayBePartial(file string) bool {
 	return false
 }
 
-// partialFile reports what stands in clear in an encrypted file of another format.
+// partialFile reports what stands in plaintext in an encrypted file of another format.
 func partialFile(p *rule.Pass, file string) {
 	data, err := p.Repo.ReadFile(file)
 	if err != nil || !secrets.IsEncrypted(file, data) || !real(p, file) {
@@ -230,7 +230,7 @@ func partialFile(p *rule.Pass, file string) {
 	undecided(p, file, 0, err)
 	for _, value := range values {
 		p.Report(finding.Finding{File: file, Line: value.Line, Column: value.Column, Secret: true,
-			Message: fmt.Sprintf("the file holds %q in clear beside encrypted values", value.Name), Hint: addedHint(file)})
+			Message: fmt.Sprintf("the file holds %q in plaintext next to encrypted values", value.Name), Hint: addedHint(file)})
 	}
 }
 
@@ -248,7 +248,7 @@ func undecided(p *rule.Pass, file string, line int, err error) {
 }
 
 func addedHint(file string) string {
-	return fmt.Sprintf("take it out and add it with: sops edit %s", file)
+	return fmt.Sprintf("remove it, and add it again with: sops edit %s", file)
 }
 
 // eachSecret gives the Secrets of all files, those in a SecretList among them.
@@ -263,7 +263,7 @@ func eachSecret(p *rule.Pass, check func(*repository.Object)) {
 }
 
 // templateHint is what to do about a credential in a template.
-const templateHint = "let the template take it from a value that is given in secret, and make a new one: this one is known"
+const templateHint = "read it from a secret value in the template, and rotate it: it is exposed"
 
 // fixHint is how to encrypt a file.
 func fixHint(p *rule.Pass, file string) string {
@@ -272,9 +272,9 @@ func fixHint(p *rule.Pass, file string) string {
 	case p.Repo.Use(file) == repository.Chart:
 		return templateHint
 	case config == nil:
-		return fmt.Sprintf("say who can decrypt it in a .sops.yaml, then fleetwright secrets encrypt %s (or sops encrypt --in-place), and make a new value: this one is known", file)
+		return fmt.Sprintf("add a rule with its recipients to a .sops.yaml, run fleetwright secrets encrypt %s (or sops encrypt --in-place), and rotate the value: it is exposed", file)
 	case config.For(file) == nil:
-		return fmt.Sprintf("no rule of %s is for this file: add one, or rename the file so that one is; then fleetwright secrets encrypt %s (or sops encrypt --in-place)", config.File, file)
+		return fmt.Sprintf("no rule of %s matches this file: add one, or rename the file so that one matches; then run fleetwright secrets encrypt %s (or sops encrypt --in-place)", config.File, file)
 	}
-	return fmt.Sprintf("encrypt it: fleetwright secrets encrypt %s (or sops encrypt --in-place); then make a new value: this one is known", file)
+	return fmt.Sprintf("encrypt it: fleetwright secrets encrypt %s (or sops encrypt --in-place); then rotate the value: it is exposed", file)
 }

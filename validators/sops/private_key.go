@@ -19,7 +19,7 @@ import (
 // PrivateKey is the rule sops-private-key.
 var PrivateKey = rule.Rule{
 	ID:       "sops-private-key",
-	Title:    "a private key in clear",
+	Title:    "a private key in plaintext",
 	Severity: finding.Error,
 	Why: `Whoever reads the repository can decrypt everything that is encrypted to an age key that lies in it, and be who a
 deploy key or a certificate's key says. git keeps it in its history when the file is deleted.
@@ -39,8 +39,8 @@ one: remove the old one from the specification, or from .sops.yaml, then "fleetw
 				continue
 			}
 			if marked += len(data); marked > mostMarked {
-				p.Report(rule.Exceeded(finding.Finding{File: file}, "whether a private key is in this file, or in one of those after it,",
-					fmt.Sprintf("the files that speak of keys come to more than %d MB", mostMarked>>20)))
+				p.Report(rule.Exceeded(finding.Finding{File: file}, "the content of this file and the following ones (for private keys)",
+					fmt.Sprintf("the files that mention keys exceed %d MB", mostMarked>>20)))
 				break
 			}
 			report(p, file, data, func(key credential.PrivateKey, line int) bool {
@@ -72,7 +72,7 @@ type marked struct {
 // report reports the files that were not read.
 func (m marked) report(p *rule.Pass) {
 	if m.beyond != "" {
-		p.Report(rule.Exceeded(finding.Finding{File: m.beyond}, "whether a secret is in this file, or in one of those after it,",
+		p.Report(rule.Exceeded(finding.Finding{File: m.beyond}, "the content of this file and the following ones",
 			fmt.Sprintf("the repository has more than %d MB of text, or %d MB of other files", mostKeyFiles>>20, mostBinary>>20)))
 	}
 }
@@ -147,7 +147,7 @@ func report(p *rule.Pass, file string, data []byte, counts func(key credential.P
 		if !counts(key, line) {
 			continue
 		}
-		f := finding.Finding{File: file, Message: key.Kind + " in clear", Hint: "take it out of the repository, and make a new one: this one is known"}
+		f := finding.Finding{File: file, Message: key.Kind + " in plaintext", Hint: "remove it from the repository and rotate the key: it is exposed"}
 		if known, ok := p.Repo.File(file); !ok || !known.FromItems {
 			f.Line, f.Column = line, key.Offset-bytes.LastIndexByte(before, '\n')
 		}

@@ -21,7 +21,7 @@ nothing that was encrypted before: the new colleague can't edit the file, and a 
 		eachRuled(p, func(e encrypted, r ruling) {
 			for _, missing := range without(r.Recipients, e.meta.Recipients()) {
 				p.Report(finding.Finding{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column,
-					Message: fmt.Sprintf("%s %s, which %s names, cannot decrypt this file", missing.Service, missing.ID, r.by(missing.Line)),
+					Message: fmt.Sprintf("%s %s, which %s lists, cannot decrypt this file", missing.Service, missing.ID, r.by(missing.Line)),
 					Hint:    updateHint(r.specified, e.File.Path, false)})
 			}
 		})
@@ -31,7 +31,7 @@ nothing that was encrypted before: the new colleague can't edit the file, and a 
 // RecipientStale is the rule sops-recipient-stale.
 var RecipientStale = rule.Rule{
 	ID:       "sops-recipient-stale",
-	Title:    "an encrypted file that a key can decrypt which its rule no longer names",
+	Title:    "an encrypted file that a removed key can still decrypt",
 	Severity: finding.Warning,
 	Why: `Somebody was taken out of .sops.yaml, and the file is still encrypted to that key: with the repository at hand, the
 key opens it.
@@ -44,7 +44,7 @@ removed key could read.`,
 		eachRuled(p, func(e encrypted, r ruling) {
 			for _, stale := range without(e.meta.Recipients(), r.Recipients) {
 				p.Report(finding.Finding{File: e.File.Path, Line: stale.Line, Column: stale.Column,
-					Message: fmt.Sprintf("%s %s can decrypt this file, and %s doesn't name it", stale.Service, stale.ID, r.by(r.Line)),
+					Message: fmt.Sprintf("%s %s can decrypt this file, but %s does not list it", stale.Service, stale.ID, r.by(r.Line)),
 					Hint:    updateHint(r.specified, e.File.Path, true)})
 			}
 		})
@@ -54,7 +54,7 @@ removed key could read.`,
 // RuleMissing is the rule sops-rule-missing.
 var RuleMissing = rule.Rule{
 	ID:       "sops-rule-missing",
-	Title:    "an encrypted file that no rule of .sops.yaml is for",
+	Title:    "an encrypted file that no rule of .sops.yaml matches",
 	Severity: finding.Warning,
 	Why: `SOPS takes the first rule whose path_regex matches the file's path from the folder of the nearest .sops.yaml.
 Where none does, "sops updatekeys" refuses the file: who is added to the rules or taken out of them is so for all files
@@ -76,7 +76,7 @@ but this one. Most often the file was renamed, or a .sops.yaml in a folder hides
 			}
 			told[e.File.Path] = true
 			p.Report(finding.Finding{File: e.File.Path, Line: e.meta.Line, Column: e.meta.Column,
-				Message: fmt.Sprintf("no rule of %s is for this file", c.File), Hint: fmt.Sprintf("add a rule whose path_regex matches %q", e.File.Path)})
+				Message: fmt.Sprintf("no rule of %s matches this file", c.File), Hint: fmt.Sprintf("add a rule whose path_regex matches %q", e.File.Path)})
 		}
 	},
 }
@@ -84,7 +84,7 @@ but this one. Most often the file was renamed, or a .sops.yaml in a folder hides
 // RuleUnused is the rule sops-rule-unused.
 var RuleUnused = rule.Rule{
 	ID:       "sops-rule-unused",
-	Title:    "a rule of .sops.yaml that no file can reach",
+	Title:    "an unreachable rule of .sops.yaml",
 	Severity: finding.Info,
 	Why: `SOPS takes the first rule that matches. One that stands below a rule for all files, or below one with the same
 path_regex, is never taken: its keys can decrypt nothing, though the file says that they can.`,
@@ -98,7 +98,7 @@ path_regex, is never taken: its keys can decrypt nothing, though the file says t
 				})
 				if by >= 0 {
 					p.Report(finding.Finding{File: c.File, Line: r.Line, Column: r.Column,
-						Message: fmt.Sprintf("no file reaches this rule: the one at line %d takes them all", c.Rules[by].Line)})
+						Message: fmt.Sprintf("no file reaches this rule: the rule at line %d matches all files first", c.Rules[by].Line)})
 				}
 			}
 		}

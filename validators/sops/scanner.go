@@ -170,16 +170,16 @@ func (s scanner) value(field string, n *yaml.Node) {
 		}
 	case !s.settings && (s.object == nil || !holdURLs(s.object)):
 	case credential.HasPassword(text):
-		s.report(n, finding.Error, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
+		s.report(n, finding.Error, fmt.Sprintf("%s of %s looks like a secret in plaintext", field, s.what()))
 	case s.settings && s.looksSecret(field, text):
 		severity := finding.Warning
 		if credential.IsRandom(text) || strings.Contains(text, "://") {
 			severity = finding.Error
 		}
-		s.report(n, severity, fmt.Sprintf("%s of %s looks like a secret in clear", field, s.what()))
+		s.report(n, severity, fmt.Sprintf("%s of %s looks like a secret in plaintext", field, s.what()))
 	case s.settings && !s.encoded(field, n):
 		if what, _ := credential.DrawnIn(text); what != "" {
-			s.report(n, severityOf(what), fmt.Sprintf("%s of %s holds %s in clear", field, s.what(), what))
+			s.report(n, severityOf(what), fmt.Sprintf("%s of %s holds %s in plaintext", field, s.what(), what))
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (s scanner) encoded(field string, n *yaml.Node) bool {
 		return false
 	}
 	if len(credential.PrivateKeysIn(plain)) > 0 {
-		s.report(n, finding.Error, fmt.Sprintf("%s of %s holds a private key in clear", field, s.what()))
+		s.report(n, finding.Error, fmt.Sprintf("%s of %s holds a private key in plaintext", field, s.what()))
 		return true
 	}
 	inner := s
@@ -268,7 +268,7 @@ func (s scanner) report(n *yaml.Node, severity finding.Severity, message string)
 	}
 	line, column := s.place(n)
 	f := finding.Finding{File: s.file, Line: line, Column: column, Secret: true, Severity: severity, Message: message,
-		Hint: "put it into an encrypted Secret, and make a new one: this one is known"}
+		Hint: "move it to an encrypted Secret, and rotate it: it is exposed"}
 	if s.object != nil {
 		f.Object = rule.ObjectOf(s.object)
 	}
@@ -286,7 +286,7 @@ func (s scanner) held(n *yaml.Node, keys []clearKey) {
 	}
 	if likely := likelyOf(keys); len(likely) > 0 && (!s.stray || s.within > 0) {
 		at := &yaml.Node{Line: likely[0].line, Column: likely[0].column}
-		s.report(at, finding.Error, fmt.Sprintf("%s in %s holds %s in clear", name, s.what(), listed(likely)))
+		s.report(at, finding.Error, fmt.Sprintf("%s in %s holds %s in plaintext", name, s.what(), listed(likely)))
 	}
 }
 
@@ -311,11 +311,11 @@ func (s scanner) operation(n *yaml.Node, depth int) bool {
 	switch {
 	case len(steps) == 3 && steps[1] == "stringData" && value.Kind == yaml.ScalarNode && credential.Judge(last, value.Value) == credential.Likely,
 		len(steps) == 3 && steps[1] == "data" && value.Kind == yaml.ScalarNode && encoded(last, value.Value):
-		s.report(value, finding.Error, fmt.Sprintf("a patch in %s sets %q of a Secret in clear", s.what(), last))
+		s.report(value, finding.Error, fmt.Sprintf("a patch in %s sets %q of a Secret in plaintext", s.what(), last))
 	case len(steps) == 2 && last == "stringData", len(steps) == 2 && last == "data" && allEncoded(value):
 		s.held(n, clearValues(last, value))
 	case last == "value" && value.Kind == yaml.ScalarNode && isUnnamed(value.Value):
-		s.report(value, finding.Warning, fmt.Sprintf("a patch in %s sets what looks like a secret in clear", s.what()))
+		s.report(value, finding.Warning, fmt.Sprintf("a patch in %s sets what looks like a secret in plaintext", s.what()))
 	default:
 		patched := s
 		patched.settings = s.settings || s.object == nil
@@ -337,7 +337,7 @@ func (s scanner) replacement(n *yaml.Node) bool {
 			field, last := steps[0], steps[len(steps)-1]
 			if field == "stringData" && credential.Judge(last, value.Value) == credential.Likely || field == "data" && encoded(last, value.Value) ||
 				credential.LooksSecret(last, value.Value) || last == "value" && isUnnamed(value.Value) {
-				s.report(value, finding.Error, fmt.Sprintf("a replacement in %s sets %q in clear", s.what(), at.Value))
+				s.report(value, finding.Error, fmt.Sprintf("a replacement in %s sets %q in plaintext", s.what(), at.Value))
 				return true
 			}
 		}

@@ -1,4 +1,4 @@
-// Package sops holds the rules about secrets: that none stands in Git in clear, that
+// Package sops holds the rules about secrets: that none stands in Git in plaintext, that
 // who should read an encrypted one can, and that nobody else does.
 package sops
 

@@ -70,13 +70,13 @@ func TestDecryptionOfInputs(t *testing.T) {
 		files := rule.FluxSync + "-- clusters/prod/kustomization.yaml --\n" + generator + "-- clusters/prod/db.env --\n" +
 			"password=ENC[AES256_GCM,data:9fQkzA==,iv:c29tZQ==,tag:dGFn,type:str]\nsops_lastmodified=2026-01-01T00:00:00Z\nsops_mac=ENC[AES256_GCM,data:bWFj,iv:c29tZQ==,tag:dGFn,type:str]\nsops_version=3.13.3\n"
 		found := ruletest.Find(t, sops.DecryptionMissing, files)
-		if len(found) != 1 || !strings.Contains(found[0].Message, "what is generated of clusters/prod/db.env") {
+		if len(found) != 1 || !strings.Contains(found[0].Message, "the object generated from clusters/prod/db.env") {
 			t.Errorf("%s%v", generator, found)
 		}
 	}
 }
 
-// TestPlaintextElsewhere: a Secret in clear is found in files that aren't named as YAML is, and in
+// TestPlaintextElsewhere: a plaintext Secret is found in files that aren't named as YAML is, and in
 // the text of a ConfigMap; what is a template, or an example, is judged by its look.
 func TestPlaintextElsewhere(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestPlaintextTooLarge(t *testing.T) {
 	}
 }
 
-// TestPartialByTheRule: what the file's own rule leaves in clear is no finding, whatever it is
+// TestPartialByTheRule: what the file's own rule leaves in plaintext is no finding, whatever it is
 // called, unless it looks like a secret; a rule by comments is not decided.
 func TestPartialByTheRule(t *testing.T) {
 	t.Parallel()

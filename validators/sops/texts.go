@@ -31,7 +31,7 @@ func (s scanner) text(field string, n *yaml.Node) {
 	documents := documentsIn(n.Value)
 	if s.within >= mostWithin {
 		if len(documents) > 0 {
-			s.exceeded(field, n, fmt.Sprintf("it is a text within %d others", mostWithin))
+			s.exceeded(field, n, fmt.Sprintf("it is a string nested in %d others", mostWithin))
 		}
 		return
 	}
@@ -51,9 +51,9 @@ func (s scanner) text(field string, n *yaml.Node) {
 // said is the message about what [credential.DrawnIn] found in a text: the name of a setting, or a known form.
 func said(what, holder string) string {
 	if name, err := strconv.Unquote(what); err == nil {
-		return name + " of " + holder + " looks like a secret in clear"
+		return name + " of " + holder + " looks like a secret in plaintext"
 	}
-	return "a text of " + holder + " holds " + what + " in clear"
+	return "a string of " + holder + " holds " + what + " in plaintext"
 }
 
 // exceeded reports a text that is not looked through, since it goes beyond a limit.
@@ -66,7 +66,7 @@ func (s scanner) exceeded(field string, n *yaml.Node, why string) {
 	if s.object != nil {
 		f.Object = rule.ObjectOf(s.object)
 	}
-	s.pass.Report(rule.Exceeded(f, strings.TrimSpace("the text "+field)+" of "+s.what(), why))
+	s.pass.Report(rule.Exceeded(f, strings.TrimSpace("the string "+field)+" of "+s.what(), why))
 }
 
 // holdsValues says whether a field holds values of a chart as a text.

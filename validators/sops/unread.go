@@ -27,9 +27,9 @@ func Unread(repo *repository.Repository) []finding.Finding {
 		if err != nil {
 			continue
 		}
-		message, hint := "the file may hold a Secret in clear: it "+f.Err.Message, f.Err.Hint
+		message, hint := "the file may hold a Secret in plaintext: it "+f.Err.Message, f.Err.Hint
 		if hint == "" {
-			hint = "correct the file, so that it can be judged"
+			hint = "fix the file, so that it can be checked"
 		}
 		line, column := f.Err.Line, f.Err.Column
 		switch {
@@ -38,7 +38,7 @@ func Unread(repo *repository.Repository) []finding.Finding {
 			if name == "" {
 				continue
 			}
-			message, hint = fmt.Sprintf("the template holds %s in clear", name), templateHint
+			message, hint = fmt.Sprintf("the template holds %s in plaintext", name), templateHint
 			line, column = at, 1
 		case secrets.IsNamedEncrypted(f.Path), secrets.SpeaksOfSecret(text), settingIn(string(text)) > 0, drawnIn(string(text)) > 0:
 		default:
@@ -66,10 +66,10 @@ func unread(p *rule.Pass) {
 		var name string
 		if f.Err.Template {
 			name, found.Line = inTemplate(text)
-			found.Message, found.Hint = fmt.Sprintf("the template holds %s in clear", name), templateHint
+			found.Message, found.Hint = fmt.Sprintf("the template holds %s in plaintext", name), templateHint
 		} else {
 			name, found.Line = inBroken(string(text))
-			found.Message = fmt.Sprintf("the file holds %s in clear; it also %s", name, f.Err.Message)
+			found.Message = fmt.Sprintf("the file holds %s in plaintext; it also %s", name, f.Err.Message)
 			found.Hint = fixHint(p, f.Path)
 		}
 		if name != "" {
@@ -78,7 +78,7 @@ func unread(p *rule.Pass) {
 	}
 }
 
-// inBroken says what a text that cannot be parsed holds in clear, and in which line; "" for nothing.
+// inBroken says what a text that cannot be parsed holds in plaintext, and in which line; "" for nothing.
 func inBroken(text string) (name string, line int) {
 	if name, line := heldIn(text); name != "" {
 		return strconv.Quote(name), line
@@ -130,7 +130,7 @@ func heldIn(text string) (name string, line int) {
 	return "", 0
 }
 
-// inTemplate says what a text holds in clear outside of its actions, and in which line; "" for nothing.
+// inTemplate says what a text holds in plaintext outside of its actions, and in which line; "" for nothing.
 func inTemplate(text []byte) (name string, line int) {
 	held, _ := secretsInText(text) // what cannot be read is judged by its settings
 	for _, one := range held {
@@ -195,7 +195,7 @@ func stray(p *rule.Pass, file string) {
 	for _, one := range held {
 		if likely := likelyOf(one.clear); len(likely) > 0 {
 			p.Report(finding.Finding{Object: rule.ObjectOf(one.object), File: file, Line: likely[0].line, Column: likely[0].column, Secret: true,
-				Message: fmt.Sprintf("%s holds %s in clear, in a file that is not named as YAML is", one.object, listed(likely)),
+				Message: fmt.Sprintf("%s holds %s in plaintext, in a file without a YAML extension", one.object, listed(likely)),
 				Hint:    strayHint})
 			return
 		}
@@ -205,11 +205,11 @@ func stray(p *rule.Pass, file string) {
 	}
 	if line := settingIn(withoutActions(string(data))); line > 0 {
 		p.Report(finding.Finding{File: file, Line: line, Column: 1, Secret: true,
-			Message: "the file speaks of a Secret, and holds what looks like a credential in clear", Hint: strayHint})
+			Message: "the file mentions a Secret, and holds what looks like a credential in plaintext", Hint: strayHint})
 	}
 }
 
-const strayHint = "remove the file, and make a new value: this one is known"
+const strayHint = "remove the file, and rotate the value: it is exposed"
 
 // speaksOfYAML says whether a file is a copy or a template of one in YAML or JSON, by its name.
 func speaksOfYAML(file string) bool {
@@ -217,7 +217,7 @@ func speaksOfYAML(file string) bool {
 	return strings.Contains(base, ".yaml") || strings.Contains(base, ".yml") || strings.Contains(base, ".json")
 }
 
-// heldSecret is a Secret in a text, with what it holds in clear.
+// heldSecret is a Secret in a text, with what it holds in plaintext.
 type heldSecret struct {
 	object *repository.Object
 	clear  []clearKey

@@ -10,7 +10,7 @@ import (
 // HelmRepositoryOCI is the rule source-helmrepository-oci.
 var HelmRepositoryOCI = rule.Rule{
 	ID:       "source-helmrepository-oci",
-	Title:    "a HelmRepository of type oci, where an OCIRepository does more",
+	Title:    "a HelmRepository of type oci instead of an OCIRepository",
 	Severity: finding.Info,
 	Why: `A HelmRepository of type oci is no source: it holds an address, makes no artifact, and is never ready
 or not ready, so that an expired credential or a wrong address shows only in each HelmRelease. An OCIRepository
@@ -26,8 +26,8 @@ place: its name and its history stay.`,
 		for _, o := range p.Applied() {
 			if isSource(o, helmRepository) && o.Text("spec", "type") == "oci" && o.Text("metadata", "labels", "k0rdent.mirantis.com/managed") != "true" {
 				p.ReportBuilt(o, finding.Finding{
-					Message: fmt.Sprintf("%s is of type oci, which makes no artifact and is never not ready", o),
-					Hint:    "write an OCIRepository for the chart and name it in the HelmRelease's spec.chartRef",
+					Message: fmt.Sprintf("%s has type oci: Flux creates no artifact for it and never reports it as not ready", o),
+					Hint:    "create an OCIRepository for the chart and reference it in the HelmRelease's spec.chartRef",
 				}, "spec", "type")
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // Insecure is the rule source-insecure.
 var Insecure = rule.Rule{
 	ID:       "source-insecure",
-	Title:    "a source that is read over a connection that anybody on the way can change",
+	Title:    "a source that is read over an insecure connection",
 	Severity: finding.Error,
 	Why: `Flux applies what the source gives it, mostly as cluster-admin. Without TLS everybody on the way between
 the cluster and the source can replace it, and reads the credentials of its secretRef.
@@ -61,7 +61,7 @@ func insecure(p *rule.Pass, o *reconcile.Object, namespaces map[string]bool) {
 	}
 	if isUnknown(text) {
 		file, line, _ := o.Position(path...)
-		p.Unresolved(file, line, fmt.Sprintf("%s: where it is depends on a variable whose value is not known", o))
+		p.Unresolved(file, line, fmt.Sprintf("%s: its URL contains a variable with an unknown value", o))
 		return
 	}
 	a, ok := parseAddress(text)
@@ -71,11 +71,11 @@ func insecure(p *rule.Pass, o *reconcile.Object, namespaces map[string]bool) {
 	f := finding.Finding{Hint: "use https:// or ssh://"}
 	switch {
 	case a.scheme == "http" || a.scheme == "git":
-		f.Message = fmt.Sprintf("%s is read from %q, without encryption or proof of whom it is from", o, a)
+		f.Message = fmt.Sprintf("%s is read from %q, which is neither encrypted nor authenticated", o, a)
 	case flagged:
 		path = []any{"spec", "insecure"}
 		f.Message = fmt.Sprintf("%s may read %q without TLS", o, a)
-		f.Hint = "leave insecure out; a certificate of an authority of your own goes into spec.certSecretRef"
+		f.Hint = "remove insecure; put the certificate of your own CA into spec.certSecretRef"
 	default:
 		return
 	}

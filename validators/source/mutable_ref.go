@@ -104,7 +104,7 @@ func (m *mutable) chart(o *reconcile.Object, at ...any) {
 	name := o.Text(path("chart")...)
 	switch {
 	case version == "" && o.Field(path("version")...) == nil:
-		m.report(o, fmt.Sprintf("the chart %q has no version, so that the newest is installed, whatever it is", name), "", path("version")...)
+		m.report(o, fmt.Sprintf("the chart %q has no version, so Flux always installs the newest one", name), "", path("version")...)
 	default:
 		m.reportRange(o, version, fmt.Sprintf("the chart %q", name), "", path("version")...)
 	}
@@ -124,9 +124,9 @@ func (m *mutable) artifact(o *reconcile.Object) {
 	case semverRange != "":
 		m.reportRange(o, semverRange, o.String(), "", "spec", "ref", "semver")
 	case tag == "":
-		m.report(o, fmt.Sprintf("%s has neither tag nor digest, so that the tag latest is followed", o), "", "spec", "ref")
+		m.report(o, fmt.Sprintf("%s has neither tag nor digest, so Flux follows the tag latest", o), "", "spec", "ref")
 	case isMoving(tag):
-		m.report(o, fmt.Sprintf("%s follows the tag %q, which moves", o, tag), "", "spec", "ref", "tag")
+		m.report(o, fmt.Sprintf("%s follows the tag %q, which is mutable", o, tag), "", "spec", "ref", "tag")
 	}
 }
 
@@ -139,17 +139,17 @@ func (m *mutable) git(o *reconcile.Object) {
 	if !refIsRead(o, "branch", "tag", "semver", "name", "commit") {
 		return
 	}
-	const hint = "follow a tag (ref.tag) or a commit (ref.commit), and let a bot propose the next"
+	const hint = "pin a tag (ref.tag) or a commit (ref.commit), and let a bot propose updates"
 	ref := func(field string) string { return o.Text("spec", "ref", field) }
 	switch {
 	case ref("commit") != "" || strings.HasPrefix(ref("name"), "refs/tags/"):
 	case ref("name") != "":
-		m.report(o, fmt.Sprintf("%s follows %q of a repository of somebody else", o, ref("name")), hint, "spec", "ref", "name")
+		m.report(o, fmt.Sprintf("%s follows %q of a repository with another owner", o, ref("name")), hint, "spec", "ref", "name")
 	case ref("tag") != "": // before semver, whatever the documentation says: github.com/fluxcd/pkg/git v0.52, gogit
 	case ref("semver") != "":
 		m.reportRange(o, ref("semver"), o.String(), hint, "spec", "ref", "semver")
 	default:
-		m.report(o, fmt.Sprintf("%s follows the branch %q of a repository of somebody else", o, cmp.Or(ref("branch"), "master")), hint, "spec", "ref", "branch")
+		m.report(o, fmt.Sprintf("%s follows the branch %q of a repository with another owner", o, cmp.Or(ref("branch"), "master")), hint, "spec", "ref", "branch")
 	}
 }
 
@@ -173,8 +173,8 @@ func (m *mutable) reportRange(o *reconcile.Object, text, what, hint string, path
 		return
 	}
 	f := finding.Finding{
-		Message: fmt.Sprintf("%s: the range %q has no upper end: any major version is let in", what, text),
-		Hint:    cmp.Or(hint, "write the version, and let a bot propose the next"),
+		Message: fmt.Sprintf("%s: the range %q has no upper bound and allows any major version", what, text),
+		Hint:    cmp.Or(hint, "pin the version, and let a bot propose updates"),
 	}
 	if !constraint.Check(semver.New(0, 0, 1, "", "")) {
 		f.Severity = finding.Info
@@ -183,7 +183,7 @@ func (m *mutable) reportRange(o *reconcile.Object, text, what, hint string, path
 }
 
 func (m *mutable) report(o *reconcile.Object, message, hint string, path ...any) {
-	m.ReportBuilt(o, finding.Finding{Message: message, Hint: cmp.Or(hint, "write the version, and let a bot propose the next")}, path...)
+	m.ReportBuilt(o, finding.Finding{Message: message, Hint: cmp.Or(hint, "pin the version, and let a bot propose updates")}, path...)
 }
 
 // isMoving recognises tags that stand for whatever was built last.

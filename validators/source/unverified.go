@@ -57,7 +57,7 @@ func unverified(p *rule.Pass, o *reconcile.Object, registries map[use]bool) {
 		return
 	}
 	if o.Field(append(at, "verify")...) == nil {
-		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: whatever the registry gives is taken, signed or not", o),
-			Hint: "add verify where the publisher signs"}, append(at, "verify")...)
+		p.ReportBuilt(o, finding.Finding{Message: fmt.Sprintf("%s: Flux accepts unsigned artifacts from the registry", o),
+			Hint: "add spec.verify if the publisher signs"}, append(at, "verify")...)
 	}
 }

@@ -353,7 +353,7 @@ func (a *admission) validate(ctx context.Context, policy *reconcile.Object, r re
 			if message := policy.Text("spec", "validations", i, "message"); message != "" {
 				return message, nil
 			}
-			return fmt.Sprintf("it breaks the rule %q", strings.Join(strings.Fields(expression), " ")), nil
+			return fmt.Sprintf("it violates the rule %q", strings.Join(strings.Fields(expression), " ")), nil
 		}
 	}
 	return "", undecided

@@ -15,7 +15,7 @@ import (
 // AdmissionBypass is the rule tenant-admission-bypass.
 var AdmissionBypass = rule.Rule{
 	ID:       "tenant-admission-bypass",
-	Title:    "an admission policy on tenants' Flux objects that can be passed by",
+	Title:    "an admission policy on tenants' Flux objects that can be bypassed",
 	Severity: finding.Warning,
 	Why: `A policy that compares a source's URL with a list does not say what is fetched: with spec.proxySecretRef the
 tenant's own proxy answers for an allowed host, and with a certificate authority of the tenant's (spec.certSecretRef,
@@ -244,13 +244,13 @@ func (b *bypasses) report(p *rule.Pass) {
 	if len(b.fields) > 0 {
 		slices.Sort(b.fields)
 		p.ReportBuilt(b.policy, finding.Finding{
-			Message: fmt.Sprintf("%s limits the URLs of tenant %s's sources, and not what is fetched: it admits %s", b.policy, b.tenant.name, strings.Join(slices.Compact(b.fields), ", ")),
-			Hint:    "refuse these fields, too",
+			Message: fmt.Sprintf("%s restricts the URLs of tenant %s's sources, but not the content that Flux fetches: it admits %s", b.policy, b.tenant.name, strings.Join(slices.Compact(b.fields), ", ")),
+			Hint:    "also refuse these fields",
 		}, "spec", "validations")
 	}
 	if b.deleted {
 		p.ReportBuilt(b.policy, finding.Finding{
-			Message: fmt.Sprintf("%s exempts objects that are being deleted: tenant %s holds one with a finalizer and changes it, and it still has effect", b.policy, b.tenant.name),
+			Message: fmt.Sprintf("%s exempts objects that are being deleted: tenant %s can keep one with a finalizer and change it, and it still takes effect", b.policy, b.tenant.name),
 			Hint:    "exempt only updates that leave the object's spec as it is",
 		}, "spec", "matchConditions")
 	}

@@ -11,7 +11,7 @@ import (
 // AdmissionMissing is the rule tenant-admission-missing.
 var AdmissionMissing = rule.Rule{
 	ID:       "tenant-admission-missing",
-	Title:    "tenants may reach beyond their namespaces, and no admission policy refuses it",
+	Title:    "tenants can reach beyond their namespaces, and no admission policy prevents it",
 	Severity: finding.Warning,
 	Why: `RBAC says which kinds a tenant may write, and not what is in them; Flux's lockdown says nothing of some fields.
 With a kind that it may write, a tenant reads other namespaces' objects (spec.dependsOn[].readyExpr, which the
@@ -48,7 +48,7 @@ cluster, such as a Node's, and without a namespace it means the whole cluster. L
           d.apiVersion in ["apps/v1", "batch/v1", "helm.toolkit.fluxcd.io/v2", "fluxcd.controlplane.io/v1"])`,
 	Run: func(p *rule.Pass) {
 		withPolicies(p, func(c *cluster, a *admission) {
-			if !c.unlessComplete(p, "whether admission policies keep tenants in their namespaces") {
+			if !c.unlessComplete(p, "whether admission policies confine tenants to their namespaces") {
 				c.judgeDoors(p, a)
 			}
 		})
@@ -86,7 +86,7 @@ func (c *cluster) judgeDoors(p *rule.Pass, a *admission) {
 		}
 	}
 	if undecided > 0 {
-		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("cluster %s: whether admission policies refuse %d of %d ways out of tenants' namespaces cannot be told here", c.Name, undecided, len(doors)))
+		p.Unresolved(c.Root.File, c.Root.Line, fmt.Sprintf("cluster %s: cannot tell whether admission policies refuse %d of %d ways out of the tenants' namespaces", c.Name, undecided, len(doors)))
 	}
 	c.reportDoors(p, open)
 }
@@ -108,7 +108,7 @@ func (c *cluster) reportDoors(p *rule.Pass, open map[string]openDoor) {
 		says = append(says, d.what)
 	}
 	p.ReportBuilt(first.grant.binding, finding.Finding{
-		Message: fmt.Sprintf("tenants may reach beyond their namespaces, and no admission policy refuses it: with this role tenant %s may %s", first.tenant.name, strings.Join(says, "; ")),
-		Hint:    "add a ValidatingAdmissionPolicy for the tenants' namespaces, as docs/tenants.md has it",
+		Message: fmt.Sprintf("tenants can reach beyond their namespaces, and no admission policy prevents it: with this role tenant %s can %s", first.tenant.name, strings.Join(says, "; ")),
+		Hint:    "add a ValidatingAdmissionPolicy for the tenants' namespaces, as docs/tenants.md shows",
 	}, "roleRef", "name")
 }

@@ -194,7 +194,7 @@ spec:
 	}
 }
 
-// readyExpr of a ResourceSet reads an object of the whole cluster whichever namespace is named.
+// readyExpr of a ResourceSet reads a cluster-scoped object whichever namespace is named.
 func TestReadyExprOfResourceSets(t *testing.T) {
 	t.Parallel()
 	for dependency, want := range map[string]bool{

@@ -27,7 +27,7 @@ func (c *cluster) judgeClusterAdmin(p *rule.Pass, g grant, t *tenant) {
 		return
 	}
 	f := finding.Finding{
-		Message: fmt.Sprintf("%s is cluster-admin of %s", g.who(t), g.where()),
+		Message: fmt.Sprintf("%s is bound to cluster-admin in %s", g.who(t), g.where()),
 		Hint:    "bind admin or edit, or a Role with the kinds that the tenant deploys",
 	}
 	if _, own := t.namespaces[g.namespace]; own && g.account != (account{}) {

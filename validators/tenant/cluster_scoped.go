@@ -16,7 +16,7 @@ import (
 // ClusterScoped is the rule tenant-cluster-scoped.
 var ClusterScoped = rule.Rule{
 	ID:       "tenant-cluster-scoped",
-	Title:    "an object of the whole cluster that a tenant's account applies",
+	Title:    "a cluster-scoped object that a tenant's account applies",
 	Severity: finding.Error,
 	Why: `A tenant's account is granted roles in namespaces. The API server refuses it what belongs to no namespace
 (a Namespace, a ClusterRole, a CustomResourceDefinition, a ClusterIssuer), and the Kustomization with such an
@@ -53,8 +53,8 @@ func (c *cluster) judgeScopes(p *rule.Pass, a account, objects []*reconcile.Obje
 			continue
 		}
 		p.ReportBuilt(o, finding.Finding{
-			Message: fmt.Sprintf("tenant %s: %s belongs to the whole cluster, and account %s may write in namespaces only", t.name, o, a),
-			Hint:    "move it to what the platform applies",
+			Message: fmt.Sprintf("tenant %s: %s belongs to the whole cluster, but account %s can write only in namespaces", t.name, o, a),
+			Hint:    "move it to the objects that the platform applies",
 		}, "kind")
 	}
 }

@@ -74,7 +74,7 @@ func (c *cluster) judgeReference(p *rule.Pass, o *reconcile.Object, path []any) 
 	if from != nil && from == c.byNamespace[to] && !c.lockdown.refusesCrossRefs() {
 		return
 	}
-	f := finding.Finding{Hint: "give the namespace a source of its own"}
+	f := finding.Finding{Hint: "create a source in the same namespace"}
 	switch {
 	case from == nil:
 		f.Message = fmt.Sprintf("%s refers to namespace %q: Flux is locked down and refuses it", o, to)
@@ -105,11 +105,11 @@ func (c *cluster) judgeDependencies(p *rule.Pass, o *reconcile.Object) {
 		}
 		where := fmt.Sprintf("an object of namespace %q", to)
 		if to == "" {
-			where = "an object of the whole cluster"
+			where = "a cluster-scoped object"
 		}
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("tenant %s: %s reads %s with the controller's account (readyExpr)", t.name, o, where),
-			Hint:    "leave readyExpr out: without it the object needs to be ready only",
+			Hint:    "remove readyExpr: without it, the object only needs to be ready",
 		}, at...)
 	}
 }

@@ -25,7 +25,7 @@ func (e *evaluator) evaluate(ctx context.Context, expression string, input map[s
 	case e.spent > mostTotal:
 		return nil, errTotal
 	case len(expression) > mostExpression:
-		return nil, count.Errorf("an expression has %d characters, and up to %d are read", len(expression), mostExpression)
+		return nil, count.Errorf("an expression has %d characters; the limit is %d", len(expression), mostExpression)
 	case ctx.Err() != nil:
 		return nil, errUndecided
 	}

@@ -11,7 +11,7 @@ import (
 // LockdownMissing is the rule tenant-lockdown-missing.
 var LockdownMissing = rule.Rule{
 	ID:       "tenant-lockdown-missing",
-	Title:    "a cluster with tenants whose Flux doesn't keep them apart",
+	Title:    "a cluster whose Flux does not isolate its tenants",
 	Severity: finding.Error,
 	Why: `As it is installed, Flux applies a Kustomization or HelmRelease without an account as cluster-admin, and
 reads sources of every namespace for whoever names them: any tenant that may write one of Flux's objects owns the
@@ -58,7 +58,7 @@ Source: https://fluxcd.io/flux/installation/configuration/multitenancy/`,
 func (c *cluster) judgeLockdown(p *rule.Pass) {
 	l := c.lockdown
 	if !l.known {
-		p.Unresolved(l.file, l.line, fmt.Sprintf("cluster %s has tenants; whether its Flux is locked down is not known: how it is installed is not in Git", c.Name))
+		p.Unresolved(l.file, l.line, fmt.Sprintf("cluster %s has tenants; cannot tell whether its Flux is locked down: the installation of Flux is not in Git", c.Name))
 		return
 	}
 	f := finding.Finding{File: l.file, Line: l.line, Column: l.column, Severity: finding.Warning}
@@ -79,7 +79,7 @@ func (c *cluster) judgeLockdown(p *rule.Pass) {
 	for _, t := range c.tenants {
 		names = append(names, t.name)
 	}
-	f.Message = fmt.Sprintf("Flux doesn't keep tenants (%s) apart: it lacks %s", shorten(names), strings.Join(lacking, ", "))
+	f.Message = fmt.Sprintf("Flux does not isolate tenants (%s): missing %s", shorten(names), strings.Join(lacking, ", "))
 	if f.Hint = "patch the controllers: fleetwright explain tenant-lockdown-missing shows how"; l.operator {
 		f.Hint = "set spec.cluster.multitenant: true"
 	}

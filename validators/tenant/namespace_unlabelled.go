@@ -13,7 +13,7 @@ const labelEnforce = "pod-security.kubernetes.io/enforce"
 // NamespaceUnlabelled is the rule tenant-namespace-unlabelled.
 var NamespaceUnlabelled = rule.Rule{
 	ID:       "tenant-namespace-unlabelled",
-	Title:    "a tenant's namespace in which privileged pods may run",
+	Title:    "a tenant's namespace that allows privileged pods",
 	Severity: finding.Warning,
 	Why: `Without the label pod-security.kubernetes.io/enforce, or with the level privileged, whoever may create pods in
 the namespace may run one that is privileged or mounts the node's file system, and reads from there the Secrets
@@ -48,9 +48,9 @@ func (c *cluster) judgePodSecurity(p *rule.Pass, t *tenant) {
 		f := finding.Finding{Hint: "label it pod-security.kubernetes.io/enforce: restricted, or baseline"}
 		switch o.Label(labelEnforce) {
 		case "":
-			f.Message = fmt.Sprintf("tenant %s: namespace %s has no label %s, so that privileged pods may run in it", t.name, name, labelEnforce)
+			f.Message = fmt.Sprintf("tenant %s: namespace %s has no label %s, so privileged pods can run in it", t.name, name, labelEnforce)
 		case "privileged":
-			f.Message = fmt.Sprintf("tenant %s: namespace %s lets privileged pods run", t.name, name)
+			f.Message = fmt.Sprintf("tenant %s: namespace %s allows privileged pods", t.name, name)
 		default:
 			continue
 		}
@@ -78,7 +78,7 @@ func (c *cluster) judgeWorkloads(p *rule.Pass, what string, isThere func(namespa
 			if isThere(o.Name) {
 				continue
 			}
-			if c.unlessComplete(p, fmt.Sprintf("whether each tenant's namespace has a %s", what)) {
+			if c.unlessComplete(p, fmt.Sprintf("whether every tenant namespace has a %s", what)) {
 				return
 			}
 			p.ReportBuilt(o, finding.Finding{

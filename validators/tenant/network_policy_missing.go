@@ -11,7 +11,7 @@ import (
 // NetworkPolicyMissing is the rule tenant-network-policy-missing.
 var NetworkPolicyMissing = rule.Rule{
 	ID:       "tenant-network-policy-missing",
-	Title:    "a tenant's namespace that every pod of the cluster reaches",
+	Title:    "a tenant's namespace that every pod of the cluster can reach",
 	Severity: finding.Warning,
 	Why: `Without a NetworkPolicy every pod of every tenant reaches the others' pods on all ports: databases without a
 password, metrics, administration. Namespaces separate names, not networks.
@@ -42,8 +42,8 @@ Pods need DNS: allow port 53 to kube-system beside it.`,
 					closed[o.Namespace] = true
 				}
 			}
-			c.judgeWorkloads(p, "NetworkPolicy that holds for all of its pods", func(namespace string) bool { return closed[namespace] },
-				"deny by default, then open what is needed")
+			c.judgeWorkloads(p, "NetworkPolicy that selects all of its pods", func(namespace string) bool { return closed[namespace] },
+				"deny by default, then allow the required traffic")
 		}
 	},
 }

@@ -269,10 +269,10 @@ func (r policyRule) escalation() (found escalation, ok bool) {
 // Source: https://kubernetes.io/docs/concepts/security/rbac-good-practices/ and CVE-2020-8554, CVE-2021-25740
 var ownBounds = []struct{ group, resource, gain string }{
 	{"", "resourcequotas", "lift its own limits"}, {"", "limitranges", "lift its own limits"}, {"", "namespaces", "lift its own limits"},
-	{"", "endpoints", "lead a Service to any address"}, {"discovery.k8s.io", "endpointslices", "lead a Service to any address"},
+	{"", "endpoints", "point a Service at any address"}, {"discovery.k8s.io", "endpointslices", "point a Service at any address"},
 	{"", "bindings", "choose any node for a pod"}, {"", "pods/binding", "choose any node for a pod"},
-	{"", "pods/status", "lead a Service to any address"},
-	{"", "services/status", "take over addresses"}, {networkingGroup, "ingresses/status", "choose the address of a name in the DNS"},
+	{"", "pods/status", "point a Service at any address"},
+	{"", "services/status", "take over addresses"}, {networkingGroup, "ingresses/status", "choose the address of a DNS name"},
 }
 
 // limits are the resources of a rule that set a tenant's bounds, in their order, where it lets them be

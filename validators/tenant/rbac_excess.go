@@ -11,7 +11,7 @@ import (
 // RBACExcess is the rule tenant-rbac-excess.
 var RBACExcess = rule.Rule{
 	ID:       "tenant-rbac-excess",
-	Title:    "a tenant is granted more than its namespaces, or its own limits",
+	Title:    "a tenant with permissions beyond its namespaces, or over its own limits",
 	Severity: finding.Error,
 	Why: `What RBAC grants a tenant's account is what the tenant gets: Flux impersonates the account and the API server
 does the rest. A ClusterRoleBinding reaches every namespace, and a RoleBinding in the namespace of Flux, of
@@ -39,7 +39,7 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 	}
 	if !known && g.namespace == "" {
 		file, line, _ := g.binding.Position("roleRef", "name")
-		p.Unresolved(file, line, fmt.Sprintf("what %s %q grants %s in %s is not known: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
+		p.Unresolved(file, line, fmt.Sprintf("cannot tell what %s %q grants %s in %s: the role is not in Git", g.roleKind, g.roleName, g.who(t), g.where()))
 		return
 	}
 	f := finding.Finding{
@@ -49,7 +49,7 @@ func (c *cluster) judgeExcess(p *rule.Pass, g grant, t *tenant) {
 	switch {
 	case !known:
 		f.Severity = finding.Warning
-		f.Message += ", and what that is, is not in Git"
+		f.Message += ", but the role is not in Git"
 	case g.isBuiltIn() && g.roleName == "view":
 		f.Severity = finding.Warning
 	case g.isBuiltIn():
@@ -65,8 +65,8 @@ func (c *cluster) judgeOwnLimits(p *rule.Pass, g grant, t *tenant, roles []*role
 		for _, l := range r.limits {
 			p.ReportBuilt(r.object, finding.Finding{
 				Severity: finding.Warning,
-				Message:  fmt.Sprintf("%s may write %s in %s, and so %s", g.who(t), l.resource, g.where(), l.gain),
-				Hint:     "take " + l.resource + " out of what the tenant may write",
+				Message:  fmt.Sprintf("%s can write %s in %s, and thereby %s", g.who(t), l.resource, g.where(), l.gain),
+				Hint:     "remove " + l.resource + " from the resources that the tenant can write",
 			}, "rules", l.rule, "resources", l.index)
 		}
 	}

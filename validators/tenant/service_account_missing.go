@@ -12,7 +12,7 @@ import (
 // ServiceAccountMissing is the rule tenant-service-account-missing.
 var ServiceAccountMissing = rule.Rule{
 	ID:       "tenant-service-account-missing",
-	Title:    "a Kustomization or HelmRelease that no account of the tenant's applies",
+	Title:    "a Kustomization or HelmRelease without a service account of the tenant",
 	Severity: finding.Error,
 	Why: `Flux impersonates the account that spec.serviceAccountName names. Without one, kustomize-controller and
 helm-controller apply the object as themselves, which is as cluster-admin: the tenant may then do whatever it
@@ -63,11 +63,11 @@ func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
 	if !open && c.isGranted(fallback) {
 		return
 	}
-	f := finding.Finding{Hint: "name the tenant's account in spec.serviceAccountName"}
+	f := finding.Finding{Hint: "set spec.serviceAccountName to the tenant's account"}
 	if open && o.Kind != "ResourceSet" {
-		f.Message = fmt.Sprintf("tenant %s: %s has no serviceAccountName, so that Flux applies it as cluster-admin", t.name, o)
+		f.Message = fmt.Sprintf("tenant %s: %s has no serviceAccountName, so Flux applies it as cluster-admin", t.name, o)
 	} else {
-		f.Message = fmt.Sprintf("tenant %s: %s has no serviceAccountName, and account %s, as which a locked-down Flux applies it, is granted nothing", t.name, o, fallback)
+		f.Message = fmt.Sprintf("tenant %s: %s has no serviceAccountName: the locked-down Flux applies it as account %s, which has no permissions", t.name, o, fallback)
 	}
 	p.ReportBuilt(o, f, "spec", "serviceAccountName")
 }
@@ -75,30 +75,30 @@ func (c *cluster) judgeDefault(p *rule.Pass, o *reconcile.Object, t *tenant) {
 // judgeNamed judges the account that a tenant's object names.
 func (c *cluster) judgeNamed(p *rule.Pass, o *reconcile.Object, t *tenant, a account) {
 	there := len(c.Find(reconcile.Identity{Kind: "ServiceAccount", Namespace: a.namespace, Name: a.name})) > 0
-	if there || c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether there is an account %s", a)) {
+	if there || c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s exists", a)) {
 		return
 	}
 	p.ReportBuilt(o, finding.Finding{
-		Message: fmt.Sprintf("tenant %s: %s is applied as account %s, which is neither there nor granted anything", t.name, o, a),
-		Hint:    "name the tenant's account",
+		Message: fmt.Sprintf("tenant %s: %s is applied as account %s, which does not exist and has no permissions", t.name, o, a),
+		Hint:    "use the tenant's account",
 	}, "spec", "serviceAccountName")
 }
 
 // judgePlatform judges an object of the platform under lockdown.
 func (c *cluster) judgePlatform(p *rule.Pass, o *reconcile.Object, a account) {
-	if c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s is granted anything", a)) {
+	if c.isGranted(a) || c.unlessComplete(p, fmt.Sprintf("whether account %s has any permissions", a)) {
 		return
 	}
 	f := finding.Finding{
-		Message: fmt.Sprintf("%s has no serviceAccountName: Flux is locked down and applies it as account %s, which is granted nothing", o, a),
-		Hint:    "name an account that may apply it in spec.serviceAccountName",
+		Message: fmt.Sprintf("%s has no serviceAccountName: Flux is locked down and applies it as account %s, which has no permissions", o, a),
+		Hint:    "set spec.serviceAccountName to an account that is allowed to apply it",
 	}
 	if o.Namespace == c.flux {
 		controller := "kustomize-controller"
 		if o.Kind == "HelmRelease" {
 			controller = "helm-controller"
 		}
-		f.Hint = "the platform's own need serviceAccountName: " + controller
+		f.Hint = "the platform's own objects need serviceAccountName: " + controller
 	}
 	p.ReportBuilt(o, f, "spec", "serviceAccountName")
 }

@@ -48,11 +48,11 @@ func (c *cluster) judgeSource(p *rule.Pass, a *admission, o *reconcile.Object, t
 	found, undecided := a.judge(p.Context, request{object: o, resource: resource})
 	switch {
 	case undecided || found != nil && strings.Contains(url, "${"):
-		p.Unresolved(file, line, fmt.Sprintf("tenant %s: whether the cluster's admission policies let %s through cannot be told here", t.name, o))
+		p.Unresolved(file, line, fmt.Sprintf("tenant %s: cannot tell whether the cluster's admission policies admit %s", t.name, o))
 	case found != nil:
 		p.ReportBuilt(o, finding.Finding{
 			Message: fmt.Sprintf("tenant %s: %s is refused by %s: %s", t.name, o, found.policy, found.message),
-			Hint:    "take a source that is allowed, or allow this one in " + found.policy.File,
+			Hint:    "use an allowed source, or allow this one in " + found.policy.File,
 		}, named(o, found.message, path)...)
 	}
 }

@@ -325,7 +325,7 @@ func (c *cluster) unlessComplete(p *rule.Pass, question string) bool {
 	if k.Object != nil {
 		file, line, _ = k.Object.Position("spec", "sourceRef")
 	}
-	p.Unresolved(file, line, question+" is not known, since not all is that Kustomization "+k.String()+" applies")
+	p.Unresolved(file, line, "cannot tell "+question+": Kustomization "+k.String()+" could not be fully built")
 	return true
 }
 

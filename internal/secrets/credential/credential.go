@@ -226,7 +226,7 @@ func Several(field string) string {
 	return ""
 }
 
-// LooksSecret says whether what stands under a field is most likely a secret in clear.
+// LooksSecret says whether what stands under a field is most likely a secret in plaintext.
 func LooksSecret(field, value string) bool {
 	if len(value) > mostJudged || !nameStems.in(field) {
 		return false

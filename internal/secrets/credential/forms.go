@@ -188,7 +188,7 @@ type PrivateKey struct {
 // mostKeys is how many keys of a kind are found in a text. What only looks like one doesn't count.
 const mostKeys = 100
 
-// PrivateKeysIn finds the private keys in a text that are in clear, none with a password, in
+// PrivateKeysIn finds the private keys in a text that are in plaintext, none with a password, in
 // their order. What only looks like one, such as an explanation with dots in it, is none either.
 func PrivateKeysIn(text string) []PrivateKey {
 	if !pemMarks.meets(formMarks.in(text)) {

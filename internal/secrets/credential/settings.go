@@ -12,7 +12,7 @@ import (
 const mostLine = 8 << 10
 
 // SettingIn names the first setting in a text of lines, as in YAML, JSON or a file of variables,
-// whose value is most likely a secret in clear; "" where there is none.
+// whose value is most likely a secret in plaintext; "" where there is none.
 func SettingIn(text string) string {
 	for line := range strings.Lines(text) {
 		if len(line) > mostLine || !nameStems.in(line) && !strings.Contains(line, "://") {

@@ -36,7 +36,7 @@ func sealedNames(value any, name string) []string {
 	return all
 }
 
-// What is said to be chosen is what SOPS encrypts, and of what it encrypted nothing is in clear.
+// What is said to be chosen is what SOPS encrypts, and of what it encrypted nothing is in plaintext.
 func TestClearInIsWhatSOPSEncrypts(t *testing.T) {
 	files := map[string]string{
 		"a.yaml":      "# a comment\ndb:\n  password: hunter2 # inline\n  port: 5432\n  ratio: 0.5\n  at: 2026-01-02T03:04:05Z\n  empty: ''\n  none: null\n  list: [a1, {b: c1}]\n  text: |\n    one\n    two\nkept_unencrypted: clear\ntoken_secret: x1\n",
@@ -92,7 +92,7 @@ func TestClearInIsWhatSOPSEncrypts(t *testing.T) {
 				t.Errorf("%s, %+v: SOPS encrypts %v, and %v is chosen", file, s, sealed, chosen)
 			}
 			if left, err := secrets.ClearIn(file, out, secrets.Selection{}); err != nil || len(left) > 0 && file != "secret.yaml" {
-				t.Errorf("%s, %+v: %v is in clear in what SOPS encrypted\n%s", file, s, left, out)
+				t.Errorf("%s, %+v: %v is in plaintext in what SOPS encrypted\n%s", file, s, left, out)
 			}
 			if !secrets.IsEncrypted(file, out) {
 				t.Errorf("%s, %+v: it isn't known as encrypted\n%s", file, s, out)

@@ -186,7 +186,7 @@ func load(file string, data []byte, indents secrets.Indents) (*editor, *sops.Tre
 	}
 	t, err := e.store.LoadEncryptedFile(data)
 	if errors.Is(err, sops.MetadataNotFound) {
-		return nil, nil, &Error{Reason: NotEncrypted, File: file, Message: "the file has no metadata of sops: it is in clear, or cut off", hint: "fleetwright secrets encrypt " + file + ", or take the file from before the change (git log -p)"}
+		return nil, nil, &Error{Reason: NotEncrypted, File: file, Message: "the file has no metadata of sops: it is in plaintext, or cut off", hint: "fleetwright secrets encrypt " + file + ", or take the file from before the change (git log -p)"}
 	}
 	if err != nil {
 		refused := e.refused(err, notWhole)

@@ -5,7 +5,7 @@
 // clouds' and Vault's) stay in a file as they are; what only they can do is refused, and
 // no service is ever asked.
 //
-// Values in clear are in memory only. No error, and nothing that is logged, holds one.
+// Values in plaintext are in memory only. No error, and nothing that is logged, holds one.
 package envelope
 
 import (
@@ -111,7 +111,7 @@ func (e *editor) seal(t *sops.Tree, groups [][]secrets.Recipient, now time.Time)
 		return &Error{Reason: Unusable, File: e.file, Message: "sops can't encrypt " + c.where(), hint: "see whether its keys are texts, and its values plain ones"}
 	}
 	if c.done == 0 {
-		return &Error{Reason: Nothing, File: e.file, Message: "the rule chooses no value of the file: it would stay in clear as a whole", hint: "see encrypted_regex and its like in .sops.yaml"}
+		return &Error{Reason: Nothing, File: e.file, Message: "the rule chooses no value of the file: it would stay in plaintext as a whole", hint: "see encrypted_regex and its like in .sops.yaml"}
 	}
 	t.Metadata.LastModified = now.UTC()
 	t.Metadata.MessageAuthenticationCode, err = c.Cipher.Encrypt(mac, key, t.Metadata.LastModified.Format(time.RFC3339))
@@ -171,7 +171,7 @@ func (e *editor) sealKey(r secrets.Recipient, part []byte) (*sopsage.MasterKey, 
 	return &sopsage.MasterKey{Recipient: strings.TrimSpace(r.ID), EncryptedKey: armored}, nil
 }
 
-// Decrypt opens a file with private keys and gives its text in clear. The checksum must be
+// Decrypt opens a file with private keys and gives its text in plaintext. The checksum must be
 // right.
 func Decrypt(file string, data []byte, ids *keys.Identities) ([]byte, error) {
 	e, t, err := open(file, data, ids)

@@ -119,7 +119,7 @@ func encrypt(t testing.TB, file, text string, rule *secrets.CreationRule) []byte
 		t.Fatal(err)
 	}
 	if bytes.Contains(out, []byte("canary-6b1f")) || bytes.Contains(out, []byte("Y2FuYXJ5LTZiMWY=")) {
-		t.Fatalf("a value is in clear:\n%s", out)
+		t.Fatalf("a value is in plaintext:\n%s", out)
 	}
 	return out
 }

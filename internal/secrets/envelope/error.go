@@ -11,7 +11,7 @@ type Reason string
 
 // The reasons.
 const (
-	// NotEncrypted is a file without metadata of SOPS: it is in clear, or cut off before them.
+	// NotEncrypted is a file without metadata of SOPS: it is in plaintext, or cut off before them.
 	NotEncrypted Reason = "not encrypted"
 	// Encrypted is a file that is to be encrypted and is already.
 	Encrypted Reason = "encrypted"

@@ -1,5 +1,5 @@
 // Package sealed encrypts the files of folders in place, and gives encrypted ones to others.
-// What it writes holds no value in clear, whatever happens: a file is replaced as a whole.
+// What it writes holds no value in plaintext, whatever happens: a file is replaced as a whole.
 package sealed
 
 import (

@@ -39,7 +39,7 @@ type Result struct {
 	Content []byte
 	// Config is the .sops.yaml that is for the file, "" where none was looked for.
 	Config string
-	// Clear are the values that stand in clear in Content.
+	// Clear are the values that stand in plaintext in Content.
 	Clear []secrets.ClearValue
 
 	// before is what the file held.
@@ -70,7 +70,7 @@ func (r *Rules) Encrypt(ctx context.Context, files []string, now time.Time) ([]R
 
 // UpdateKeys gives encrypted files, in memory, to those that the rules name, or with rotate encrypts
 // them anew for those. Where compare is set, it tells the change only, for which no key is needed.
-// Of files that were named, one in clear or without a rule is an error.
+// Of files that were named, one in plaintext or without a rule is an error.
 func (r *Rules) UpdateKeys(ctx context.Context, files []string, o UpdateOptions) ([]Result, error) {
 	return each(ctx, files, func(file string) (Result, error) {
 		data, err := read(file)
