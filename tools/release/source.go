@@ -24,7 +24,7 @@ type source struct {
 var (
 	versionPattern = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
 	// pinned matches what the commit of the tag may change of the commit that is built: see pin.go.
-	pinned = regexp.MustCompile(`^(action\.sums|README\.md|docs/[a-z0-9-]+\.md|functions/[a-z]+/README\.md)$`)
+	pinned = regexp.MustCompile(`^(action\.sums|README\.md|docs/[a-z0-9-]+\.md|functions/([a-z]+/)?README\.md|templates/gitlab-ci\.yml)$`)
 )
 
 // command runs a program in a folder and returns what it printed.

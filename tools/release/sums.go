@@ -20,12 +20,32 @@ const (
 	checksumsFile = "checksums.txt"
 )
 
-// pins are what a sumsFile says.
-type pins struct{ version, revision string }
+// gitlabTemplate has the version and checksums of sumsFile as variables: it is included without other files.
+const gitlabTemplate = "templates/gitlab-ci.yml"
+
+// pins are what a sumsFile says; the checksums are those of archives, by name.
+type pins struct {
+	version, revision string
+	archives          map[string]string
+}
+
+var templateVariable = regexp.MustCompile(`(?m)^( +FLEETWRIGHT_(VERSION|SHA256_AMD64|SHA256_ARM64)): ".*"$`)
+
+// variables writes the pins into the variables of gitlabTemplate.
+func (p pins) variables(text []byte) []byte {
+	return templateVariable.ReplaceAllFunc(text, func(line []byte) []byte {
+		name, _, _ := strings.Cut(string(line), ":")
+		value := p.version
+		if _, arch, ok := strings.Cut(name, "SHA256_"); ok {
+			value = p.archives["fleetwright_"+strings.TrimPrefix(p.version, "v")+"_linux_"+strings.ToLower(arch)+".tar.gz"]
+		}
+		return []byte(fmt.Sprintf("%s: %q", name, value))
+	})
+}
 
 // readSums reads a sumsFile; one without a version pins nothing.
 func readSums(path string) (pins, error) {
-	var p pins
+	p := pins{archives: map[string]string{}}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -36,6 +56,8 @@ func readSums(path string) (pins, error) {
 			p.version = words[1]
 		case len(words) == 2 && words[0] == "revision":
 			p.revision = words[1]
+		case len(words) == 2 && len(words[0]) == 2*sha256.Size:
+			p.archives[words[1]] = words[0]
 		}
 	}
 	return p, err
@@ -110,7 +132,7 @@ func verify(dir, key string) error {
 
 var (
 	untilFirst = regexp.MustCompile(`(?m)^ *build: "true" # until the first release\n|^.*<!-- until the first release -->\n\n?| # until the first release$`)
-	reference  = regexp.MustCompile(`((?:fleetwright/fleetwright@|fleetwright/fleetwright:|repo: https://github\.com/fleetwright/fleetwright\n +rev: |\nversion=))(main|latest|vX\.Y\.Z|v\d+\.\d+\.\d+[0-9A-Za-z.-]*)`)
+	reference  = regexp.MustCompile(`((?:fleetwright/fleetwright@|fleetwright/fleetwright:|raw\.githubusercontent\.com/fleetwright/fleetwright/|repo: https://github\.com/fleetwright/fleetwright\n +rev: |\nversion=))(main|latest|vX\.Y\.Z|v\d+\.\d+\.\d+[0-9A-Za-z.-]*)`)
 )
 
 // pin writes the release into the checkout: the sumsFile, and the version that documents name. The
@@ -127,7 +149,7 @@ func pin(from, source string) error {
 	if err := os.WriteFile(filepath.Join(source, sumsFile), text, 0o644); err != nil {
 		return err
 	}
-	for _, pattern := range []string{"README.md", "docs/*.md", "functions/*/README.md"} {
+	for _, pattern := range []string{"README.md", "docs/*.md", "functions/README.md", "functions/*/README.md", gitlabTemplate} {
 		names, err := filepath.Glob(filepath.Join(source, pattern))
 		if err != nil {
 			return err
@@ -138,6 +160,9 @@ func pin(from, source string) error {
 				return err
 			}
 			text := reference.ReplaceAll(untilFirst.ReplaceAll(old, nil), []byte("${1}"+p.version))
+			if strings.HasSuffix(filepath.ToSlash(name), gitlabTemplate) {
+				text = p.variables(text)
+			}
 			if err := os.WriteFile(name, text, 0o644); err != nil {
 				return err
 			}
