@@ -105,6 +105,9 @@ func (r *release) pack(ctx context.Context, a *artifact, src *source, documents 
 	if err != nil {
 		return err
 	}
+	if err := within("the executable of "+a.name, len(content), mostBinary); err != nil {
+		return err
+	}
 	modules, err := linked(ctx, src, a.binary)
 	if err != nil {
 		return err

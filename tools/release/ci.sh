@@ -26,6 +26,27 @@ done
 cmp "$work/first/checksums.txt" "$work/second/checksums.txt" # but for the signature, the same bytes
 rm -r "$work/second"
 
+"$work/release" weigh -from "$work/first"
+
+# What the workflow publishes, with a registry here, and programs that write down how cosign and gh are called.
+mkdir "$work/fake" "$work/published"
+printf '#!/bin/sh\nprintf "cosign %%s\\n" "$*" >> "%s/calls"\nif test "$1" = sign-blob; then echo {} > "$4"; fi\n' "$work" > "$work/fake/cosign"
+printf '#!/bin/sh\nprintf "gh %%s\\n" "$*" >> "%s/calls"\nfor last; do if test -f "$last"; then cp "$last" "%s/published"; fi; done\n' "$work" "$work" > "$work/fake/gh"
+chmod +x "$work"/fake/*
+"$work/release" registry -listen 127.0.0.1:0 > "$work/address" &
+registry=$!
+trap 'kill "$registry" 2>/dev/null; rm -rf "$work"' EXIT
+until test -s "$work/address"; do sleep 0.1; done
+PATH=$work/fake:$PATH ./publish.sh "$work/first" "$work/release" "$(cat "$work/address")/fleetwright/fleetwright"
+grep -q '^cosign sign-blob --yes --bundle [^ ]*/checksums.txt.sigstore.json [^ ]*/checksums.txt$' "$work/calls"
+grep -q "^cosign sign --yes $(cat "$work/address")/fleetwright/fleetwright@sha256:[0-9a-f]*\$" "$work/calls"
+grep -q '^gh release create v0.0.1 --verify-tag ' "$work/calls"
+for asset in fleetwright_0.0.1_linux_amd64.tar.gz{,.spdx.json} checksums.txt{,.sigstore.json} action.sums fleetwright.rb mise.toml aqua-registry.yaml fleetwright.yaml catalog.yaml; do
+  test -s "$work/published/$asset"
+done
+(cd "$work/published" && sha256sum --quiet --ignore-missing --check checksums.txt)
+kill "$registry"
+
 began=$(date +%s%N)
 mkdir -p "$work/root/tmp" "$work/root/bin"
 tar -xzf "$work"/first/fleetwright_*_linux_amd64.tar.gz -C "$work/root/bin"

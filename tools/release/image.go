@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -24,9 +25,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
-
-// mostImage is how large an image may be, unpacked.
-const mostImage = 110 << 20
 
 // accounts has the user of the image, and the one that kpt and kustomize name: nobody.
 const accounts = "root:x:0:0:root:/:/sbin/nologin\nfleetwright:x:65532:65532:fleetwright:/tmp:/sbin/nologin\nnobody:x:65534:65534:nobody:/tmp:/sbin/nologin\n"
@@ -89,8 +87,8 @@ func imageOf(r *release, src *source, a artifact) (v1.Image, error) {
 			return nil, err
 		}
 	}
-	if size > mostImage {
-		return nil, fmt.Errorf("the image for %s is %d MB large, more than %d", a.arch, size>>20, mostImage>>20)
+	if err := within("the image for "+a.arch, size, mostImage); err != nil {
+		return nil, err
 	}
 	return configured(image, r, src, a)
 }
@@ -119,7 +117,7 @@ func configured(image v1.Image, r *release, src *source, a artifact) (v1.Image, 
 	return mutate.ConfigFile(image, config)
 }
 
-// push copies the image of a release folder to a registry, and prints its reference by digest.
+// push copies the image of a release folder to a registry, as docker or podman is logged in to it, and prints its reference by digest.
 func push(ctx context.Context, from, to string) error {
 	ref, err := name.ParseReference(to)
 	if err != nil {
@@ -140,7 +138,7 @@ func push(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := remote.WriteIndex(ref, image, remote.WithContext(ctx)); err != nil {
+	if err := remote.WriteIndex(ref, image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
 		return err
 	}
 	fmt.Println(ref.Context().Digest(outer.Manifests[0].Digest.String()))

@@ -26,6 +26,7 @@ const usage = `usage: release COMMAND [FLAGS]
   build    -source DIR -version vX.Y.Z -out DIR [-platforms P,…] [-base URL] [-key FILE]
   verify   -from DIR [-key cosign.pub]
   pin      -from DIR -source DIR
+  weigh    -from DIR
   keygen   -out DIR
   registry -listen HOST:PORT
   push     -from DIR -to REPOSITORY:TAG
@@ -57,6 +58,8 @@ func run(ctx context.Context, args []string) error {
 		return r.build(ctx)
 	case "verify":
 		return verify(from, r.key)
+	case "weigh":
+		return weigh(ctx, from)
 	case "pin":
 		return pin(from, r.source)
 	case "keygen":

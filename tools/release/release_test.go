@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,13 @@ func TestVerify(t *testing.T) {
 // Documents name the release that is pinned, whatever they named before.
 func TestPin(t *testing.T) {
 	source, from := t.TempDir(), t.TempDir()
-	write(t, from, sumsFile, "# x\nversion v1.2.3\nrevision abc\n00  fleetwright_1.2.3_linux_amd64.tar.gz\n")
+	sum := strings.Repeat("0a", 32)
+	write(t, from, sumsFile, "# x\nversion v1.2.3\nrevision abc\n"+sum+"  fleetwright_1.2.3_linux_amd64.tar.gz\n")
+	template, err := os.ReadFile("../../" + gitlabTemplate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, source, gitlabTemplate, string(template))
 	write(t, source, "README.md", "- uses: fleetwright/fleetwright@main # until the first release\n  with:\n    build: \"true\" # until the first release\n    path: .\n"+
 		"- repo: https://github.com/fleetwright/fleetwright\n  rev: main # until the first release\n- repo: https://github.com/other/other\n  rev: main\nimage: ghcr.io/fleetwright/fleetwright:latest\n\nThere is no release yet. <!-- until the first release -->\n\nversion=vX.Y.Z # the newest\n")
 	want := "- uses: fleetwright/fleetwright@v1.2.3\n  with:\n    path: .\n" +
@@ -104,7 +111,12 @@ func TestPin(t *testing.T) {
 			t.Errorf("%v\n%s", err, got)
 		}
 	}
-	if p, err := readSums(filepath.Join(source, sumsFile)); err != nil || p != (pins{"v1.2.3", "abc"}) {
+	template, err = os.ReadFile(filepath.Join(source, gitlabTemplate))
+	if text := string(template); err != nil || !strings.Contains(text, "/fleetwright/v1.2.3/templates/") ||
+		!strings.Contains(text, "\n    FLEETWRIGHT_VERSION: \"v1.2.3\"\n    FLEETWRIGHT_SHA256_AMD64: \""+sum+"\"\n    FLEETWRIGHT_SHA256_ARM64: \"\"\n    FLEETWRIGHT_PATH: \".\"\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if p, err := readSums(filepath.Join(source, sumsFile)); err != nil || p.version != "v1.2.3" || p.revision != "abc" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -134,5 +146,29 @@ func TestLicenceNames(t *testing.T) {
 		if licenceName.MatchString(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
+	}
+}
+
+// What is larger than it may be, or starts too slowly, is refused.
+func TestWeigh(t *testing.T) {
+	if err := within("x", mostBinary, mostBinary); err != nil {
+		t.Error(err)
+	}
+	if err := within("the executable", mostBinary+1<<19, mostBinary); err == nil || err.Error() != "the executable has 95.5 MB, more than 95" {
+		t.Error(err)
+	}
+	for script, good := range map[string]bool{"exit 0": true, "sleep 0.06": false, "exit 1": false} {
+		dir := t.TempDir()
+		archive, err := packFiles("a.tar.gz", time.Unix(1700000000, 0), []file{{"fleetwright", 0o755, []byte("#!/bin/sh\n" + script + "\n")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "fleetwright_1.2.3_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz", string(archive))
+		if err := weigh(t.Context(), dir); (err == nil) != good {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+	if weigh(t.Context(), t.TempDir()) == nil {
+		t.Error("a folder without an archive is fine")
 	}
 }
