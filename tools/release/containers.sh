@@ -51,6 +51,21 @@ say 'no arguments, and a ResourceList on stdin: the function'
 printf 'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}\nfunctionConfig:\n  apiVersion: fleetwright.dev/v1alpha1\n  kind: ValidateFleet\n  metadata: {name: v}\n' |
   "${sandbox[@]}" "$image" | grep '^kind: ResourceList'
 
+say 'a container sees no folder'
+mkdir "$work/folder"
+cp -r "$root"/functions/renderfleet/fleet "$work/folder"
+: > "$work/folder/.sops.yaml"
+while IFS='|' read -r kind spec error; do
+  if printf 'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n  apiVersion: fleetwright.dev/v1alpha1\n  kind: %s\n  metadata: {name: v}\n  spec: %s\n' "$kind" "$spec" |
+    (cd "$work/folder" && "${sandbox[@]}" "$image" > "$work/out" 2>&1); then
+    echo "$kind $spec reads a folder"; exit 1
+  fi
+  grep -F "$error" "$work/out"
+done <<'END'
+RenderFleet|{output: objects, cluster: staging, path: .}|there is no specification in "."
+EncryptSecrets|{root: .}|spec.root "." holds no .sops.yaml
+END
+
 for function in renderfleet validatefleet verifybootstrap encryptsecrets; do
   say "kpt fn render: $function"
   cp -r "$root/functions/$function" "$work/kpt-$function"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,5 +99,39 @@ func TestInstallPage(t *testing.T) {
 	}
 	if anchors < 5 {
 		t.Errorf("the README has %d links to docs/install.md", anchors)
+	}
+}
+
+// Each function's page shows its Kptfile's pipeline with the image in place of the command: what containers.sh runs.
+func TestContainerForms(t *testing.T) {
+	kptfiles, err := filepath.Glob("../../functions/*/Kptfile")
+	if err != nil || len(kptfiles) != 4 {
+		t.Fatalf("%d functions, %v", len(kptfiles), err)
+	}
+	script, err := os.ReadFile("containers.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const image = "image: ghcr.io/fleetwright/fleetwright:latest"
+	for _, kptfile := range kptfiles {
+		text, err := os.ReadFile(kptfile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, pipeline, _ := strings.Cut(string(text), "\npipeline:\n")
+		want := strings.ReplaceAll("pipeline:\n"+strings.TrimSuffix(pipeline, "\n"), "exec: fleetwright fn", image)
+		page := filepath.Join(filepath.Dir(kptfile), "README.md")
+		shown := blocks(t, page, "yaml")
+		if !slices.Contains(shown, want) {
+			t.Errorf("%s does not show\n%s", page, want)
+		}
+		function := filepath.Base(filepath.Dir(kptfile))
+		if !strings.Contains(string(script), " "+function+" ") && !strings.Contains(string(script), " "+function+";") {
+			t.Errorf("containers.sh does not run %s", function)
+		}
+		_, err = os.Stat(filepath.Join(filepath.Dir(kptfile), "kustomization.yaml"))
+		if container := slices.ContainsFunc(shown, func(b string) bool { return strings.HasSuffix(b, "  container:\n    "+image) }); container != (err == nil) {
+			t.Errorf("%s shows kustomize's container: %v", page, container)
+		}
 	}
 }
