@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
@@ -158,7 +157,3 @@ func (b *Branch) newCommit(tree plumbing.Hash, o CommitOptions) (*object.Commit,
 	}
 	return c, nil
 }
-
-// isLink says that an item is a symlink, isGitlink that it is a submodule.
-func (x *item) isLink() bool    { return x != nil && x.mode == filemode.Symlink }
-func (x *item) isGitlink() bool { return x != nil && x.mode == filemode.Submodule }

@@ -264,3 +264,7 @@ func checkComponent(name string) error {
 	}
 	return nil
 }
+
+// isLink says that an item is a symlink, isGitlink that it is a submodule.
+func (x *item) isLink() bool    { return x != nil && x.mode == filemode.Symlink }
+func (x *item) isGitlink() bool { return x != nil && x.mode == filemode.Submodule }

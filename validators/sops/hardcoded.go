@@ -1,9 +1,6 @@
 package sops
 
 import (
-	"path"
-	"strings"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
@@ -78,15 +75,6 @@ func hardcoded(p *rule.Pass, lines *repository.Lines, d *repository.Document) {
 func (s scanner) metadata(o *repository.Object) {
 	s.object, s.settings = o, true
 	s.scan("metadata", o.Lookup("metadata"), 2)
-}
-
-// isValues says whether a file holds the values of a chart, by its name.
-func isValues(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "values") }
-
-// aboutSecrets says whether the fields of a kind describe secrets that are elsewhere, or sealed: what
-// their names say means little.
-func aboutSecrets(kind string) bool {
-	return strings.Contains(kind, "Secret") || strings.HasSuffix(kind, "Policy")
 }
 
 // describesFields says whether the fields of a kind are the names of other kinds' fields.

@@ -164,3 +164,11 @@ func listed(keys []clearKey) string {
 	}
 	return fmt.Sprintf("%q and %d other values", keys[0].name, len(keys)-1)
 }
+
+// leastUnnamed is how long a random value is to be that has no name.
+const leastUnnamed = 16
+
+// isUnnamed says whether a value without a name looks like a secret.
+func isUnnamed(value string) bool {
+	return len(value) >= leastUnnamed && credential.IsRandom(value) && !credential.IsEvident(value) && !credential.IsPlaceholder(value)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -54,3 +55,6 @@ func nameValues(repo *repository.Repository, dir, field string, n *yaml.Node, na
 		}
 	}
 }
+
+// isValues says whether a file holds the values of a chart, by its name.
+func isValues(file string) bool { return strings.Contains(strings.ToLower(path.Base(file)), "values") }

@@ -40,12 +40,6 @@ type scanner struct {
 	place func(n *yaml.Node) (line, column int)
 }
 
-// How deep settings are looked through, which is as deep as a document may nest, and texts within texts.
-const (
-	mostScanned = 200
-	mostWithin  = 3
-)
-
 // scan looks at a value under a field, and below it.
 func (s scanner) scan(field string, n *yaml.Node, depth int) {
 	if n == nil || depth > mostScanned {
@@ -346,14 +340,6 @@ func (s scanner) replacement(n *yaml.Node) bool {
 	return true
 }
 
-// leastUnnamed is how long a random value is to be that has no name.
-const leastUnnamed = 16
-
-// isUnnamed says whether a value without a name looks like a secret.
-func isUnnamed(value string) bool {
-	return len(value) >= leastUnnamed && credential.IsRandom(value) && !credential.IsEvident(value) && !credential.IsPlaceholder(value)
-}
-
 // encoded says whether a value of a field data is a likely credential in base64, as that of a Secret
 // is. The patch may as well be one of a ConfigMap.
 func encoded(key, value string) bool {
@@ -373,4 +359,10 @@ func allEncoded(n *yaml.Node) bool {
 		}
 	}
 	return n.Kind == yaml.MappingNode && len(n.Content) > 0
+}
+
+// aboutSecrets says whether the fields of a kind describe secrets that are elsewhere, or sealed: what
+// their names say means little.
+func aboutSecrets(kind string) bool {
+	return strings.Contains(kind, "Secret") || strings.HasSuffix(kind, "Policy")
 }

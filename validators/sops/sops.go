@@ -134,3 +134,12 @@ func isEncryptedFile(p *rule.Pass, file string) bool {
 
 // isSecret says whether an object is a Secret of Kubernetes.
 func isSecret(o *repository.Object) bool { return o.APIVersion == "v1" && o.Kind == "Secret" }
+
+// How deep settings are looked through, which is as deep as a document may nest, and texts within texts.
+const (
+	mostScanned = 200
+	mostWithin  = 3
+)
+
+// mostSecretFile is the size of a file that is looked through for Secrets, which have up to 1 MB, or for settings.
+const mostSecretFile = 1 << 20

@@ -1,11 +1,7 @@
 package sops
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -88,60 +84,4 @@ func (s scanner) inside(n *yaml.Node) scanner {
 		}
 	}
 	return inner
-}
-
-// actions are those of the templates of Helm, of a ResourceSet and of Jinja.
-var actions = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}|<<[^\n]*?>>`)
-
-// withoutActions is a template in whose place a reference stands for each action that gives a value;
-// its lines stay where they are.
-func withoutActions(text string) string {
-	const given = "\ue000"
-	lines := strings.Split(actions.ReplaceAllStringFunc(text, func(action string) string {
-		return given + strings.Repeat("\n", strings.Count(action, "\n"))
-	}), "\n")
-	for i, line := range lines {
-		bare := strings.TrimSpace(strings.ReplaceAll(line, given, ""))
-		if strings.Contains(line, given) && (bare == "" || bare == "-") {
-			lines[i] = "" // a condition, a loop
-			continue
-		}
-		lines[i] = strings.ReplaceAll(line, given, "${X}")
-	}
-	return strings.Join(lines, "\n")
-}
-
-// documentsIn are the roots of a text that is YAML, whose templates' actions stand for values; none
-// of one that isn't, or holds none but words.
-func documentsIn(text string) []*yaml.Node {
-	if all, err := decodeAll(text); err == nil {
-		return all
-	}
-	if !actions.MatchString(text) {
-		return nil
-	}
-	all, err := decodeAll(withoutActions(text))
-	if err != nil {
-		return nil
-	}
-	return all
-}
-
-func decodeAll(text string) (all []*yaml.Node, err error) {
-	defer func() {
-		if recover() != nil { // as internal/repository does
-			all, err = nil, errors.New("the parser gave up")
-		}
-	}()
-	for decoder := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
-		var doc yaml.Node
-		if err := decoder.Decode(&doc); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if len(doc.Content) == 1 && doc.Content[0].Kind != yaml.ScalarNode {
-			all = append(all, doc.Content[0])
-		}
-	}
 }

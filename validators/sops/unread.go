@@ -2,7 +2,6 @@ package sops
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -210,12 +209,6 @@ func stray(p *rule.Pass, file string) {
 }
 
 const strayHint = "remove the file, and rotate the value: it is exposed"
-
-// speaksOfYAML says whether a file is a copy or a template of one in YAML or JSON, by its name.
-func speaksOfYAML(file string) bool {
-	base := strings.ToLower(path.Base(file))
-	return strings.Contains(base, ".yaml") || strings.Contains(base, ".yml") || strings.Contains(base, ".json")
-}
 
 // heldSecret is a Secret in a text, with what it holds in plaintext.
 type heldSecret struct {

@@ -1,0 +1,130 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/specs"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// isSpecPath says whether a path to overwrite is the specification's.
+func isSpecPath(p string) bool {
+	p = strings.TrimPrefix(filepath.ToSlash(p), "./")
+	return p == SpecFolder || p == SpecFolder+"/" || strings.HasPrefix(p, SpecFolder+"/")
+}
+
+// specification returns what the platform's commit does with the specification
+// in the repository: the commit holds the one that it was rendered from, or is
+// refused.
+func (c *committer) specification(j *commitJob) ([]tree.Step, error) {
+	files, spec := c.source.Files, c.source.Spec
+	if spec == nil {
+		spec = c.source.carriedSpec
+	}
+	if spec == nil {
+		return nil, nil // a stream without one
+	}
+	there, err := j.reader.under(SpecFolder)
+	if err != nil {
+		return nil, err
+	}
+	own := c.checkedOut(j) && sameFolder(j.branch.WorkTree(), c.source.Root)
+	if own && c.source.Spec == nil {
+		read, err := ReadSpecification(c.source.Root)
+		if err != nil || !read.Spec.Equal(spec) {
+			return nil, c.differs(j, "the work tree")
+		}
+		files = read.Files
+	}
+	if own || len(there) == 0 || slices.ContainsFunc(c.options.Overwrite, isSpecPath) {
+		return specSteps(j.reader, files, there)
+	}
+	same, err := sameSpecification(j.reader, there, spec)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		return nil, c.differs(j, fmt.Sprintf("%s#%s", j.Location, j.Branch))
+	}
+	return nil, nil
+}
+
+func (c *committer) differs(j *commitJob, where string) error {
+	return &Refusal{
+		Err: fmt.Errorf("refused: the specification in %s/ of %s differs from the one that was rendered", SpecFolder, where),
+		Hint: fmt.Sprintf("commit from a clone of %s, with its %s/; or replace the specification there with --overwrite %s",
+			j.Location, SpecFolder, SpecFolder),
+	}
+}
+
+// sameSpecification says whether the files of a branch are the specification.
+func sameSpecification(r tree.Reader, paths []string, spec *v1alpha1.Spec) (bool, error) {
+	var files []specs.File
+	for _, p := range paths {
+		content, err := r.ReadFile(p)
+		if err != nil {
+			return false, err
+		}
+		files = append(files, specs.File{Path: p, Content: content})
+	}
+	there, err := specs.Load(files)
+	if err != nil {
+		return false, nil //nolint:nilerr // one that doesn't load is another one
+	}
+	return there.Equal(spec), nil
+}
+
+// throughLink refuses a file of the specification that the branch reaches by a
+// symlink: a commit holds the specification as files, and replaces no link.
+func throughLink(r tree.Reader, name string) error {
+	_, err := r.ReadFile(name)
+	var blocked *tree.BlockedError
+	if !errors.As(err, &blocked) || blocked.What != tree.ASymlink {
+		return nil // what else stands there is refused when it is written
+	}
+	return &Refusal{
+		Err: fmt.Errorf("refused: %q of the specification is %s in the branch, and a commit holds the files themselves",
+			blocked.At, blocked.What),
+		Hint: fmt.Sprintf("put what it leads to in its place: rm %[1]s, then copy it to %[1]s and commit that with git", blocked.At),
+	}
+}
+
+// specSteps makes the files of the specification in the branch these.
+func specSteps(r tree.Reader, files []specs.File, there []string) ([]tree.Step, error) {
+	var steps []tree.Step
+	keep := map[string]bool{}
+	for _, f := range files {
+		keep[f.Path] = true
+		step := tree.Step{Path: f.Path, Action: tree.Create, New: f.Content}
+		if slices.Contains(there, f.Path) {
+			old, err := r.ReadFile(f.Path)
+			if err != nil {
+				return nil, err
+			}
+			if string(old) == string(f.Content) {
+				continue
+			}
+			step.Action, step.Old = tree.Update, old
+		} else if err := throughLink(r, f.Path); err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	for _, p := range there {
+		if keep[p] {
+			continue
+		}
+		old, err := r.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, tree.Step{Path: p, Action: tree.Delete, Old: old})
+	}
+	slices.SortFunc(steps, func(a, b tree.Step) int { return strings.Compare(a.Path, b.Path) })
+	return steps, nil
+}

@@ -1,0 +1,178 @@
+package render
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// Commit commits each target to its repository and branch: one commit each, on
+// top of the branch's head, none where nothing changed. Everything is planned
+// and checked before the first commit. The result lists every target; when there
+// is an error too, those that are not Done are not committed, and committing
+// again finishes the job.
+func (s *Source) Commit(ctx context.Context, o CommitOptions) ([]Committed, error) {
+	c := &committer{source: s, options: o}
+	defer c.close()
+	if err := c.prepare(ctx); err != nil {
+		return c.results(), err
+	}
+	if o.DryRun {
+		return c.results(), nil
+	}
+	// The platform comes last: what it refers to is there when Flux reads it.
+	for _, j := range slices.Backward(c.jobs) {
+		if err := c.commit(ctx, j); err != nil {
+			return c.results(), err
+		}
+	}
+	return c.results(), nil
+}
+
+// prepare renders, opens, plans and checks.
+func (c *committer) prepare(ctx context.Context) error {
+	platform, err := c.platform(ctx)
+	if err != nil {
+		return err
+	}
+	folder, err := tree.OpenFolder(c.source.Root)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	readers := []tree.Reader{folder}
+	if platform != nil {
+		readers = []tree.Reader{platform.reader, folder}
+	}
+	targets, err := c.source.Targets(readers...)
+	if err != nil {
+		return err
+	}
+	if err := c.checkNames(targets); err != nil {
+		return err
+	}
+	paths := slices.DeleteFunc(slices.Clone(c.options.Overwrite), isSpecPath)
+	overwrite, err := splitOverwrite(paths, targets)
+	if err != nil {
+		return err
+	}
+	c.assign(targets, platform, overwrite)
+	for _, j := range c.jobs {
+		if err := c.open(ctx, j); err != nil {
+			return j.fails(err)
+		}
+		if err := c.alone(j); err != nil {
+			return err
+		}
+		if err := c.plan(ctx, j); err != nil {
+			return j.fails(err)
+		}
+	}
+	return nil
+}
+
+// plan compares a target with its branch's head and checks that the commit can
+// be made.
+func (c *committer) plan(ctx context.Context, j *commitJob) error {
+	inv, err := readInventory(j.Location+"#"+j.Branch+":", j.reader)
+	if err != nil {
+		return err
+	}
+	j.changes, j.Specification = nil, nil
+	if c.checkedOut(j) {
+		own, merged, err := j.reader.adoptWorkTree(j.branch.WorkTree(), j.Target.Tree, inv)
+		if err != nil {
+			return err
+		}
+		inv = merged
+		for _, p := range slices.Sorted(maps.Keys(own)) {
+			j.changes = append(j.changes, gitrepo.Change{Path: p, Content: own[p]})
+		}
+	}
+	if j.Plan, err = c.source.Plan(j.Target, j.reader, inv, j.overwrite); err != nil {
+		return err
+	}
+	for step := range j.Plan.Changes() {
+		j.changes = append(j.changes, gitrepo.Change{Path: step.Path, Content: step.New, Delete: step.Action == tree.Delete})
+	}
+	if j.Target.Name == generators.PlatformTarget {
+		if j.Specification, err = c.specification(j); err != nil {
+			return err
+		}
+		for _, step := range j.Specification {
+			j.changes = append(j.changes, gitrepo.Change{Path: step.Path, Content: step.New, Delete: step.Action == tree.Delete})
+		}
+	}
+	if j.options, err = c.commitOptions(j); err != nil {
+		return err
+	}
+	check := j.options
+	check.DryRun = true
+	if j.Result, err = j.branch.Commit(ctx, j.changes, check); err != nil {
+		return c.unrendered(j, err)
+	}
+	return c.signed(j)
+}
+
+// signed refuses a commit that git would sign, unless the user wants none signed.
+func (c *committer) signed(j *commitJob) error {
+	if c.options.Unsigned || !j.Result.Changed {
+		return nil
+	}
+	return gitrepo.CheckSigning(c.options.Env, cmp.Or(j.branch.WorkTree(), c.source.Root), c.options.Push || j.branch.Remote())
+}
+
+// unrendered names the way out where the work tree's changes are those of another render than this
+// commit's: its inventory is neither as committed nor as it will be.
+func (c *committer) unrendered(j *commitJob, err error) error {
+	var dirty *gitrepo.DirtyError
+	if !errors.As(err, &dirty) || !sameFolder(j.branch.WorkTree(), c.source.Root) ||
+		!slices.ContainsFunc(dirty.Paths, func(p gitrepo.DirtyPath) bool { return p.Path == tree.InventoryPath }) {
+		return err
+	}
+	return &Refusal{Err: err, Hint: "the work tree is of an earlier render: run \"fleetwright render\" there, and commit again"}
+}
+
+func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
+	dir := j.branch.WorkTree()
+	if dir == "" {
+		dir = c.source.Root
+	}
+	author, by, err := gitrepo.ResolveAuthor(c.options.Author, c.options.Env, dir, c.options.Now)
+	if errors.Is(err, gitrepo.ErrNoIdentity) && c.nothingToDo(j) {
+		err = nil
+		author = gitrepo.Signature{Name: "nobody", Email: "nobody@localhost", When: c.options.Now}
+		by = author
+	}
+	j.Message = c.message(j)
+	return gitrepo.CommitOptions{Message: j.Message, Author: author, Committer: by}, err
+}
+
+// nothingToDo says that no commit will be made, so that nobody has to sign it.
+func (c *committer) nothingToDo(j *commitJob) bool { return len(j.changes) == 0 }
+
+// commit makes one commit. A branch that moved meanwhile, or a push that was
+// rejected, is tried once more on top of what is there now.
+func (c *committer) commit(ctx context.Context, j *commitJob) error {
+	result, err := j.branch.Commit(ctx, j.changes, j.options)
+	if errors.Is(err, gitrepo.ErrMoved) || errors.Is(err, gitrepo.ErrRejected) {
+		j.close()
+		if err = c.open(ctx, j); err == nil {
+			err = c.plan(ctx, j)
+		}
+		if err == nil {
+			result, err = j.branch.Commit(ctx, j.changes, j.options)
+		}
+	}
+	if err != nil {
+		return j.fails(err)
+	}
+	j.Result, j.Done = result, true
+	return nil
+}

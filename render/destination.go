@@ -1,0 +1,196 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/gitrepo"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// platform opens the platform's branch; nil when it is not committed.
+func (c *committer) platform(ctx context.Context) (*commitJob, error) {
+	j := &commitJob{}
+	j.Target.Name = generators.PlatformTarget
+	given, named := c.options.Destinations[generators.PlatformTarget]
+	switch {
+	case named:
+		j.destination = given
+		if given.Branch == "" && c.source.Spec != nil {
+			j.destination.Branch = c.source.Spec.Fleet.Spec.Repository.Branch
+		}
+	case len(c.options.Destinations) > 0:
+		return nil, nil
+	default:
+		root, err := c.ownRepository()
+		if err != nil {
+			return nil, err
+		}
+		j.destination = Destination{Repository: root}
+	}
+	if err := c.open(ctx, j); err != nil {
+		return nil, j.fails(err)
+	}
+	c.jobs = append(c.jobs, j)
+	return j, nil
+}
+
+// ownRepository is the repository whose root the specification's folder is.
+func (c *committer) ownRepository() (string, error) {
+	dir := c.source.Root
+	root, ok := gitrepo.Root(dir)
+	switch {
+	case !ok:
+		return "", &BadInput{
+			Err:  fmt.Errorf("%q is in no git repository", dir),
+			Hint: fmt.Sprintf("run \"git init --initial-branch=main %s\", or name a repository with --target %s=REPO#BRANCH", dir, generators.PlatformTarget),
+		}
+	case !sameFolder(root, dir):
+		return "", &BadInput{
+			Err:  fmt.Errorf("%q is a folder of the git repository %q, and the platform target belongs at a repository's root", dir, root),
+			Hint: fmt.Sprintf("name its repository with --target %s=REPO#BRANCH", generators.PlatformTarget),
+		}
+	}
+	return root, nil
+}
+
+// sameFolder says whether two paths are the same folder.
+func sameFolder(a, b string) bool {
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(b)
+	return err == nil && os.SameFile(left, right)
+}
+
+// checkNames refuses destinations of targets that there are not.
+func (c *committer) checkNames(targets []tree.Target) error {
+	var names []string
+	for _, t := range targets {
+		names = append(names, t.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.options.Destinations)) {
+		if !slices.Contains(names, name) {
+			return &BadInput{Err: fmt.Errorf("--target %q is not rendered: want one of %s", name, strings.Join(names, ", "))}
+		}
+	}
+	return nil
+}
+
+// assign decides where each target goes.
+func (c *committer) assign(targets []tree.Target, platform *commitJob, overwrite map[string][]string) {
+	for _, t := range targets {
+		if t.Name == generators.PlatformTarget {
+			if platform != nil {
+				platform.Target, platform.overwrite = t, overwrite[t.Name]
+			} else {
+				c.skip(t, "it was not named", fmt.Sprintf("commit it with --target %s=REPO#BRANCH", t.Name))
+			}
+			continue
+		}
+		j := &commitJob{Committed: Committed{Target: t}, overwrite: overwrite[t.Name]}
+		given, named := c.options.Destinations[t.Name]
+		switch {
+		case named:
+			j.destination = given
+		case t.Orphan && platform != nil:
+			j.destination.Repository = platform.destination.Repository
+		case len(c.options.Destinations) > 0:
+			c.skip(t, "it was not named", fmt.Sprintf("commit it with --target %s=REPO#BRANCH", t.Name))
+			continue
+		case c.options.Push && t.URL != "":
+			j.destination.Repository = t.URL
+		default:
+			c.skip(t, "it has a repository of its own", fmt.Sprintf("commit it to %s#%s with --push, or to another place with --target %s=REPO#BRANCH",
+				gitrepo.Redact(t.URL), t.Branch, t.Name))
+			continue
+		}
+		if j.destination.Branch == "" {
+			j.destination.Branch = t.Branch
+		}
+		c.jobs = append(c.jobs, j)
+	}
+}
+
+func (c *committer) skip(t tree.Target, why, hint string) {
+	c.skipped = append(c.skipped, Committed{Target: t, Skipped: why, SkipHint: hint})
+}
+
+// open opens a job's branch, unless it is open.
+func (c *committer) open(ctx context.Context, j *commitJob) (err error) {
+	if j.branch != nil {
+		return nil
+	}
+	if root, ok := gitrepo.Root(j.destination.Repository); ok && sameFolder(root, j.destination.Repository) {
+		// A render that was cut off left its journal in the work tree.
+		if j.Recovery, err = c.recover(root); err != nil {
+			return err
+		}
+	}
+	// A tenant's branch may stand beside the platform's, of which it holds nothing.
+	o := gitrepo.Options{
+		Orphan: j.Target.Name != generators.PlatformTarget, Push: c.options.Push, Env: c.options.Env,
+		ReadOnly: c.options.DryRun,
+	}
+	if j.branch, err = gitrepo.Open(ctx, j.destination.Repository, j.destination.Branch, o); err != nil {
+		return err
+	}
+	j.Location, j.Branch = j.branch.Location(), j.branch.Name()
+	j.reader = &branchReader{branch: j.branch, own: tree.Memory{}}
+	return nil
+}
+
+// recover finishes an interrupted write of a work tree. A dry run changes nothing,
+// and what a commit would find after that is not known.
+func (c *committer) recover(root string) (tree.Recovery, error) {
+	if !c.options.DryRun {
+		return tree.Recover(root)
+	}
+	found, err := tree.Look(root)
+	if err == nil && found.Pending {
+		err = &Refusal{
+			Err:  fmt.Errorf("a write to %q was interrupted, or is under way", root),
+			Hint: "run \"fleetwright render\" there, which finishes it, or commit without --dry-run",
+		}
+	}
+	return found, err
+}
+
+// alone refuses two targets in one branch, however its repository is written.
+func (c *committer) alone(j *commitJob) error {
+	for _, other := range c.jobs {
+		if other == j {
+			return nil // those after it are not open yet
+		}
+		if j.Branch == other.Branch && sameRepository(j.Location, other.Location) {
+			return &BadInput{
+				Err:  fmt.Errorf("targets %s and %s would both be committed to %s#%s", other.Target.Name, j.Target.Name, j.Location, j.Branch),
+				Hint: fmt.Sprintf("name another branch or repository, with --target %s=REPO#BRANCH", j.Target.Name),
+			}
+		}
+	}
+	return nil
+}
+
+// sameRepository says whether two locations are the same repository, as far as their
+// text and the folders of this machine tell.
+func sameRepository(a, b string) bool {
+	a, b = withoutFile(a), withoutFile(b)
+	plain := func(location string) string { return strings.TrimSuffix(strings.TrimRight(location, "/"), ".git") }
+	return plain(a) == plain(b) || sameFolder(a, b)
+}
+
+// withoutFile is the path of a file:// URL, and any other location as it is.
+func withoutFile(location string) string {
+	if u, err := url.Parse(location); err == nil && u.Scheme == "file" {
+		return u.Path
+	}
+	return location
+}

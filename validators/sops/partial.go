@@ -1,0 +1,114 @@
+package sops
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/repository"
+	"github.com/fleetwright/fleetwright/internal/secrets"
+	"github.com/fleetwright/fleetwright/validators/rule"
+)
+
+// Partial is the rule sops-partial.
+var Partial = rule.Rule{
+	ID:       "sops-partial",
+	Title:    "a plaintext value in a file that SOPS encrypted",
+	Severity: finding.Error,
+	Why: `The file looks encrypted, and a part of it isn't: somebody added a value with an editor, or the rule's
+encrypted_regex doesn't name the field. What was edited by hand also breaks the checksum, so that Flux refuses the
+file; with mac_only_encrypted it doesn't, and the value stays in plaintext.
+
+Judged is, whatever its name, each value that the file's metadata choose (encrypted_regex and its like), in files of all
+formats. Of a Secret, what they don't choose counts where they choose nothing of the field, and where it is most likely a
+secret: the others were left readable on purpose.`,
+	Fix: `Encrypt the value with "sops FILE" (which opens the file in plaintext and encrypts it again), or "sops set". Where the
+rule's encrypted_regex leaves the field out, correct it, and encrypt anew.`,
+	Run: func(p *rule.Pass) { eachFile(p, partialDocuments, partialFile) },
+}
+
+// eachFile gives the files with documents, but for those of charts, and the others that SOPS may have
+// encrypted.
+func eachFile(p *rule.Pass, documents func(*rule.Pass, *repository.File), other func(*rule.Pass, string)) {
+	for _, f := range p.Repo.Files() {
+		if p.Repo.Use(f.Path) != repository.Chart {
+			documents(p, f)
+		}
+	}
+	for _, file := range p.Repo.Paths() {
+		if _, known := p.Repo.File(file); !known && mayBePartial(file) {
+			other(p, file)
+		}
+	}
+}
+
+// partialDocuments reports what stands in plaintext in an encrypted file in YAML or JSON. The metadata
+// of the first document count for all; a Secret without any is told of by sops-plaintext-secret.
+func partialDocuments(p *rule.Pass, f *repository.File) {
+	for _, d := range f.Documents {
+		first := f.Documents[0]
+		switch {
+		case secrets.StateOfDocument(d) == secrets.Encrypted:
+			first = d
+		case secrets.StateOfDocument(first) != secrets.Encrypted || slices.ContainsFunc(d.Objects, isSecret):
+			continue
+		}
+		values, err := secrets.ClearInDocument(d, first)
+		undecided(p, f.Path, d.Line, err)
+		what, object := "the file", finding.Object{}
+		if len(d.Objects) == 1 {
+			what, object = d.Objects[0].String(), rule.ObjectOf(d.Objects[0])
+		}
+		for _, value := range values {
+			if !real(p, f.Path) {
+				return
+			}
+			p.Report(finding.Finding{Object: object, File: f.Path, Line: value.Line, Column: value.Column, Secret: true,
+				Message: fmt.Sprintf("%s holds %q in plaintext next to encrypted values", what, value.Name),
+				Hint:    addedHint(f.Path)})
+		}
+	}
+}
+
+// mayBePartial says whether a file that holds no documents is looked at whether SOPS encrypted it:
+// of the others, those have no values of their own that could be added.
+func mayBePartial(file string) bool {
+	switch secrets.FormatOf(file) {
+	case secrets.Dotenv, secrets.INI, secrets.JSON:
+		return true
+	}
+	return false
+}
+
+// partialFile reports what stands in plaintext in an encrypted file of another format.
+func partialFile(p *rule.Pass, file string) {
+	data, err := p.Repo.ReadFile(file)
+	if err != nil || !secrets.IsEncrypted(file, data) || !real(p, file) {
+		return
+	}
+	values, err := secrets.ClearIn(file, data, secrets.Selection{})
+	undecided(p, file, 0, err)
+	for _, value := range values {
+		p.Report(finding.Finding{File: file, Line: value.Line, Column: value.Column, Secret: true,
+			Message: fmt.Sprintf("the file holds %q in plaintext next to encrypted values", value.Name), Hint: addedHint(file)})
+	}
+}
+
+// undecided says why it is not known whether all values of an encrypted file are, if it is not.
+func undecided(p *rule.Pass, file string, line int, err error) {
+	var limit *count.Error
+	var unread *repository.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &limit), errors.As(err, &unread) && unread.Reason.IsLimit():
+		p.Report(rule.Exceeded(finding.Finding{File: file, Line: line}, "the encryption of "+file, err.Error()))
+	default:
+		p.Unresolved(file, line, "whether all values are encrypted: "+err.Error())
+	}
+}
+
+func addedHint(file string) string {
+	return fmt.Sprintf("remove it, and add it again with: sops edit %s", file)
+}
