@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/count"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
 // definitionKind is the kind of a CustomResourceDefinition.
@@ -284,7 +285,7 @@ func Product(group string) string {
 	switch {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io") || strings.HasSuffix(group, ".extensions.fluxcd.io"):
 		return "Flux"
-	case group == "fluxcd.controlplane.io":
+	case group == fluxapi.OperatorGroup:
 		return "the Flux Operator"
 	}
 	return kubernetes

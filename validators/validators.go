@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/nearest"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
@@ -310,8 +311,8 @@ func countOff(all, rules []rule.Rule) int {
 // and those that the rules read besides.
 func count(repo *repository.Repository, read []string) finding.Summary {
 	s := finding.Summary{
-		Kustomizations: len(repo.ByKind("kustomize.toolkit.fluxcd.io", "Kustomization")),
-		HelmReleases:   len(repo.ByKind("helm.toolkit.fluxcd.io", "HelmRelease")),
+		Kustomizations: len(repo.ByKind(fluxapi.KustomizeGroup, "Kustomization")),
+		HelmReleases:   len(repo.ByKind(fluxapi.HelmGroup, "HelmRelease")),
 	}
 	documents := map[string]int{}
 	for _, f := range repo.Files() {

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/bootstrap"
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/helmfile"
 	"github.com/fleetwright/fleetwright/internal/manifest"
@@ -90,7 +91,7 @@ func (s streams) bootstrapFolder(args []string) folder {
 		return at
 	}
 	for o := range at.loaded.Objects() {
-		if strings.HasSuffix(o.Group(), ".toolkit.fluxcd.io") || strings.HasSuffix(o.Group(), "fluxcd.controlplane.io") {
+		if strings.HasSuffix(o.Group(), ".toolkit.fluxcd.io") || strings.HasSuffix(o.Group(), fluxapi.OperatorGroup) {
 			return at
 		}
 	}

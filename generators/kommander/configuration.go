@@ -14,6 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -130,8 +131,8 @@ func (g *generator) gatekeeper() {
 	g.Add(step.Step{
 		Name: v1alpha1.KommanderStepConstraints, After: []string{v1alpha1.KommanderStepTemplates}, Unit: layout.Unit{Wait: true},
 		Files: map[string][]any{
-			"helmreleases.yaml":   {constraint("helm.toolkit.fluxcd.io", "HelmRelease", "helmrelease-must-have-sa")},
-			"kustomizations.yaml": {constraint("kustomize.toolkit.fluxcd.io", "Kustomization", "kustomization-must-have-sa")},
+			"helmreleases.yaml":   {constraint(fluxapi.HelmGroup, "HelmRelease", "helmrelease-must-have-sa")},
+			"kustomizations.yaml": {constraint(fluxapi.KustomizeGroup, "Kustomization", "kustomization-must-have-sa")},
 		},
 	})
 }

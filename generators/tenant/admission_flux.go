@@ -10,6 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
 // accountPolicy keeps Flux's controllers from acting as somebody else, on another
@@ -22,9 +23,9 @@ func accountPolicy(t *v1alpha1.Tenant) policy {
 	return policy{
 		suffix: "accounts",
 		resources: []admissionv1.NamedRuleWithOperations{
-			resourceRule(kustomizeGroup, "kustomizations"),
-			resourceRule(helmGroup, "helmreleases"),
-			resourceRule(operatorGroup, "resourcesets"),
+			resourceRule(fluxapi.KustomizeGroup, "kustomizations"),
+			resourceRule(fluxapi.HelmGroup, "helmreleases"),
+			resourceRule(fluxapi.OperatorGroup, "resourcesets"),
 		},
 		exempt:    sameSpec,
 		variables: []admissionv1.Variable{specVariable},
@@ -86,8 +87,8 @@ func sourcePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 	return policy{
 		suffix: "sources",
 		resources: []admissionv1.NamedRuleWithOperations{
-			resourceRule(sourceGroup, "buckets", "gitrepositories", "helmrepositories", "ocirepositories"),
-			resourceRule(imageGroup, "imagerepositories"),
+			resourceRule(fluxapi.SourceGroup, "buckets", "gitrepositories", "helmrepositories", "ocirepositories"),
+			resourceRule(fluxapi.ImageGroup, "imagerepositories"),
 		},
 		exempt:      sameSpec,
 		variables:   []admissionv1.Variable{specVariable, {Name: "url", Expression: sourceURL}},
@@ -197,10 +198,10 @@ func referencePolicy(spec *v1alpha1.Spec, t *v1alpha1.Tenant) policy {
 	return policy{
 		suffix: "references",
 		resources: []admissionv1.NamedRuleWithOperations{
-			resourceRule(artifactGroup, "artifactgenerators"),
-			resourceRule(imageGroup, "imagepolicies", "imageupdateautomations"),
-			resourceRule(notificationGroup, "alerts", "providers", "receivers"),
-			resourceRule(operatorGroup, "fluxinstances", "resourcesetinputproviders"),
+			resourceRule(fluxapi.ArtifactGroup, "artifactgenerators"),
+			resourceRule(fluxapi.ImageGroup, "imagepolicies", "imageupdateautomations"),
+			resourceRule(fluxapi.NotificationGroup, "alerts", "providers", "receivers"),
+			resourceRule(fluxapi.OperatorGroup, "fluxinstances", "resourcesetinputproviders"),
 		},
 		exempt:      sameSpec,
 		variables:   []admissionv1.Variable{specVariable},
@@ -219,7 +220,7 @@ func statusPolicy(spec *v1alpha1.Spec) policy {
 	return policy{
 		suffix: "status",
 		resources: []admissionv1.NamedRuleWithOperations{
-			inGroups(resourceRule(sourceGroup, "*/status"), artifactGroup, kustomizeGroup, helmGroup, imageGroup, notificationGroup, operatorGroup),
+			inGroups(resourceRule(fluxapi.SourceGroup, "*/status"), fluxapi.ArtifactGroup, fluxapi.KustomizeGroup, fluxapi.HelmGroup, fluxapi.ImageGroup, fluxapi.NotificationGroup, fluxapi.OperatorGroup),
 		},
 		validations: []admissionv1.Validation{validation(
 			celList(groups)+".exists(group, group in request.userInfo.?groups.orValue([]))",

@@ -7,17 +7,6 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 )
 
-// The groups of Flux's kinds, and of its operator's.
-const (
-	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
-	helmGroup         = "helm.toolkit.fluxcd.io"
-	sourceGroup       = "source.toolkit.fluxcd.io"
-	artifactGroup     = "source.extensions.fluxcd.io"
-	imageGroup        = "image.toolkit.fluxcd.io"
-	notificationGroup = "notification.toolkit.fluxcd.io"
-	operatorGroup     = "fluxcd.controlplane.io"
-)
-
 // Profiles of spec.access.profile.
 const (
 	profileEdit  = "edit"

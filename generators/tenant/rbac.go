@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
 const rbacComment = `The accounts that Flux works with for the tenant, and what they may do. The one in the
@@ -46,9 +47,9 @@ var (
 	// fluxObjects are granted with every profile. The admission policy says
 	// which sources and accounts they may use.
 	fluxObjects = []granted{
-		{[]string{"helm.toolkit.fluxcd.io"}, []string{"helmreleases"}},
-		{[]string{"kustomize.toolkit.fluxcd.io"}, []string{"kustomizations"}},
-		{[]string{"source.toolkit.fluxcd.io"}, []string{"buckets", "gitrepositories", "helmrepositories", "ocirepositories"}},
+		{[]string{fluxapi.HelmGroup}, []string{"helmreleases"}},
+		{[]string{fluxapi.KustomizeGroup}, []string{"kustomizations"}},
+		{[]string{fluxapi.SourceGroup}, []string{"buckets", "gitrepositories", "helmrepositories", "ocirepositories"}},
 	}
 	// watched is read by the health checks, which look below a Deployment.
 	watched = []v1alpha1.PolicyRule{

@@ -43,7 +43,7 @@ func New(ctx context.Context, repo *repository.Repository, fleet *reconcile.Flee
 	g := &Index{ctx: ctx, Repo: repo, Fleet: fleet, placed: map[*reconcile.Object]*located.Value{}, made: map[*reconcile.Cluster][]*reconcile.Object{},
 		charts: map[*Release]Chart{}, folders: map[string][]*Release{}}
 	for o := range repo.Objects() {
-		if group := o.Group(); strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == "fluxcd.controlplane.io" {
+		if group := o.Group(); strings.HasSuffix(group, ".toolkit.fluxcd.io") || group == fluxapi.OperatorGroup {
 			g.HasFlux = true
 		}
 		g.substitutes = g.substitutes || o.Group() == fluxapi.KustomizeGroup && o.Lookup("spec", "postBuild") != nil

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
@@ -99,7 +100,7 @@ func (g generator) makes(namespace, name string) bool {
 
 // takeGenerator notes an object that is an ArtifactGenerator.
 func (w *walker) takeGenerator(o *Object) {
-	if o.Group != "source.extensions.fluxcd.io" || o.Kind != "ArtifactGenerator" {
+	if o.Group != fluxapi.ArtifactGroup || o.Kind != "ArtifactGenerator" {
 		return
 	}
 	g := generator{object: o}

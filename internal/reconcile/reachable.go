@@ -148,7 +148,7 @@ func (r *reacher) file(at string) {
 				r.child(o)
 			case group == fluxapi.HelmGroup:
 				r.into.releases = true
-			case group == fluxapi.OperatorGroup, group == "source.extensions.fluxcd.io":
+			case group == fluxapi.OperatorGroup, group == fluxapi.ArtifactGroup:
 				r.into.Open = true
 			}
 		}

@@ -80,7 +80,7 @@ func claims(repo *repository.Repository, dir string) tally {
 		return !repository.Within(dir, r.File) || r.Source.Kind == "ExternalArtifact"
 	}))
 	has := func(at string) bool { return Has(repo, at) }
-	for _, o := range repo.ByKind("source.extensions.fluxcd.io", "ArtifactGenerator") {
+	for _, o := range repo.ByKind(fluxapi.ArtifactGroup, "ArtifactGenerator") {
 		sources := o.Lookup("spec", "sources")
 		if sources == nil || !repository.Within(dir, o.File()) {
 			continue

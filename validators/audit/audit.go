@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -15,26 +16,17 @@ import (
 const Profile = "audit"
 
 // The groups of the kinds that are judged.
-const (
-	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
-	helmGroup         = "helm.toolkit.fluxcd.io"
-	imageGroup        = "image.toolkit.fluxcd.io"
-	sourceGroup       = "source.toolkit.fluxcd.io"
-	notificationGroup = "notification.toolkit.fluxcd.io"
-	operatorGroup     = "fluxcd.controlplane.io"
-)
-
 // long is an interval after which nobody waits beside the screen any more.
 const long = 10 * time.Minute
 
 func isKustomization(o *reconcile.Object) bool {
-	return o.Group == kustomizeGroup && o.Kind == "Kustomization"
+	return o.Group == fluxapi.KustomizeGroup && o.Kind == "Kustomization"
 }
 
 // isRelease says whether an object is a whole HelmRelease: an overlay's fragment, in a
 // repository that no cluster's root is in, has no chart.
 func isRelease(o *reconcile.Object) bool {
-	return o.Group == helmGroup && o.Kind == "HelmRelease" && (o.Field("spec", "chart") != nil || o.Field("spec", "chartRef") != nil)
+	return o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && (o.Field("spec", "chart") != nil || o.Field("spec", "chartRef") != nil)
 }
 
 // duration is one of an object, 0 where there is none that is known.

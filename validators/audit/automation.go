@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -21,7 +22,7 @@ registry is deployed with no review and no check between, and the branch cannot 
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		for _, o := range objects {
-			if o.Group == imageGroup && o.Kind == "ImageUpdateAutomation" {
+			if o.Group == fluxapi.ImageGroup && o.Kind == "ImageUpdateAutomation" {
 				automationBranch(p, o, sourceOf(objects, o))
 			}
 		}
@@ -47,7 +48,7 @@ func automationBranch(p *rule.Pass, o, source *reconcile.Object) {
 func sourceOf(objects []*reconcile.Object, o *reconcile.Object) *reconcile.Object {
 	namespace := cmp.Or(o.Text("spec", "sourceRef", "namespace"), o.Namespace)
 	for _, s := range objects {
-		if s.Group == sourceGroup && s.Kind == "GitRepository" && s.Namespace == namespace && s.Name == o.Text("spec", "sourceRef", "name") &&
+		if s.Group == fluxapi.SourceGroup && s.Kind == "GitRepository" && s.Namespace == namespace && s.Name == o.Text("spec", "sourceRef", "name") &&
 			clusterOf(s) == clusterOf(o) {
 			return s
 		}
@@ -69,7 +70,7 @@ only read.`,
 	Run: func(p *rule.Pass) {
 		objects := p.Applied()
 		for _, o := range objects {
-			if o.Group != imageGroup || o.Kind != "ImageUpdateAutomation" {
+			if o.Group != fluxapi.ImageGroup || o.Kind != "ImageUpdateAutomation" {
 				continue
 			}
 			source := sourceOf(objects, o)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -114,7 +115,7 @@ Prometheus that speaks of Flux's metrics counts as an Alert.`,
 
 func alertMissing(p *rule.Pass, c *reconcile.Cluster) {
 	heard := slices.ContainsFunc(c.Objects(), func(o *reconcile.Object) bool {
-		return o.Group == notificationGroup && o.Kind == "Alert" || watchesFlux(o)
+		return o.Group == fluxapi.NotificationGroup && o.Kind == "Alert" || watchesFlux(o)
 	})
 	if heard || !isProduction(p, c) || len(c.Objects()) == 0 {
 		return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
@@ -21,7 +22,7 @@ for them or sees them killed for memory.`,
 		for _, o := range p.Applied() {
 			at := []any{"spec"}
 			switch {
-			case o.Group == operatorGroup && o.Kind == "FluxInstance":
+			case o.Group == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
 			case isRelease(o) && o.Field("spec", "values", "instance") != nil:
 				at = []any{"spec", "values", "instance"}
 			default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -53,8 +54,8 @@ func retriesByDefault(o *reconcile.Object) bool {
 	if o.Kind == "Deployment" && o.Name == "helm-controller" {
 		return strings.Contains(fmt.Sprint(o.Field("spec", "template", "spec", "containers")), gate)
 	}
-	return o.Group == operatorGroup && o.Kind == "FluxInstance" && strings.Contains(fmt.Sprint(o.Field("spec", "kustomize")), gate) ||
-		o.Group == helmGroup && strings.Contains(fmt.Sprint(o.Field("spec", "values", "instance", "kustomize")), gate)
+	return o.Group == fluxapi.OperatorGroup && o.Kind == "FluxInstance" && strings.Contains(fmt.Sprint(o.Field("spec", "kustomize")), gate) ||
+		o.Group == fluxapi.HelmGroup && strings.Contains(fmt.Sprint(o.Field("spec", "values", "instance", "kustomize")), gate)
 }
 
 func releaseRetry(p *rule.Pass, o *reconcile.Object) {

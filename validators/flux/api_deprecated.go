@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -69,7 +70,7 @@ func (s served) has(gvk schema.GroupVersionKind) bool {
 }
 
 func deprecated(p *rule.Pass, o *reconcile.Object, minor int, served served) {
-	if !strings.HasSuffix(o.Group, ".toolkit.fluxcd.io") && !strings.HasSuffix(o.Group, ".extensions.fluxcd.io") && o.Group != operatorGroup {
+	if !strings.HasSuffix(o.Group, ".toolkit.fluxcd.io") && !strings.HasSuffix(o.Group, ".extensions.fluxcd.io") && o.Group != fluxapi.OperatorGroup {
 		return
 	}
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)

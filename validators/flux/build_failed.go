@@ -6,6 +6,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/platform"
@@ -113,7 +114,7 @@ func failurePlace(k *reconcile.Kustomization) place {
 
 // ignoresItself says whether a source in the repository says what its artifact leaves out.
 func ignoresItself(repo *repository.Repository) bool {
-	return slices.ContainsFunc(repo.ByKind(sourceGroup, "GitRepository"), func(o *repository.Object) bool {
+	return slices.ContainsFunc(repo.ByKind(fluxapi.SourceGroup, "GitRepository"), func(o *repository.Object) bool {
 		return o.Lookup("spec", "ignore") != nil
 	})
 }

@@ -3,6 +3,7 @@ package flux
 import (
 	"cmp"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -24,9 +25,9 @@ func (d dependency) path() []any { return []any{"spec", "dependsOn", d.index, "n
 func (d dependency) other() reconcile.Identity {
 	id := d.on
 	if id.Kind == kustomizationKind {
-		id.Group, id.Kind = helmGroup, helmReleaseKind
+		id.Group, id.Kind = fluxapi.HelmGroup, helmReleaseKind
 	} else {
-		id.Group, id.Kind = kustomizeGroup, kustomizationKind
+		id.Group, id.Kind = fluxapi.KustomizeGroup, kustomizationKind
 	}
 	return id
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -120,7 +121,7 @@ func waitsFor(k *reconcile.Kustomization, o *reconcile.Object) bool {
 
 // idOf is the identity of a Kustomization.
 func idOf(k *reconcile.Kustomization) reconcile.Identity {
-	return reconcile.Identity{Group: kustomizeGroup, Kind: kustomizationKind, Namespace: k.Namespace, Name: k.Name}
+	return reconcile.Identity{Group: fluxapi.KustomizeGroup, Kind: kustomizationKind, Namespace: k.Namespace, Name: k.Name}
 }
 
 // reportCircle reports a circle where its first dependency stands.

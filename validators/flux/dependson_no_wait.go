@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -71,7 +72,7 @@ func takesTime(o *reconcile.Object) bool {
 		return o.Kind == "Job"
 	case "":
 		return o.Kind == "Pod"
-	case operatorGroup:
+	case fluxapi.OperatorGroup:
 		return o.Kind == "ResourceSet" || o.Kind == "FluxInstance"
 	}
 	return isHelmRelease(o)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 )
 
 // installed is an object that the Flux Operator installs for a FluxInstance, as the instance's
@@ -33,13 +35,13 @@ type fluxComponent struct {
 
 // fluxComponents are those that a FluxInstance may name, the default ones first.
 var fluxComponents = []fluxComponent{
-	{"source-controller", "source.toolkit.fluxcd.io", []string{"buckets", "externalartifacts", "gitrepositories", "helmcharts", "helmrepositories", "ocirepositories"}, []string{"source-controller"}},
-	{"kustomize-controller", "kustomize.toolkit.fluxcd.io", []string{"kustomizations"}, nil},
-	{"helm-controller", "helm.toolkit.fluxcd.io", []string{"helmreleases"}, nil},
-	{"notification-controller", "notification.toolkit.fluxcd.io", []string{"alerts", "providers", "receivers"}, []string{"notification-controller", "webhook-receiver"}},
-	{"image-reflector-controller", "image.toolkit.fluxcd.io", []string{"imagepolicies", "imagerepositories"}, nil},
-	{"image-automation-controller", "image.toolkit.fluxcd.io", []string{"imageupdateautomations"}, nil},
-	{"source-watcher", "source.extensions.fluxcd.io", []string{"artifactgenerators"}, []string{"source-watcher"}},
+	{"source-controller", fluxapi.SourceGroup, []string{"buckets", "externalartifacts", "gitrepositories", "helmcharts", "helmrepositories", "ocirepositories"}, []string{"source-controller"}},
+	{"kustomize-controller", fluxapi.KustomizeGroup, []string{"kustomizations"}, nil},
+	{"helm-controller", fluxapi.HelmGroup, []string{"helmreleases"}, nil},
+	{"notification-controller", fluxapi.NotificationGroup, []string{"alerts", "providers", "receivers"}, []string{"notification-controller", "webhook-receiver"}},
+	{"image-reflector-controller", fluxapi.ImageGroup, []string{"imagepolicies", "imagerepositories"}, nil},
+	{"image-automation-controller", fluxapi.ImageGroup, []string{"imageupdateautomations"}, nil},
+	{"source-watcher", fluxapi.ArtifactGroup, []string{"artifactgenerators"}, []string{"source-watcher"}},
 }
 
 // defaultComponents is how many of them are installed where a FluxInstance names none.
@@ -101,8 +103,8 @@ func synced(spec map[string]any, namespace string) []installed {
 	}
 	names := known(cmp.Or(text(sync, "name"), namespace))
 	return []installed{
-		{gvk: resid.NewGvk(kustomizeGroup, "v1", kustomizationKind), names: names, namespace: namespace},
-		{gvk: resid.NewGvk(sourceGroup, "", text(sync, "kind")), names: names, namespace: namespace},
+		{gvk: resid.NewGvk(fluxapi.KustomizeGroup, "v1", kustomizationKind), names: names, namespace: namespace},
+		{gvk: resid.NewGvk(fluxapi.SourceGroup, "", text(sync, "kind")), names: names, namespace: namespace},
 	}
 }
 

@@ -7,17 +7,13 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
 // The groups and kinds of Flux's graph.
 const (
-	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
-	helmGroup      = "helm.toolkit.fluxcd.io"
-	sourceGroup    = "source.toolkit.fluxcd.io"
-	operatorGroup  = "fluxcd.controlplane.io"
-
 	kustomizationKind = "Kustomization"
 	helmReleaseKind   = "HelmRelease"
 )
@@ -64,11 +60,11 @@ func suspended(o *reconcile.Object) bool { return field(o.Value, "spec", "suspen
 
 // isKustomization and isHelmRelease recognise the kinds that depend on one another.
 func isKustomization(o *reconcile.Object) bool {
-	return o.Group == kustomizeGroup && o.Kind == kustomizationKind
+	return o.Group == fluxapi.KustomizeGroup && o.Kind == kustomizationKind
 }
 
 func isHelmRelease(o *reconcile.Object) bool {
-	return o.Group == helmGroup && o.Kind == helmReleaseKind
+	return o.Group == fluxapi.HelmGroup && o.Kind == helmReleaseKind
 }
 
 // idText names an object that may not be there.

@@ -8,6 +8,7 @@ import (
 	kubescheme "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -67,7 +68,7 @@ var workloads = []kind{{"apps", "Deployment"}, {"apps", "StatefulSet"}, {"apps",
 // mustBeThere says whether an object of a kind comes from Git or not at all.
 func (w *world) mustBeThere(id reconcile.Identity) bool {
 	switch id.Group {
-	case kustomizeGroup, helmGroup, sourceGroup:
+	case fluxapi.KustomizeGroup, fluxapi.HelmGroup, fluxapi.SourceGroup:
 		return id.Kind != "ExternalArtifact" && id.Kind != "HelmChart"
 	}
 	if !slices.Contains(workloads, kind{id.Group, id.Kind}) || id.Namespace == w.cluster.Kustomizations[0].Namespace {

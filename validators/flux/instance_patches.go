@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/patches"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -33,7 +34,7 @@ func (w *world) fluxInstances() []fluxInstance {
 		switch {
 		case o.HelmRelease != nil:
 			continue // the values of its release are judged
-		case o.Group == operatorGroup && o.Kind == "FluxInstance":
+		case o.Group == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
 			i.spec, _ = field(o.Value, "spec").(map[string]any)
 		case isHelmRelease(o) && isFluxChart(o):
 			i.at = []any{"spec", "values", "instance"}
@@ -127,8 +128,8 @@ func (i fluxInstance) look(target types.Selector) patches.Targeted {
 // is synced and stored where other values may say so, and definitions that a newer version adds.
 func (i fluxInstance) mayInstallMore(by *types.SelectorRegex) bool {
 	if i.elsewhere && slices.ContainsFunc([]resid.Gvk{
-		resid.NewGvk(kustomizeGroup, "v1", kustomizationKind), resid.NewGvk(sourceGroup, "v1", "GitRepository"),
-		resid.NewGvk(sourceGroup, "v1", "OCIRepository"), resid.NewGvk(sourceGroup, "v1", "Bucket"), resid.NewGvk("", "v1", "PersistentVolumeClaim"),
+		resid.NewGvk(fluxapi.KustomizeGroup, "v1", kustomizationKind), resid.NewGvk(fluxapi.SourceGroup, "v1", "GitRepository"),
+		resid.NewGvk(fluxapi.SourceGroup, "v1", "OCIRepository"), resid.NewGvk(fluxapi.SourceGroup, "v1", "Bucket"), resid.NewGvk("", "v1", "PersistentVolumeClaim"),
 	}, by.MatchGvk) {
 		return true
 	}
@@ -144,7 +145,7 @@ func (o installed) in(by *types.SelectorRegex) bool {
 	if by.MatchNamespace(resid.NewResIdWithNamespace(o.gvk, "", o.namespace).EffectiveNamespace()) {
 		return true
 	}
-	return o.gvk.Group != kustomizeGroup && o.gvk.Group != sourceGroup && by.MatchNamespace(resid.NewResId(o.gvk, "").EffectiveNamespace())
+	return o.gvk.Group != fluxapi.KustomizeGroup && o.gvk.Group != fluxapi.SourceGroup && by.MatchNamespace(resid.NewResId(o.gvk, "").EffectiveNamespace())
 }
 
 // wayOut says how to mend a patch that selects nothing, "" where it is as with any patch.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -43,11 +44,11 @@ var sourceFields = []struct {
 	group, kind string
 	path        []string
 }{
-	{kustomizeGroup, kustomizationKind, []string{"spec", "sourceRef"}},
-	{helmGroup, helmReleaseKind, []string{"spec", "chartRef"}},
-	{helmGroup, helmReleaseKind, []string{"spec", "chart", "spec", "sourceRef"}},
-	{sourceGroup, "HelmChart", []string{"spec", "sourceRef"}},
-	{"image.toolkit.fluxcd.io", "ImageUpdateAutomation", []string{"spec", "sourceRef"}},
+	{fluxapi.KustomizeGroup, kustomizationKind, []string{"spec", "sourceRef"}},
+	{fluxapi.HelmGroup, helmReleaseKind, []string{"spec", "chartRef"}},
+	{fluxapi.HelmGroup, helmReleaseKind, []string{"spec", "chart", "spec", "sourceRef"}},
+	{fluxapi.SourceGroup, "HelmChart", []string{"spec", "sourceRef"}},
+	{fluxapi.ImageGroup, "ImageUpdateAutomation", []string{"spec", "sourceRef"}},
 }
 
 func (w *world) checkSources(p *rule.Pass, open *questions) {
@@ -57,7 +58,7 @@ func (w *world) checkSources(p *rule.Pass, open *questions) {
 				w.checkSource(p, open, o, field(o.Value, f.path...), steps(f.path)...)
 			}
 		}
-		if o.Group == "source.extensions.fluxcd.io" && o.Kind == "ArtifactGenerator" {
+		if o.Group == fluxapi.ArtifactGroup && o.Kind == "ArtifactGenerator" {
 			for i, ref := range list(o.Value, "spec", "sources") {
 				w.checkSource(p, open, o, ref, "spec", "sources", i)
 			}
@@ -77,7 +78,7 @@ func (w *world) checkSources(p *rule.Pass, open *questions) {
 
 // checkSource looks at a source that an object names at a path.
 func (w *world) checkSource(p *rule.Pass, open *questions, o *reconcile.Object, ref any, path ...any) {
-	id := reconcile.Identity{Group: sourceGroup, Kind: text(ref, "kind"), Name: text(ref, "name"), Namespace: cmp.Or(text(ref, "namespace"), o.Namespace)}
+	id := reconcile.Identity{Group: fluxapi.SourceGroup, Kind: text(ref, "kind"), Name: text(ref, "name"), Namespace: cmp.Or(text(ref, "namespace"), o.Namespace)}
 	if id.Name == "" || id.Kind == "" || suspended(o) || w.has(id) || w.isGiven(o, id) {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -28,7 +29,7 @@ func (w *world) readMinor() int {
 					return leadingNumber(image[i+len(":v1."):])
 				}
 			}
-		case o.Kind == "FluxInstance" && o.Group == operatorGroup:
+		case o.Kind == "FluxInstance" && o.Group == fluxapi.OperatorGroup:
 			return minorOf(text(o.Value, "spec", "distribution", "version"))
 		case o.Kind == "OCIRepository" && strings.HasSuffix(text(o.Value, "spec", "url"), "/flux-manifests"):
 			return minorOf(text(o.Value, "spec", "ref", "tag"))

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -364,12 +365,12 @@ func (w *world) awaited(id reconcile.Identity) bool {
 }
 
 // isSource says whether an identity is that of a source.
-func isSource(id reconcile.Identity) bool { return id.Group == sourceGroup }
+func isSource(id reconcile.Identity) bool { return id.Group == fluxapi.SourceGroup }
 
 // sourceOf is the identity of a Kustomization's source.
 func sourceOf(k *reconcile.Kustomization) reconcile.Identity {
 	ref := k.Spec.SourceRef
-	return reconcile.Identity{Group: sourceGroup, Kind: ref.Kind, Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name}
+	return reconcile.Identity{Group: fluxapi.SourceGroup, Kind: ref.Kind, Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name}
 }
 
 // sourceless says whether the source of a Kustomization is not among the objects.

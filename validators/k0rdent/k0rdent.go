@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/platform"
@@ -116,13 +117,13 @@ func (w *world) add(o *reconcile.Object) {
 		}
 	case o.Group == "" && o.Kind == "Namespace":
 		w.namespaces[o.Name] = o
-	case o.Group == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease" && o.Name == "kcm":
+	case o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && o.Name == "kcm":
 		w.toggles = map[string]bool{}
 		controller, _ := o.Field("spec", "values", "controller").(map[string]any)
 		for name, value := range controller {
 			w.toggles[name] = value == false
 		}
-	case o.Group == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease":
+	case o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease":
 		w.charts[cmp.Or(o.Text("spec", "targetNamespace"), o.Namespace)] = o
 	}
 }

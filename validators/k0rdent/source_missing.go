@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -32,8 +33,6 @@ unresolved.`,
 	},
 }
 
-const sourceGroup = "source.toolkit.fluxcd.io"
-
 // sources are those that templates name.
 func (w *world) sources() []platform.Reference {
 	var out []platform.Reference
@@ -52,7 +51,7 @@ func (w *world) sources() []platform.Reference {
 			{"spec", "kustomize", "localSourceRef"},
 			{"spec", "resources", "localSourceRef"},
 		} {
-			kind, of, from := o.Text(at(path, "kind")...), sourceGroup, namespace
+			kind, of, from := o.Text(at(path, "kind")...), fluxapi.SourceGroup, namespace
 			if path[len(path)-1] != "sourceRef" {
 				from = cmp.Or(o.Text(at(path, "namespace")...), namespace)
 			}
@@ -95,7 +94,7 @@ func (w *world) source(r platform.Reference) (is bool, doubt string) {
 
 // otherSource is where a source of the name stands instead: in another namespace, or of another kind.
 func (w *world) otherSource(r platform.Reference) string {
-	if r.Group != sourceGroup {
+	if r.Group != fluxapi.SourceGroup {
 		return ""
 	}
 	for _, kind := range []string{"HelmRepository", "GitRepository", "OCIRepository", "Bucket"} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -28,7 +29,7 @@ Reported are keys and values that are a slip of the pen for one of these.`,
 		known := catalogLabels()
 		keys := slices.Sorted(maps.Keys(known))
 		for _, o := range p.Applied() {
-			if o.Group == "source.toolkit.fluxcd.io" {
+			if o.Group == fluxapi.SourceGroup {
 				catalogLabelled(p, o, known, keys)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -21,7 +22,7 @@ name there, both write it: Flux and Kommander set it back and forth, and what ei
 		for _, w := range worlds(p) {
 			for _, o := range w.Of(deployment) {
 				namespace, name := v1alpha1.KommanderKustomization(o.Namespace, o.Name)
-				k := w.All[reconcile.Identity{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: namespace, Name: name}]
+				k := w.All[reconcile.Identity{Group: fluxapi.KustomizeGroup, Kind: "Kustomization", Namespace: namespace, Name: name}]
 				if k == nil || o.Namespace == "" {
 					continue
 				}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/platform"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -126,7 +127,7 @@ func fixedNames(p *rule.Pass) map[string]bool {
 			}
 		}
 	}
-	for _, hr := range p.Repo.ByKind("helm.toolkit.fluxcd.io", "HelmRelease") {
+	for _, hr := range p.Repo.ByKind(fluxapi.HelmGroup, "HelmRelease") {
 		parts := strings.Split(hr.Document.File.Path, "/")
 		if len(parts) > 3 && slices.Contains(platform.DefinitionFolders(), parts[0]) && hr.Name != "" && !platform.Unknown(hr.Name) {
 			fixed[parts[1]] = true

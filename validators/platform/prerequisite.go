@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/beside"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -51,7 +52,7 @@ func (w *World) Lacks(p *rule.Pass, of Prerequisite) bool {
 
 // Chart is the name of the chart that a HelmRelease installs, "" where that isn't known, or it is none.
 func (w *World) Chart(o *reconcile.Object) string {
-	if o.Group != "helm.toolkit.fluxcd.io" || o.Kind != "HelmRelease" {
+	if o.Group != fluxapi.HelmGroup || o.Kind != "HelmRelease" {
 		return ""
 	}
 	return o.ChartName(func(id reconcile.Identity) *reconcile.Object { return w.All[id] })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/builds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -213,7 +214,7 @@ func (c checked) tell(p *rule.Pass, l located) {
 		if l.Kind == schemas.UnknownField && c.built.HelmRelease != nil {
 			f.Severity = finding.Warning // a release that was once applied by the client stays so
 		}
-		if l.Required && c.built.Group == "kustomize.toolkit.fluxcd.io" && schemas.Field(l.Path) == "spec.prune" {
+		if l.Required && c.built.Group == fluxapi.KustomizeGroup && schemas.Field(l.Path) == "spec.prune" {
 			// Nobody means to leave it out: the API server refuses the object.
 			f.Fix = p.AddField(c.built, "prune: true", "spec")
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 )
@@ -14,7 +15,7 @@ import (
 // (Reconcile), and helm-controller v1.6, helmrelease_controller.go.
 func expressionProblems(object map[string]any) []schemas.Problem {
 	o := reconcile.Object{Value: object}
-	if group, _, _ := strings.Cut(o.Text("apiVersion"), "/"); group != "kustomize.toolkit.fluxcd.io" && group != "helm.toolkit.fluxcd.io" {
+	if group, _, _ := strings.Cut(o.Text("apiVersion"), "/"); group != fluxapi.KustomizeGroup && group != fluxapi.HelmGroup {
 		return nil
 	}
 	checks, _ := o.Field("spec", "healthCheckExprs").([]any)

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
@@ -39,7 +40,7 @@ func findPatches(repo *repository.Repository) patches {
 			p.addReplacement(r)
 		}
 	}
-	for _, o := range repo.ByKind("kustomize.toolkit.fluxcd.io", "Kustomization") {
+	for _, o := range repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {
 		p.addFlux(repo, o)
 	}
 	return p

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/schemas"
 )
@@ -27,10 +28,10 @@ type versionRange struct {
 // Source: github.com/fluxcd/source-controller v1.9, internal/controller and
 // internal/helm/repository; github.com/fluxcd/pkg/git, gogit.
 var versionRanges = []versionRange{
-	{group: "source.toolkit.fluxcd.io", kind: "GitRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "commit"}, {"spec", "ref", "name"}, {"spec", "ref", "tag"}}},
-	{group: "source.toolkit.fluxcd.io", kind: "OCIRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "digest"}}},
-	{group: "source.toolkit.fluxcd.io", kind: "HelmChart", path: []any{"spec", "version"}, orTag: true},
-	{group: "helm.toolkit.fluxcd.io", kind: "HelmRelease", path: []any{"spec", "chart", "spec", "version"}, orTag: true},
+	{group: fluxapi.SourceGroup, kind: "GitRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "commit"}, {"spec", "ref", "name"}, {"spec", "ref", "tag"}}},
+	{group: fluxapi.SourceGroup, kind: "OCIRepository", path: []any{"spec", "ref", "semver"}, over: [][]any{{"spec", "ref", "digest"}}},
+	{group: fluxapi.SourceGroup, kind: "HelmChart", path: []any{"spec", "version"}, orTag: true},
+	{group: fluxapi.HelmGroup, kind: "HelmRelease", path: []any{"spec", "chart", "spec", "version"}, orTag: true},
 }
 
 // registryTag is what a registry takes for a tag.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/schemas"
@@ -298,7 +299,7 @@ func (w work) object(o *repository.Object, use repository.Use) checked {
 // into others from elsewhere. In a folder without a kustomization nothing else
 // tells it from a resource.
 func isFragment(o *repository.Object) bool {
-	return o.Group() == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease" &&
+	return o.Group() == fluxapi.HelmGroup && o.Kind == "HelmRelease" &&
 		o.Lookup("spec", "chart") == nil && o.Lookup("spec", "chartRef") == nil
 }
 
@@ -387,7 +388,7 @@ func unreadable(repo *repository.Repository, failing map[string]bool) []checked 
 // kustomization stands between.
 func underFluxPath(repo *repository.Repository, file string) bool {
 	roots := map[string]bool{}
-	for _, o := range repo.ByKind("kustomize.toolkit.fluxcd.io", "Kustomization") {
+	for _, o := range repo.ByKind(fluxapi.KustomizeGroup, "Kustomization") {
 		if p, ok := o.Text("spec", "path"); ok {
 			roots[path.Clean(strings.TrimLeft(p, "/"))] = true
 		}

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/credential"
@@ -189,7 +190,7 @@ func severityOf(what string) finding.Severity {
 // looksSecret says whether a value looks like a secret by the name of its field. The address of a
 // Provider is one that anybody may call who knows it.
 func (s scanner) looksSecret(field, text string) bool {
-	if field == "address" && s.object != nil && s.object.Group() == notificationGroup {
+	if field == "address" && s.object != nil && s.object.Group() == fluxapi.NotificationGroup {
 		field = "webhook_url"
 	}
 	if s.strict {
@@ -287,7 +288,7 @@ func (s scanner) held(n *yaml.Node, keys []clearKey) {
 // holdURLs says whether an object's fields are those of a source or of k0rdent: addresses in them are
 // what a controller calls.
 func holdURLs(o *repository.Object) bool {
-	return o.Group() == sourceGroup || o.Group() == schemas.KommanderDispatchGroup || o.Group() == schemas.K0rdentGroup
+	return o.Group() == fluxapi.SourceGroup || o.Group() == schemas.KommanderDispatchGroup || o.Group() == schemas.K0rdentGroup
 }
 
 // operation judges an operation of a JSON patch, and says whether a mapping is one.

@@ -14,13 +14,6 @@ import (
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
 
-const (
-	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
-	helmGroup         = "helm.toolkit.fluxcd.io"
-	notificationGroup = "notification.toolkit.fluxcd.io"
-	sourceGroup       = "source.toolkit.fluxcd.io"
-)
-
 // configs are the files .sops.yaml of the repository, by their folders.
 var configs = rule.Analysis[map[string]*secrets.Config]{
 	Name: "sops-configs",

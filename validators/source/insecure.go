@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -38,14 +39,14 @@ spec.certSecretRef.`,
 
 // location is the field that says where a kind of source is.
 var location = map[string][]any{
-	sourceGroup + "/" + gitRepository:  {"spec", "url"},
-	sourceGroup + "/" + helmRepository: {"spec", "url"},
-	sourceGroup + "/" + ociRepository:  {"spec", "url"},
-	sourceGroup + "/" + bucket:         {"spec", "endpoint"},
-	imageGroup + "/ImageRepository":    {"spec", "image"},
-	operatorGroup + "/FluxInstance":    {"spec", "sync", "url"},
+	fluxapi.SourceGroup + "/" + gitRepository:  {"spec", "url"},
+	fluxapi.SourceGroup + "/" + helmRepository: {"spec", "url"},
+	fluxapi.SourceGroup + "/" + ociRepository:  {"spec", "url"},
+	fluxapi.SourceGroup + "/" + bucket:         {"spec", "endpoint"},
+	fluxapi.ImageGroup + "/ImageRepository":    {"spec", "image"},
+	fluxapi.OperatorGroup + "/FluxInstance":    {"spec", "sync", "url"},
 	// The values of the chart flux-instance; other charts' have no such field.
-	helmGroup + "/" + helmRelease: {"spec", "values", "instance", "sync", "url"},
+	fluxapi.HelmGroup + "/" + helmRelease: {"spec", "values", "instance", "sync", "url"},
 }
 
 func insecure(p *rule.Pass, o *reconcile.Object, namespaces map[string]bool) {

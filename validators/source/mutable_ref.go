@@ -9,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -65,7 +66,7 @@ func clusterOf(o *reconcile.Object) *reconcile.Cluster {
 func usedAs(objects []*reconcile.Object, kind string) map[use]bool {
 	used := map[use]bool{}
 	for _, o := range objects {
-		if o.Kind != kind || o.Group != helmGroup && o.Group != kustomizeGroup {
+		if o.Kind != kind || o.Group != fluxapi.HelmGroup && o.Group != fluxapi.KustomizeGroup {
 			continue
 		}
 		for _, path := range [][]any{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
@@ -82,7 +83,7 @@ func usedAs(objects []*reconcile.Object, kind string) map[use]bool {
 
 func (m *mutable) judge(o *reconcile.Object) {
 	switch {
-	case o.Group == helmGroup && o.Kind == helmRelease && o.Field("spec", "chart", "spec") != nil:
+	case o.Group == fluxapi.HelmGroup && o.Kind == helmRelease && o.Field("spec", "chart", "spec") != nil:
 		m.chart(o, "spec", "chart", "spec")
 	case isSource(o, helmChart):
 		m.chart(o, "spec")

@@ -9,18 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
 // The groups of the kinds that are judged.
-const (
-	sourceGroup    = "source.toolkit.fluxcd.io"
-	helmGroup      = "helm.toolkit.fluxcd.io"
-	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
-	imageGroup     = "image.toolkit.fluxcd.io"
-	operatorGroup  = "fluxcd.controlplane.io"
-)
-
 // The kinds of sources.
 const (
 	gitRepository  = "GitRepository"
@@ -32,7 +25,7 @@ const (
 )
 
 func isSource(o *reconcile.Object, kind string) bool {
-	return o.Group == sourceGroup && o.Kind == kind
+	return o.Group == fluxapi.SourceGroup && o.Kind == kind
 }
 
 // isUnknown says that a variable whose value isn't known is in a text.
@@ -150,7 +143,7 @@ func owners(c *reconcile.Cluster) map[string]bool {
 	if len(c.Kustomizations) > 0 {
 		root := c.Kustomizations[0]
 		ref := root.Spec.SourceRef
-		for _, o := range c.Find(reconcile.Identity{Group: sourceGroup, Kind: ref.Kind, Namespace: root.Namespace, Name: ref.Name}) {
+		for _, o := range c.Find(reconcile.Identity{Group: fluxapi.SourceGroup, Kind: ref.Kind, Namespace: root.Namespace, Name: ref.Name}) {
 			add(o.Text("spec", "url"))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -47,7 +48,7 @@ func unverified(p *rule.Pass, o *reconcile.Object, registries map[use]bool) {
 	switch {
 	case isSource(o, ociRepository):
 		at = []any{"spec"}
-	case o.Group == helmGroup && o.Kind == helmRelease:
+	case o.Group == fluxapi.HelmGroup && o.Kind == helmRelease:
 		at = []any{"spec", "chart", "spec"}
 		namespace := cmp.Or(o.Text("spec", "chart", "spec", "sourceRef", "namespace"), o.Namespace)
 		if !registries[use{clusterOf(o), helmRepository, namespace, o.Text("spec", "chart", "spec", "sourceRef", "name")}] {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -69,9 +70,9 @@ var (
 
 // fetched are the kinds that say what a controller fetches, and the field of its address.
 var fetched = []struct{ group, kind, resource, field string }{
-	{sourceGroup, "Bucket", "buckets", "endpoint"}, {sourceGroup, "GitRepository", "gitrepositories", "url"},
-	{sourceGroup, "HelmRepository", "helmrepositories", "url"}, {sourceGroup, "OCIRepository", "ocirepositories", "url"},
-	{imageGroup, "ImageRepository", "imagerepositories", "image"},
+	{fluxapi.SourceGroup, "Bucket", "buckets", "endpoint"}, {fluxapi.SourceGroup, "GitRepository", "gitrepositories", "url"},
+	{fluxapi.SourceGroup, "HelmRepository", "helmrepositories", "url"}, {fluxapi.SourceGroup, "OCIRepository", "ocirepositories", "url"},
+	{fluxapi.ImageGroup, "ImageRepository", "imagerepositories", "image"},
 }
 
 // bypasses are the ways past a policy.
@@ -110,14 +111,14 @@ func (c *cluster) judgeFetched(p *rule.Pass, a *admission, t *tenant, at func(*r
 	var limits *reconcile.Object
 	for _, kind := range fetched {
 		where, may := c.mayWrite(t, kind.group, kind.resource)
-		if !may || kind.group == imageGroup && (limits == nil || !c.servedGroups()[imageGroup]) {
+		if !may || kind.group == fluxapi.ImageGroup && (limits == nil || !c.servedGroups()[fluxapi.ImageGroup]) {
 			continue
 		}
 		if base := c.admitted(p, a, t, kind.kind, kind.resource, where); base != nil {
 			r := request{object: base, resource: kind.resource, by: &where.by}
 			limits = cmp.Or(c.judgeDetours(p, a, r, kind.field, at), limits)
 		}
-		if kind.group == imageGroup {
+		if kind.group == fluxapi.ImageGroup {
 			anyImage := request{object: sourceOf(kind.kind, "oci://probe.invalid/probe", where.namespace, nil), resource: kind.resource, by: &where.by}
 			if found, undecided := a.decide(p.Context, anyImage); found == nil && !undecided {
 				at(limits).fields = append(at(limits).fields, "any spec.image of an ImageRepository")
@@ -157,9 +158,9 @@ func sourceOf(kind, url, namespace string, like *reconcile.Object) *reconcile.Ob
 	if like != nil && kind == like.Kind && like.Field("spec", "ref") != nil {
 		spec["ref"] = like.Field("spec", "ref")
 	}
-	group := sourceGroup
+	group := fluxapi.SourceGroup
 	if kind == "ImageRepository" {
-		group = imageGroup
+		group = fluxapi.ImageGroup
 	}
 	return changed(probe("{apiVersion: "+group+"/v1, kind: "+kind+"}", namespace, ""), "spec", spec)
 }
@@ -213,8 +214,8 @@ func (c *cluster) judgeDeleted(p *rule.Pass, a *admission, base request, evil *r
 // another one.
 func (c *cluster) judgeAccounts(p *rule.Pass, a *admission, t *tenant, at func(*reconcile.Object) *bypasses) {
 	for _, k := range [][3]string{
-		{kustomizeGroup, "kustomizations", kustomizationOf("path: ./")},
-		{helmGroup, "helmreleases", releaseOf("suspend: false")},
+		{fluxapi.KustomizeGroup, "kustomizations", kustomizationOf("path: ./")},
+		{fluxapi.HelmGroup, "helmreleases", releaseOf("suspend: false")},
 	} {
 		where, may := c.mayWrite(t, k[0], k[1])
 		if !may {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -37,14 +38,14 @@ readyExpr it reads all of that object, as the controller: its spec, and the vari
 // Source: the API reference of each controller; those of a Provider and of Secrets have no
 // namespace.
 var referenceFields = map[string][][]any{
-	kustomizeGroup + "/Kustomization":           {{"spec", "sourceRef"}},
-	helmGroup + "/HelmRelease":                  {{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}},
-	imageGroup + "/ImageUpdateAutomation":       {{"spec", "sourceRef"}},
-	imageGroup + "/ImagePolicy":                 {{"spec", "imageRepositoryRef"}},
-	notificationGroup + "/Alert":                {{"spec", "eventSources"}},
-	notificationGroup + "/Receiver":             {{"spec", "resources"}},
-	artifactGroup + "/ArtifactGenerator":        {{"spec", "sources"}},
-	operatorGroup + "/ResourceSetInputProvider": {{"spec", "selectors"}},
+	fluxapi.KustomizeGroup + "/Kustomization":           {{"spec", "sourceRef"}},
+	fluxapi.HelmGroup + "/HelmRelease":                  {{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}},
+	fluxapi.ImageGroup + "/ImageUpdateAutomation":       {{"spec", "sourceRef"}},
+	fluxapi.ImageGroup + "/ImagePolicy":                 {{"spec", "imageRepositoryRef"}},
+	fluxapi.NotificationGroup + "/Alert":                {{"spec", "eventSources"}},
+	fluxapi.NotificationGroup + "/Receiver":             {{"spec", "resources"}},
+	fluxapi.ArtifactGroup + "/ArtifactGenerator":        {{"spec", "sources"}},
+	fluxapi.OperatorGroup + "/ResourceSetInputProvider": {{"spec", "selectors"}},
 }
 
 // referencesOf are the paths of an object's references to another namespace.

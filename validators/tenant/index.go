@@ -3,6 +3,7 @@ package tenant
 import (
 	"slices"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 )
 
@@ -59,7 +60,7 @@ func (x *index) add(o *reconcile.Object) {
 		if label := o.Label(labelTenant); label != "" {
 			x.labelled[label] = append(x.labelled[label], o)
 		}
-	case o.Group == sourceGroup && sourceResources[o.Kind] != "":
+	case o.Group == fluxapi.SourceGroup && sourceResources[o.Kind] != "":
 		x.sources = append(x.sources, o)
 	case isReconciler(o):
 		x.reconcilers[o.Namespace] = append(x.reconcilers[o.Namespace], o)

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 )
@@ -78,9 +79,9 @@ func ofInstance(repo *repository.Repository, c *cluster) (lockdown, bool) {
 	for _, o := range c.Objects() {
 		var at []any
 		switch {
-		case o.Group == operatorGroup && o.Kind == "FluxInstance":
+		case o.Group == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
 			at = []any{"spec"}
-		case o.Group == helmGroup && o.Kind == "HelmRelease" && o.Field("spec", "values", "instance") != nil:
+		case o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" && o.Field("spec", "values", "instance") != nil:
 			at = []any{"spec", "values", "instance"}
 		default:
 			continue
@@ -202,7 +203,7 @@ func (l *lockdown) pointAtKustomization(repo *repository.Repository, dir string)
 // Source: https://github.com/fluxcd-community/helm-charts, charts/flux2.
 func ofChart(_ *repository.Repository, c *cluster) (lockdown, bool) {
 	for _, o := range c.Objects() {
-		if o.Group != helmGroup || o.Kind != "HelmRelease" || o.Text("spec", "chart", "spec", "chart") != "flux2" {
+		if o.Group != fluxapi.HelmGroup || o.Kind != "HelmRelease" || o.Text("spec", "chart", "spec", "chart") != "flux2" {
 			continue
 		}
 		l := lockdown{object: o}

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/roots"
 )
@@ -88,9 +89,9 @@ func (c *cluster) onPlatform(t *tenant) bool {
 	platform := map[string]bool{}
 	for _, o := range c.Objects() {
 		switch {
-		case o.Group == operatorGroup && o.Kind == "FluxInstance":
+		case o.Group == fluxapi.OperatorGroup && o.Kind == "FluxInstance":
 			platform[roots.RepositoryAddress(o.Text("spec", "sync", "url"))] = true
-		case o.Group == sourceGroup && o.Namespace == c.flux && len(c.Kustomizations) > 0 && o.Name == c.Kustomizations[0].Spec.SourceRef.Name:
+		case o.Group == fluxapi.SourceGroup && o.Namespace == c.flux && len(c.Kustomizations) > 0 && o.Name == c.Kustomizations[0].Spec.SourceRef.Name:
 			platform[roots.RepositoryAddress(o.Text("spec", "url"))] = true
 		}
 	}
@@ -122,10 +123,10 @@ func (c *cluster) allows(g grant, group, resource string) bool {
 // aggregated are the groups of which Kubernetes' roles edit and admin grant the kinds that
 // are judged here: its own, and those that Flux adds.
 // Source: config/rbac of flux2, ClusterRole flux-edit.
-var aggregated = []string{"", appsGroup, batchGroup, networkingGroup, kustomizeGroup, helmGroup, sourceGroup, artifactGroup, imageGroup, notificationGroup}
+var aggregated = []string{"", appsGroup, batchGroup, networkingGroup, fluxapi.KustomizeGroup, fluxapi.HelmGroup, fluxapi.SourceGroup, fluxapi.ArtifactGroup, fluxapi.ImageGroup, fluxapi.NotificationGroup}
 
 // optional are groups that not every cluster with Flux serves.
-var optional = []string{operatorGroup, gatewayGroup, certManagerGroup, imageGroup}
+var optional = []string{fluxapi.OperatorGroup, gatewayGroup, certManagerGroup, fluxapi.ImageGroup}
 
 // passable are the doors of kinds that the cluster serves, but for those that a policy of another
 // engine names.
@@ -139,7 +140,7 @@ func (c *cluster) passable() []door {
 
 // servedGroups are those of the cluster's objects and definitions.
 func (c *cluster) servedGroups() map[string]bool {
-	served := map[string]bool{operatorGroup: c.lockdown.operator}
+	served := map[string]bool{fluxapi.OperatorGroup: c.lockdown.operator}
 	for _, o := range c.Objects() {
 		served[o.Group] = true
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/internal/finding"
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/validators/rule"
 )
@@ -32,7 +33,7 @@ func (c *cluster) judgeSources(p *rule.Pass, a *admission) {
 	for _, o := range c.Objects() {
 		resource := sourceResources[o.Kind]
 		t := c.byNamespace[o.Namespace]
-		if o.Group == sourceGroup && resource != "" && t != nil {
+		if o.Group == fluxapi.SourceGroup && resource != "" && t != nil {
 			c.judgeSource(p, a, o, t, resource)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/validators/rule"
@@ -24,20 +25,13 @@ const (
 
 // The groups of the kinds that are judged.
 const (
-	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
-	helmGroup         = "helm.toolkit.fluxcd.io"
-	sourceGroup       = "source.toolkit.fluxcd.io"
-	artifactGroup     = "source.extensions.fluxcd.io"
-	imageGroup        = "image.toolkit.fluxcd.io"
-	notificationGroup = "notification.toolkit.fluxcd.io"
-	operatorGroup     = "fluxcd.controlplane.io"
-	rbacGroup         = "rbac.authorization.k8s.io"
-	admissionGroup    = "admissionregistration.k8s.io"
-	certManagerGroup  = "cert-manager.io"
-	networkingGroup   = "networking.k8s.io"
-	gatewayGroup      = "gateway.networking.k8s.io"
-	appsGroup         = "apps"
-	batchGroup        = "batch"
+	rbacGroup        = "rbac.authorization.k8s.io"
+	admissionGroup   = "admissionregistration.k8s.io"
+	certManagerGroup = "cert-manager.io"
+	networkingGroup  = "networking.k8s.io"
+	gatewayGroup     = "gateway.networking.k8s.io"
+	appsGroup        = "apps"
+	batchGroup       = "batch"
 )
 
 // account is a service account.
@@ -203,8 +197,8 @@ func (c *cluster) accountLabel(a account) string {
 
 // isReconciler says whether Flux applies things as an object says.
 func isReconciler(o *reconcile.Object) bool {
-	return o.Group == kustomizeGroup && o.Kind == "Kustomization" || o.Group == helmGroup && o.Kind == "HelmRelease" ||
-		o.Group == operatorGroup && o.Kind == "ResourceSet"
+	return o.Group == fluxapi.KustomizeGroup && o.Kind == "Kustomization" || o.Group == fluxapi.HelmGroup && o.Kind == "HelmRelease" ||
+		o.Group == fluxapi.OperatorGroup && o.Kind == "ResourceSet"
 }
 
 func (c *cluster) add(t *tenant) {
