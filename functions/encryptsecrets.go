@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/framework"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/regular"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
@@ -143,7 +143,7 @@ func (f *encryptSecrets) config(list *resourceList, o Options) (*secrets.Config,
 		if err != nil {
 			return nil, err
 		}
-		if content, err = generators.SOPSConfig(spec); err != nil {
+		if content, err = encryption.Platform(spec); err != nil {
 			return nil, err
 		}
 	}

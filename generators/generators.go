@@ -7,11 +7,11 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/encryption"
 	"github.com/fleetwright/fleetwright/generators/fleet"
-	"github.com/fleetwright/fleetwright/generators/layout"
-	"github.com/fleetwright/fleetwright/generators/secret"
 	"github.com/fleetwright/fleetwright/generators/tenant"
+	"github.com/fleetwright/fleetwright/internal/encryption"
+	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/layout/secret"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -64,7 +64,9 @@ func Platform(spec *v1alpha1.Spec, opts Options) (tree.Target, error) {
 		p.generate(out, spec, lay, secrets)
 	}
 	tenant.Platform(out, spec, lay, secrets)
-	encryption.Platform(out, spec, lay)
+	config, err := encryption.Platform(spec)
+	out.Fail(err)
+	out.Text(encryption.File, tree.Managed, config)
 	out.Ignore()
 	if err := out.Err(); err != nil {
 		return tree.Target{}, fmt.Errorf("generating the platform repository: %w", err)
@@ -83,15 +85,6 @@ func SystemPaths(spec *v1alpha1.Spec) []string { return fleet.SystemPaths(spec) 
 
 // NamesSettings reports whether the text of a kustomization names SettingsComponent.
 func NamesSettings(kustomization []byte) bool { return fleet.NamesSettings(kustomization) }
-
-// SOPSConfig is the platform repository's .sops.yaml, which says who can decrypt
-// the files of declared Secrets.
-func SOPSConfig(spec *v1alpha1.Spec) ([]byte, error) {
-	out := emit.New()
-	encryption.Platform(out, spec, layout.For(spec.Fleet.Spec.Layout))
-	f, _ := out.Tree.Get(encryption.File)
-	return f.Content, out.Err()
-}
 
 // SecretFile is the file of a declared Secret in the platform repository.
 type SecretFile struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators/emit"
 	"github.com/fleetwright/fleetwright/generators/k0rdent"
 	"github.com/fleetwright/fleetwright/generators/kommander"
-	"github.com/fleetwright/fleetwright/generators/layout"
-	"github.com/fleetwright/fleetwright/generators/secret"
+	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
 // platform is a product that a cluster of the specification manages: what it

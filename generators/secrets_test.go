@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -78,7 +79,7 @@ func TestSecrets(t *testing.T) {
 	} {
 		t.Run(c.layout, func(t *testing.T) {
 			spec := declaring(t, c.layout, c.clusters...)
-			config, err := generators.SOPSConfig(spec)
+			config, err := encryption.Platform(spec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -145,7 +145,7 @@ func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
 		dir = c.source.Root
 	}
 	author, by, err := gitrepo.ResolveAuthor(c.options.Author, c.options.Env, dir, c.options.Now)
-	if errors.Is(err, gitrepo.ErrNoIdentity) && c.nothingToDo(j) {
+	if errors.Is(err, gitrepo.ErrNoIdentity) && len(j.changes) == 0 { // no commit will be made, so that nobody has to sign it
 		err = nil
 		author = gitrepo.Signature{Name: "nobody", Email: "nobody@localhost", When: c.options.Now}
 		by = author
@@ -153,9 +153,6 @@ func (c *committer) commitOptions(j *commitJob) (gitrepo.CommitOptions, error) {
 	j.Message = c.message(j)
 	return gitrepo.CommitOptions{Message: j.Message, Author: author, Committer: by}, err
 }
-
-// nothingToDo says that no commit will be made, so that nobody has to sign it.
-func (c *committer) nothingToDo(j *commitJob) bool { return len(j.changes) == 0 }
 
 // commit makes one commit. A branch that moved meanwhile, or a push that was
 // rejected, is tried once more on top of what is there now.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/fleetwright/fleetwright/internal/repository"
 )
 
 // What of a folder is read at most.
@@ -37,13 +34,17 @@ const (
 // the top: it doesn't say which group it is of). Links that lead out of the
 // folder are not followed. It is safe for concurrent use.
 type Folder struct {
-	name  string
-	files fs.FS
-	index func() folderIndex
+	name        string
+	files       fs.FS
+	definitions DefinitionReader
+	index       func() folderIndex
 
 	mu      sync.Mutex
 	schemas map[schema.GroupVersionKind]func() (*Schema, error)
 }
+
+// DefinitionReader reads the CustomResourceDefinitions in files of YAML, by their names.
+type DefinitionReader func(files map[string][]byte) ([]Definition, error)
 
 // folderIndex is what a folder holds.
 type folderIndex struct {
@@ -58,12 +59,12 @@ type folderIndex struct {
 
 // OpenFolder opens a folder. It is read when the first kind is looked up that is
 // not known otherwise.
-func OpenFolder(dir string) (*Folder, error) {
+func OpenFolder(dir string, definitions DefinitionReader) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return NewFolder(dir, root.FS()), nil
+	return NewFolder(dir, root.FS(), definitions), nil
 }
 
 // Empty says that the folder holds nothing that may be a schema; false where it cannot be told.
@@ -85,8 +86,8 @@ func (f *Folder) Empty() bool {
 }
 
 // NewFolder returns a folder of files that has a name in messages.
-func NewFolder(name string, files fs.FS) *Folder {
-	f := &Folder{name: name, files: files, schemas: map[schema.GroupVersionKind]func() (*Schema, error){}}
+func NewFolder(name string, files fs.FS, definitions DefinitionReader) *Folder {
+	f := &Folder{name: name, files: files, definitions: definitions, schemas: map[schema.GroupVersionKind]func() (*Schema, error){}}
 	f.index = sync.OnceValue(f.read)
 	return f
 }
@@ -159,47 +160,16 @@ func (f *Folder) define(all map[schema.GroupKind][]*Definition, files map[string
 	if len(files) == 0 {
 		return nil
 	}
-	repo, err := repository.FromFiles(maps.All(files), repository.Options{})
+	found, err := f.definitions(files)
 	if err != nil {
 		return fmt.Errorf("%q cannot be read: %w", f.name, err)
 	}
-	for o := range repo.Objects() {
-		if d, ok := DefinitionIn(o); ok {
-			d.File = path.Join(f.name, d.File)
-			of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
-			all[of] = append(all[of], d.compilable(fromOrigin))
-		}
+	for _, d := range found {
+		d.File = path.Join(f.name, d.File)
+		of := schema.GroupKind{Group: d.Group, Kind: d.Kind}
+		all[of] = append(all[of], d.compilable(fromOrigin))
 	}
 	return nil
-}
-
-// DefinitionIn reads a CustomResourceDefinition of a repository.
-func DefinitionIn(o *repository.Object) (Definition, bool) {
-	if o.Kind != definitionKind || o.Group() != "apiextensions.k8s.io" {
-		return Definition{}, false
-	}
-	d := Definition{File: o.File(), Versions: map[string]func() (map[string]any, error){}}
-	d.Line, _ = o.Position()
-	d.Group, _ = o.Text("spec", "group")
-	d.Kind, _ = o.Text("spec", "names", "kind")
-	scope, _ := o.Text("spec", "scope")
-	d.Namespaced = scope == "Namespaced"
-	list := o.Lookup("spec", "versions")
-	if list == nil {
-		return d, true
-	}
-	for i := range list.Content {
-		name, _ := o.Text("spec", "versions", i, "name")
-		if served, _ := o.Text("spec", "versions", i, "served"); name == "" || served != "true" {
-			continue
-		}
-		d.Versions[name] = func() (map[string]any, error) {
-			value, err := o.Value("spec", "versions", i, "schema", "openAPIV3Schema")
-			props, _ := value.(map[string]any)
-			return props, err
-		}
-	}
-	return d, true
 }
 
 // defined are the folder's definitions of a kind.

@@ -225,22 +225,6 @@ func compiled(definitions []*Definition, gvk schema.GroupVersionKind) ([]*Schema
 	return found, nil
 }
 
-// Namespaced says whether objects of a kind stand in a namespace, and whether
-// that is known.
-func (s *Set) Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool) {
-	if found, ok := Lookup(gvk); ok {
-		return found.Namespaced, true
-	}
-	definitions := slices.Clone(s.definitions[gvk.GroupKind()])
-	for _, f := range s.folders {
-		definitions = append(definitions, f.defined(gvk.GroupKind())...)
-	}
-	for _, d := range definitions {
-		return d.Namespaced, true
-	}
-	return false, false
-}
-
 // advice says what to do about a kind without a schema.
 func (s *Set) advice(gvk schema.GroupVersionKind) string {
 	if v, ok := VersionOf(gvk); ok && !v.Served && v.Replacement.Kind != "" {

@@ -1,7 +1,9 @@
 package schemas
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -37,6 +39,24 @@ func jsonOf(size string) string {
 
 func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
+// readDefinitions reads the documents of files; package definitions, which the product reads with, is above.
+func readDefinitions(files map[string][]byte) (all []Definition, err error) {
+	for name, text := range files {
+		for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
+			var object map[string]any
+			if err := d.Decode(&object); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			if found, ok := DefinitionOf(object, name, 0); ok {
+				all = append(all, found)
+			}
+		}
+	}
+	return all, nil
+}
+
 func TestSetLooksInItsSourcesInOrder(t *testing.T) {
 	folder := NewFolder("first", fstest.MapFS{
 		"crds/foo.yaml":           file("# text\n---\n" + defines("Foo", "v1", "string") + "---\n" + defines("Bar", "v1", "string")),
@@ -44,8 +64,8 @@ func TestSetLooksInItsSourcesInOrder(t *testing.T) {
 		"example.com/foo_v1.json": file(jsonOf("boolean")),
 		"example.com/baz_v1.json": file(jsonOf("string")),
 		".git/qux_v1.json":        file(jsonOf("string")),
-	})
-	second := NewFolder("second", fstest.MapFS{"example.com/baz_v1.json": file(jsonOf("integer")), "example.com/zap_v1.json": file(jsonOf("integer"))})
+	}, readDefinitions)
+	second := NewFolder("second", fstest.MapFS{"example.com/baz_v1.json": file(jsonOf("integer")), "example.com/zap_v1.json": file(jsonOf("integer"))}, nil)
 	set := NewSet(folder, second)
 	d, ok := DefinitionOf(object(t, defines("Foo", "v1", "integer")), "own.yaml", 1)
 	if !ok {
@@ -108,7 +128,7 @@ func TestLayouts(t *testing.T) {
 		"foo-other-v1.json":                                false,
 		"foo.json":                                         false,
 	} {
-		set := NewSet(NewFolder("f", fstest.MapFS{name: file(jsonOf("string"))}))
+		set := NewSet(NewFolder("f", fstest.MapFS{name: file(jsonOf("string"))}, nil))
 		got := verdict(set, gvk("example.com/v1", "Foo"), "a")
 		if found := got == ""; found != want {
 			t.Errorf("%s: %q, found should be %v", name, got, want)
@@ -129,7 +149,7 @@ func TestFolderOnDisk(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "foo_v1.json"), filepath.Join(dir, "foo_v1.json")); err != nil {
 		t.Skip(err)
 	}
-	f, err := OpenFolder(dir)
+	f, err := OpenFolder(dir, readDefinitions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +163,13 @@ func TestFolderOnDisk(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "foo.yaml"), filepath.Join(dir, "foo.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if f, err = OpenFolder(dir); err != nil {
+	if f, err = OpenFolder(dir, readDefinitions); err != nil {
 		t.Fatal(err)
 	}
 	if got := verdict(NewSet(f), gvk("example.com/v1", "Other"), "a"); !strings.Contains(got, "a file cannot be read: foo.yaml: ") {
 		t.Errorf("a definition that cannot be read gives %q", got)
 	}
-	if _, err := OpenFolder(filepath.Join(dir, "nothing")); err == nil {
+	if _, err := OpenFolder(filepath.Join(dir, "nothing"), readDefinitions); err == nil {
 		t.Error("a folder that isn't there can be opened")
 	}
 }
@@ -333,4 +353,20 @@ func TestCopies(t *testing.T) {
 	if err != nil || len(found) != 2 {
 		t.Errorf("%d schemas, %v", len(found), err)
 	}
+}
+
+// Namespaced says whether objects of a kind stand in a namespace, and whether
+// that is known.
+func (s *Set) Namespaced(gvk schema.GroupVersionKind) (namespaced, known bool) {
+	if found, ok := Lookup(gvk); ok {
+		return found.Namespaced, true
+	}
+	definitions := slices.Clone(s.definitions[gvk.GroupKind()])
+	for _, f := range s.folders {
+		definitions = append(definitions, f.defined(gvk.GroupKind())...)
+	}
+	for _, d := range definitions {
+		return d.Namespaced, true
+	}
+	return false, false
 }

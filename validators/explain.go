@@ -29,21 +29,6 @@ func List(w io.Writer) error {
 	return t.Flush()
 }
 
-// Index is the page that leads to the rules' pages in docs/rules.
-func Index() string {
-	var b strings.Builder
-	b.WriteString("# Rules\n\n`fleetwright explain RULE` prints a rule with its whole examples; `fleetwright explain` lists the rules.\n")
-	domain := ""
-	for _, r := range All() {
-		if d, _, _ := strings.Cut(r.ID, "-"); d != domain {
-			domain = d
-			fmt.Fprintf(&b, "\n## %s\n\n| Rule | Severity | Finds |\n|---|---|---|\n", domain)
-		}
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s%s |\n", r.ID, r.ID, r.Severity, strings.ReplaceAll(r.Title, "|", "\\|"), inProfile(r))
-	}
-	return b.String()
-}
-
 // Explain writes why a rule matters, its bad and good examples, and how to fix what it finds.
 func Explain(w io.Writer, r rule.Rule) error {
 	all, err := Examples(r)

@@ -30,7 +30,7 @@ const (
 
 func TestPagesAreCurrent(t *testing.T) {
 	dir := filepath.Join("..", "docs", "rules")
-	want := map[string]string{filepath.Join(dir, "README.md"): Index()}
+	want := map[string]string{filepath.Join(dir, "README.md"): index()}
 	for _, r := range All() {
 		text := page(t, r, mostExcerpt)
 		for most := mostExcerpt - 1; most >= leastExcerpt && strings.Count(text, "\n") > mostPage; most-- {
@@ -269,4 +269,19 @@ func changed(other, data []byte) []int {
 		}
 	}
 	return lines
+}
+
+// index is the page that leads to the rules' pages in docs/rules.
+func index() string {
+	var b strings.Builder
+	b.WriteString("# Rules\n\n`fleetwright explain RULE` prints a rule with its whole examples; `fleetwright explain` lists the rules.\n")
+	domain := ""
+	for _, r := range All() {
+		if d, _, _ := strings.Cut(r.ID, "-"); d != domain {
+			domain = d
+			fmt.Fprintf(&b, "\n## %s\n\n| Rule | Severity | Finds |\n|---|---|---|\n", domain)
+		}
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s%s |\n", r.ID, r.ID, r.Severity, strings.ReplaceAll(r.Title, "|", "\\|"), inProfile(r))
+	}
+	return b.String()
 }

@@ -199,7 +199,7 @@ func defaultCluster(c *Cluster, layout Layout) {
 	// Flux substitutes nothing, not even $${…}, where there is no variable.
 	c.Spec.Variables = over(c.Spec.Variables, map[string]string{clusterNameVariable: c.Metadata.Name})
 	// One spelling, since others build on it.
-	if isInside(c.Spec.Path) {
+	if PathProblem(c.Spec.Path) == "" {
 		c.Spec.Path = path.Clean(c.Spec.Path)
 	}
 }

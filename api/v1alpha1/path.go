@@ -27,6 +27,3 @@ func PathProblem(p string) string {
 	}
 	return ""
 }
-
-// isInside says whether a path stays inside of a repository.
-func isInside(p string) bool { return PathProblem(p) == "" }

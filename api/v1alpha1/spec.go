@@ -179,17 +179,6 @@ func RepositoryID(url string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.TrimRight(url, "/"), ".git"))
 }
 
-// NamespacePodSecurity returns the pod-security level that the add-ons of a
-// namespace agree on; empty when none of them names one.
-func (s *Spec) NamespacePodSecurity(namespace string) PodSecurity {
-	for _, a := range s.Addons {
-		if a.Spec.Namespace == namespace && a.Spec.PodSecurity != "" {
-			return a.Spec.PodSecurity
-		}
-	}
-	return ""
-}
-
 // RecipientsOf are the age recipients of a scope.
 func (s *Spec) RecipientsOf(scope, name string) []string {
 	r := s.Encryption.Spec.Recipients

@@ -96,14 +96,6 @@ type SSHKeyPair struct {
 	Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=ecdsa,enum=ed25519,default=ecdsa"`
 }
 
-// Source names the field of a source that is set, "" where none or several are.
-func (s SecretSource) Source() string {
-	if set := s.Set(); len(set) == 1 {
-		return set[0]
-	}
-	return ""
-}
-
 // Set are the fields of a source that are set.
 func (s SecretSource) Set() []string {
 	var set []string

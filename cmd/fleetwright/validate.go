@@ -16,6 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/functions"
 	"github.com/fleetwright/fleetwright/internal/bounds"
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/definitions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/gitrepo"
 	"github.com/fleetwright/fleetwright/internal/output"
@@ -241,7 +242,7 @@ func (v *validation) graph() (reconcile.Options, error) {
 func schemaFolders(dirs []string) ([]*schemas.Folder, error) {
 	var opened []*schemas.Folder
 	for _, dir := range dirs {
-		f, err := schemas.OpenFolder(dir)
+		f, err := schemas.OpenFolder(dir, definitions.Read)
 		if err == nil && f.Empty() {
 			err = fmt.Errorf("there is no schema in %q", dir)
 		}

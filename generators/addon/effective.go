@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/encryption"
-	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/encryption"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // The Flux Operator's chart that is installed where the specification names

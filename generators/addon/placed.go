@@ -5,7 +5,7 @@ import (
 	"path"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // Placed says where the files of an add-on stand for one cluster.

@@ -8,8 +8,8 @@ import (
 	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/bootstrap"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
-	"github.com/fleetwright/fleetwright/generators/secret"
+	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
 // Options are what a render knows beside the specification; see

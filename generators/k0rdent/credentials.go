@@ -8,8 +8,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // comment says which Secret a credential needs, and how it gets there.

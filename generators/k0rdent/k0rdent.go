@@ -10,9 +10,9 @@ package k0rdent
 import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
-	"github.com/fleetwright/fleetwright/generators/secret"
 	"github.com/fleetwright/fleetwright/generators/step"
+	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
 const product = v1alpha1.ProductK0rdent

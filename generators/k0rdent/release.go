@@ -10,8 +10,8 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/addon"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // chartInterval is that of kcm's own templates and sources, which kcm would

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/generators/step"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // templates is the step of the templates of clusters and services, with their

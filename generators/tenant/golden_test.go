@@ -11,8 +11,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/encryption"
-	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/encryption"
+	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/specs"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
@@ -53,7 +53,9 @@ func render(t testing.TB, spec *v1alpha1.Spec) []tree.Target {
 	lay := layout.For(spec.Fleet.Spec.Layout)
 	out := emit.New()
 	Platform(out, spec, lay, nil)
-	encryption.Platform(out, spec, lay)
+	config, err := encryption.Platform(spec)
+	out.Fail(err)
+	out.Text(encryption.File, tree.Managed, config)
 	if err := out.Err(); err != nil {
 		t.Fatal(err)
 	}

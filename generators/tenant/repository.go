@@ -10,7 +10,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/encryption"
+	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 

@@ -6,19 +6,14 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/encryption"
-	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/encryption"
+	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 const syncComment = `What Flux deploys for the tenant, with the tenant's own account. Each cluster's overlay
 sets spec.path.`
-
-// syncObjects are the tenant's source and its Kustomization.
-func syncObjects(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []any {
-	return []any{source(spec, t), kustomization(spec, t)}
-}
 
 func source(spec *v1alpha1.Spec, t *v1alpha1.Tenant) any {
 	s := t.Spec.Source

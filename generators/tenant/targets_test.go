@@ -9,7 +9,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -110,9 +110,9 @@ func generate(t testing.TB, spec *v1alpha1.Spec) int {
 	if err != nil || out.Err() != nil {
 		t.Fatal(err, out.Err())
 	}
-	files := out.Tree.Len()
+	files := len(out.Tree.Paths())
 	for _, target := range targets {
-		files += target.Tree.Len()
+		files += len(target.Tree.Paths())
 	}
 	return files
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
-	"github.com/fleetwright/fleetwright/generators/secret"
+	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
 // Platform writes everything about the tenants in the platform repository: a
@@ -58,7 +58,7 @@ func base(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout, t *v1alpha1.T
 		write("admission-policy.yaml", admissionComment, admissionObjects(spec, t))
 	}
 	if t.Spec.State == v1alpha1.StateActive {
-		write("sync.yaml", syncComment, syncObjects(spec, t))
+		write("sync.yaml", syncComment, []any{source(spec, t), kustomization(spec, t)})
 	}
 	for _, file := range secrets {
 		k.Resources = append(k.Resources, emit.Relative(dir, file))

@@ -3,6 +3,7 @@ package repository
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +12,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -201,7 +201,7 @@ func load(found []entry, keep, src source, limits Limits) *Repository {
 	jobs := documents(found, limits)
 	limits.TotalNodes = limits.totalNodes(found)
 	budget := nodeBudget{left: limits.TotalNodes}
-	parallel(len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
+	bounds.Parallel(context.Background(), len(jobs), func(i int) { jobs[i].load(src, limits, &budget) })
 	boundTotal(jobs, limits)
 	for _, j := range jobs {
 		if j.skip {
@@ -364,24 +364,6 @@ func (b *nodeBudget) take(n int64) bool {
 	}
 	b.left -= n
 	return true
-}
-
-// parallel runs work for 0…n-1 on all processors.
-func parallel(n int, work func(int)) {
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := range next {
-				work(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
 }
 
 // memory holds files by path.

@@ -54,17 +54,6 @@ func (inv *Inventory) Entry(path string) (Entry, bool) {
 	return inv.Files[i], true
 }
 
-// Tenant returns the state in which a tenant was last rendered.
-func (inv *Inventory) Tenant(name string) (state string, ok bool) {
-	i, ok := slices.BinarySearchFunc(inv.Tenants, name, func(t TenantState, n string) int {
-		return strings.Compare(t.Name, n)
-	})
-	if !ok {
-		return "", false
-	}
-	return inv.Tenants[i].State, true
-}
-
 // Equal reports whether two inventories say the same of the files; a render by another
 // release that changes nothing else is no change.
 func (inv *Inventory) Equal(other *Inventory) bool {

@@ -70,9 +70,6 @@ func (t *Tree) Get(path string) (File, bool) {
 	return f, ok
 }
 
-// Len is the number of files.
-func (t *Tree) Len() int { return len(t.files) }
-
 // Paths returns the paths of all files, sorted.
 func (t *Tree) Paths() []string { return slices.Sorted(maps.Keys(t.files)) }
 

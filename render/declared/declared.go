@@ -18,6 +18,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/secrets/envelope"
 	"github.com/fleetwright/fleetwright/internal/secrets/keys"
@@ -141,7 +142,7 @@ func Sync(ctx context.Context, dir string, o Options) (out Outcome, err error) {
 
 // rulesOf are the rules of the .sops.yaml that is rendered of a specification.
 func rulesOf(spec *v1alpha1.Spec) (*secrets.Config, error) {
-	content, err := generators.SOPSConfig(spec)
+	content, err := encryption.Platform(spec)
 	if err != nil {
 		return nil, err
 	}

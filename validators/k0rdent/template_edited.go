@@ -2,6 +2,9 @@ package k0rdent
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 
 	kubescheme "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -72,8 +75,8 @@ func changedAt(old, fresh map[string]any, path []any) []any {
 	a, ok := was.(map[string]any)
 	b, both := is.(map[string]any)
 	if ok && both {
-		for _, key := range sortedKeys(b) {
-			if !same(a[key], b[key]) {
+		for _, key := range slices.Sorted(maps.Keys(b)) {
+			if !reflect.DeepEqual(a[key], b[key]) {
 				return changedAt(old, fresh, append(path[:len(path):len(path)], key))
 			}
 		}

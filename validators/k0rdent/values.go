@@ -1,15 +1,5 @@
 package k0rdent
 
-import (
-	"maps"
-	"reflect"
-	"slices"
-)
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
-
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
-
 // valueAt is the value at a path of field names and list indexes, nil where there
 // is none.
 func valueAt(v any, path []any) any {

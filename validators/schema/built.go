@@ -12,6 +12,7 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetwright/fleetwright/internal/builds"
+	"github.com/fleetwright/fleetwright/internal/definitions"
 	"github.com/fleetwright/fleetwright/internal/finding"
 	"github.com/fleetwright/fleetwright/internal/fluxapi"
 	"github.com/fleetwright/fleetwright/internal/reconcile"
@@ -232,10 +233,10 @@ func (c checked) part(at []any) string {
 	return schemas.Field(at) + " of " + c.object.String()
 }
 
-// definitions are the CustomResourceDefinitions that Flux would apply, each once,
+// eachDefinition adds the CustomResourceDefinitions that Flux would apply, each once,
 // and those in files that no build reads: charts hold them, and other
 // repositories' parts.
-func definitions(p *rule.Pass, add func(schemas.Definition)) {
+func eachDefinition(p *rule.Pass, add func(schemas.Definition)) {
 	fleet := p.Fleet()
 	r := reached(fleet)
 	// Those that a chart renders all stand at the HelmRelease.
@@ -267,7 +268,7 @@ func definitions(p *rule.Pass, add func(schemas.Definition)) {
 		for _, d := range f.Documents {
 			for _, o := range d.Objects {
 				line, _ := o.Position()
-				if definition, ok := schemas.DefinitionIn(o); ok && !seen[origin{place: place{f.Path, line}}] {
+				if definition, ok := definitions.In(o); ok && !seen[origin{place: place{f.Path, line}}] {
 					add(unlessPatched(definition, mayChange && r.all))
 				}
 			}

@@ -20,7 +20,7 @@ var Kinds = &rule.Analysis[*schemas.Set]{Name: "kinds", RunPass: findKinds}
 
 func findKinds(p *rule.Pass) *schemas.Set {
 	set := schemas.NewSet(p.SchemaFolders()...)
-	definitions(p, set.Add)
+	eachDefinition(p, set.Add)
 	return set
 }
 

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -192,7 +190,7 @@ func check(p *rule.Pass) []checked {
 		}
 	}
 	results := make([]checked, len(jobs))
-	parallel(p.Context, len(jobs), func(i int) { results[i] = jobs[i]() })
+	bounds.Parallel(p.Context, len(jobs), func(i int) { results[i] = jobs[i]() })
 	for _, c := range results {
 		if len(c.found) > 0 || c.noSchema != "" {
 			all = append(all, c)
@@ -235,27 +233,6 @@ func (w work) judge(found []*schemas.Schema, object map[string]any, of checked, 
 		return nil // limit-exceeded names it
 	}
 	return problems
-}
-
-// parallel runs work for 0…n-1 on all processors, until the context ends.
-func parallel(ctx context.Context, n int, work func(int)) {
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := range next {
-				work(i)
-			}
-		})
-	}
-	for i := range n {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
 }
 
 func (w work) object(o *repository.Object, use repository.Use) checked {

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	rendered "github.com/fleetwright/fleetwright/generators"
+	"github.com/fleetwright/fleetwright/internal/encryption"
 	"github.com/fleetwright/fleetwright/internal/repository"
 	"github.com/fleetwright/fleetwright/internal/secrets"
 	"github.com/fleetwright/fleetwright/internal/specs"
@@ -87,7 +87,7 @@ func specifiedIn(repo *repository.Repository, dir string) *secrets.Config {
 	if err != nil {
 		return nil
 	}
-	content, err := rendered.SOPSConfig(spec)
+	content, err := encryption.Platform(spec)
 	if err != nil {
 		return nil
 	}

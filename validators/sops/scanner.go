@@ -92,9 +92,9 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 	if s.operation(n, depth) || s.replacement(n) || repository.IsSecretGenerator(n) {
 		return
 	}
-	held := repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && !s.isAboutSecrets()
+	held := repository.IsSecret(n) || repository.Lookup(n, "stringData") != nil && (s.object == nil || !aboutSecrets(s.object.Kind))
 	if held {
-		s.secret(n)
+		s.held(n, clear(n))
 	}
 	variable := ""
 	if name := repository.Lookup(n, "name"); name != nil {
@@ -113,8 +113,6 @@ func (s scanner) mapping(n *yaml.Node, depth int) {
 		s.scan(key, value, depth+1)
 	}
 }
-
-func (s scanner) isAboutSecrets() bool { return s.object != nil && aboutSecrets(s.object.Kind) }
 
 // isSealed says whether what stands under a key of an object is sealed to its controller.
 func (s scanner) isSealed(key string) bool {
@@ -269,9 +267,6 @@ func (s scanner) report(n *yaml.Node, severity finding.Severity, message string)
 	}
 	s.pass.Report(f)
 }
-
-// secret judges a Secret within another object.
-func (s scanner) secret(n *yaml.Node) { s.held(n, clear(n)) }
 
 // held reports what a Secret within another object holds.
 func (s scanner) held(n *yaml.Node, keys []clearKey) {

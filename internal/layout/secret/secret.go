@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/layout"
 )
 
 // Placed is the file of a declared Secret.

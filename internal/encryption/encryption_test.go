@@ -12,8 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
 	"github.com/fleetwright/fleetwright/internal/specs"
 )
 
@@ -47,13 +45,11 @@ func object(kind, name, spec string) string {
 // platformFile is the platform's .sops.yaml.
 func platformFile(t *testing.T, spec *v1alpha1.Spec) []byte {
 	t.Helper()
-	out := emit.New()
-	Platform(out, spec, layout.For(spec.Fleet.Spec.Layout))
-	if err := out.Err(); err != nil {
+	content, err := Platform(spec)
+	if err != nil {
 		t.Fatal(err)
 	}
-	f, _ := out.Tree.Get(File)
-	return f.Content
+	return content
 }
 
 // chosen are the recipients that SOPS takes for a path, as its

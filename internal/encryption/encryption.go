@@ -11,11 +11,9 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/emit"
-	"github.com/fleetwright/fleetwright/generators/layout"
+	"github.com/fleetwright/fleetwright/internal/layout"
 	"github.com/fleetwright/fleetwright/internal/manifest"
 	agekeys "github.com/fleetwright/fleetwright/internal/secrets/keys"
-	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // File is the configuration of SOPS at a repository's root. SOPS looks for it in
@@ -93,13 +91,13 @@ func tenantRecipients(spec *v1alpha1.Spec, t *v1alpha1.Tenant) []string {
 	return spec.Encryption.Spec.Recipients.Tenants[t.Metadata.Name].Age
 }
 
-// Platform writes the platform repository's .sops.yaml.
-func Platform(out *emit.Files, spec *v1alpha1.Spec, lay layout.Layout) {
+// Platform is the platform repository's .sops.yaml, which says who can decrypt its secrets.
+func Platform(spec *v1alpha1.Spec) ([]byte, error) {
 	comment, rules := guidance, []rule{}
 	if spec.Encryption != nil {
-		comment, rules = "Who can decrypt what, for `sops`: the first rule that matches a file's path counts.", platformRules(spec, lay)
+		comment, rules = "Who can decrypt what, for `sops`: the first rule that matches a file's path counts.", platformRules(spec, layout.For(spec.Fleet.Spec.Layout))
 	}
-	out.YAML(File, tree.Managed, comment, configOf(rules))
+	return manifest.YAML(manifest.Header+"\n"+comment, configOf(rules))
 }
 
 // guidance is what a repository says whose specification has no Encryption.
@@ -139,7 +137,7 @@ func recipients(all []string) string {
 	for i, key := range all {
 		bare[i] = agekeys.Bare(key)
 	}
-	return strings.Join(emit.Sorted(bare), ",\n")
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(bare))), ",\n")
 }
 
 // secretFile matches the end of the path of a file that SOPS encrypts.
@@ -148,7 +146,7 @@ const secretFile = `.*\.sops\.ya?ml$`
 // inFolders is a path_regex for the secrets in folders; the root, ".", holds all.
 func inFolders(folders []string) string {
 	var quoted []string
-	for _, f := range emit.Sorted(folders) {
+	for _, f := range slices.Compact(slices.Sorted(slices.Values(folders))) {
 		f = strings.Trim(strings.TrimPrefix(f, "./"), "/")
 		if f == "" || f == "." {
 			return "^" + secretFile

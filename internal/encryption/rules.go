@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/generators/layout"
-	"github.com/fleetwright/fleetwright/generators/secret"
+	"github.com/fleetwright/fleetwright/internal/layout"
+	"github.com/fleetwright/fleetwright/internal/layout/secret"
 )
 
 // platformRules are the creation rules of the platform repository: those of the
