@@ -6,11 +6,16 @@ import (
 	"bytes"
 	"compress/zlib"
 	"crypto/sha1"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 )
 
 // gitBombs are repositories of git's whose objects are small, and large once they are inflated.
@@ -53,6 +58,32 @@ func gitBombs() []hostileCase {
 				tree = g.tree("40000 a", tree, "40000 b", tree)
 			}
 			return of(g, tree)
+		}),
+		bomb("a delta of a huge file", "the reading of b.yaml at HEAD was not checked: object ", readers, func(g gitFolder) string {
+			names := g.pack(packed{kind: 3, padding: huge}, packed{kind: 6, text: deltaOf(huge, 5), back: 1})
+			return of(g, g.tree("100644 b.yaml", names[1]))
+		}),
+		bomb("a huge delta", "the reading of b.yaml at HEAD was not checked: object ", readers, func(g gitFolder) string {
+			names := g.pack(packed{kind: 3, text: "abcde"}, packed{kind: 6, text: deltaOf(5, 5), padding: huge, back: 1})
+			return of(g, g.tree("100644 b.yaml", names[1]))
+		}),
+		bomb("a delta that makes a huge file", "b.yaml was not checked: it is 300.0 MB", readers, func(g gitFolder) string {
+			names := g.pack(packed{kind: 3, text: "abcde"}, packed{kind: 6, text: deltaOf(5, huge), back: 1})
+			return of(g, g.tree("100644 b.yaml", names[1]))
+		}),
+		bomb("deltas in a circle", "the reading of b.yaml at HEAD was not checked: object ", readers, func(g gitFolder) string {
+			names := g.pack(packed{kind: 7, text: deltaOf(5, 5), base: 1}, packed{kind: 7, text: deltaOf(5, 5)})
+			return of(g, g.tree("100644 b.yaml", names[1]))
+		}),
+		bomb("a commit that is a delta of a huge one", "the revision HEAD was not checked: object ", append(readers, "secrets check --staged"), func(g gitFolder) string {
+			return g.pack(packed{kind: 1, padding: huge}, packed{kind: 6, text: deltaOf(huge, 5), back: 1})[1]
+		}),
+		bomb("a tree that is a delta of a huge one", "the revision HEAD was not checked: object ", append(readers, "secrets check --staged"), func(g gitFolder) string {
+			return of(g, g.pack(packed{kind: 2, padding: huge}, packed{kind: 7, text: deltaOf(huge, 5)})[1])
+		}),
+		bomb("a delta in a repository that it borrows from", "the revision HEAD was not checked: object ", readers, func(g gitFolder) string {
+			putFile(g.t, filepath.Join(g.dir, "objects/info/alternates"), []byte("../borrowed/objects\n"))
+			return gitFolder{g.t, filepath.Join(g.dir, "borrowed")}.pack(packed{kind: 1, padding: huge}, packed{kind: 6, text: deltaOf(huge, 5), back: 1})[1]
 		}),
 		bomb("many files", "the repository has more than 256 MB of text", readers[1:], func(g gitFolder) string {
 			var entries []string
@@ -107,4 +138,81 @@ func (g gitFolder) put(kind, text string, padding, claimed int) string {
 	name := hex.EncodeToString(sum.Sum(nil))
 	putFile(g.t, filepath.Join(g.dir, "objects", name[:2], name[2:]), file.Bytes())
 	return name
+}
+
+// packed is an object of a pack: of git's kinds, and of a text and a padding. A delta is of the object that is so
+// many places before it, or at a place.
+type packed struct {
+	kind       byte
+	text       string
+	padding    int
+	back, base int
+}
+
+// deltaOf is a delta that takes the first five bytes of a base, and says the sizes of both.
+func deltaOf(base, result int) string {
+	sizes := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(base)), uint64(result)) //nolint:gosec // not negative
+	return string(append(sizes, 0x90, 5))
+}
+
+// pack writes a pack of objects with its index, and returns the names of the objects, which are made up.
+func (g gitFolder) pack(all ...packed) (names []string) {
+	g.t.Helper()
+	var file bytes.Buffer
+	file.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("PACK"), 2), uint32(len(all)))) //nolint:gosec // few
+	index := idxfile.Writer{}
+	if err := index.OnHeader(uint32(len(all))); err != nil { //nolint:gosec // few
+		g.t.Fatal(err)
+	}
+	name := func(i int) plumbing.Hash { return sha1.Sum([]byte{byte(i)}) }
+	chunk := bytes.Repeat([]byte{1}, 1<<20)
+	offsets := make([]int, len(all))
+	for i, o := range all {
+		offsets[i] = file.Len()
+		index.Add(name(i), uint64(offsets[i]), 0) //nolint:gosec // not negative
+		names = append(names, name(i).String())
+		size := len(o.text) + o.padding
+		header := []byte{o.kind<<4 | byte(size&15)}
+		for size >>= 4; size > 0; size >>= 7 {
+			header[len(header)-1] |= 0x80
+			header = append(header, byte(size&0x7f))
+		}
+		file.Write(header)
+		switch o.kind {
+		case 6:
+			back := offsets[i] - offsets[i-o.back]
+			bytesOf := []byte{byte(back & 0x7f)}
+			for back >>= 7; back > 0; back >>= 7 {
+				back--
+				bytesOf = append([]byte{0x80 | byte(back&0x7f)}, bytesOf...)
+			}
+			file.Write(bytesOf)
+		case 7:
+			base := name(o.base)
+			file.Write(base[:])
+		}
+		z := zlib.NewWriter(&file)
+		_, err := io.WriteString(z, o.text)
+		for left := o.padding; err == nil && left > 0; left -= len(chunk) {
+			_, err = z.Write(chunk[:min(left, len(chunk))])
+		}
+		if err = errors.Join(err, z.Close()); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+	sum := sha1.Sum(file.Bytes())
+	file.Write(sum[:])
+	var encoded bytes.Buffer
+	err := index.OnFooter(sum)
+	made, failed := index.Index()
+	if err = errors.Join(err, failed); err == nil {
+		_, err = idxfile.NewEncoder(&encoded).Encode(made)
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	base := filepath.Join(g.dir, "objects/pack", "pack-"+hex.EncodeToString(sum[:]))
+	putFile(g.t, base+".pack", file.Bytes())
+	putFile(g.t, base+".idx", encoded.Bytes())
+	return names
 }

@@ -7,7 +7,9 @@ import (
 	"path"
 	"sync"
 
+	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 
 	"github.com/fleetwright/fleetwright/internal/bounds"
@@ -28,27 +30,88 @@ type bound struct {
 	bytes int64
 	// met is why an object was not read: libraries report it as one that isn't there.
 	met string
+
+	opened  bool // whether the folders are known
+	folders []objectFolder
+	err     error
+	cache   cache.Object // of objects in packs
+}
+
+// bounded reads an object whose header, and those of the objects that it is made of, say that it may be read.
+func (s objects) bounded(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
+	folders, err := s.folders()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range folders {
+		o, err := s.loose(f, hash)
+		if err == nil && o == nil {
+			o, err = s.fromPack(f, hash)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case o != nil && (kind == plumbing.AnyObject || kind == o.Type()):
+			return o, nil
+		}
+	}
+	return nil, plumbing.ErrObjectNotFound
 }
 
 // size is that of an object, as far as its header can be believed.
-func (s objects) size(hash plumbing.Hash) (int64, error) {
-	size, err := s.EncodedObjectSize(hash)
-	if !errors.Is(err, plumbing.ErrObjectNotFound) {
-		return size, err
-	}
-	// What the repository borrows from another one has no header here.
-	o, err := s.EncodedObject(plumbing.AnyObject, hash)
+func (s objects) size(hash plumbing.Hash) (size int64, err error) {
+	folders, err := s.folders()
 	if err != nil {
 		return 0, err
 	}
-	return o.Size(), nil
+	for _, f := range folders {
+		if size, err = looseSize(f, hash); size >= 0 || err != nil {
+			return size, err
+		}
+		found, err := f.packed(hash, func(p pack, file billy.File) error {
+			at, err := p.index.FindOffset(hash)
+			if err != nil {
+				return err
+			}
+			h, err := p.header(file, at)
+			if size = h.length; h.isDelta() {
+				size = h.result
+			}
+			return err
+		})
+		if found || err != nil {
+			return size, err
+		}
+	}
+	return 0, plumbing.ErrObjectNotFound
+}
+
+// looseSize is the size in the header of an object in a file of its own; -1 where there is no such file.
+func looseSize(folder objectFolder, hash plumbing.Hash) (size int64, err error) {
+	f, err := folder.files.Open(looseFile(hash))
+	if err != nil {
+		return -1, nil // it may be in a pack
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	r, err := objfile.NewReader(f)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	_, size, err = r.Header()
+	return max(size, 0), err
+}
+
+// looseFile is the file of an object.
+func looseFile(hash plumbing.Hash) string {
+	name := hash.String()
+	return path.Join("objects", name[:2], name[2:])
 }
 
 // loose reads an object in a file of its own, whose header may say less than there is; nil where
 // there is no such file.
-func (s objects) loose(hash plumbing.Hash) (o plumbing.EncodedObject, err error) {
-	name := hash.String()
-	f, err := s.Filesystem().Open(path.Join("objects", name[:2], name[2:]))
+func (s objects) loose(folder objectFolder, hash plumbing.Hash) (o plumbing.EncodedObject, err error) {
+	f, err := folder.files.Open(looseFile(hash))
 	if err != nil {
 		return nil, nil // it may be in a pack
 	}

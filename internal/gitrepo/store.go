@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -33,17 +34,14 @@ type objects struct {
 	fresh *memory.Storage
 	// bound is that of a store which is only read; nil where none is.
 	bound *bound
+	// borrowed is where the folders are that the repository borrows objects from; nil for its own folder.
+	borrowed billy.Filesystem
 }
 
 // EncodedObject looks among the unwritten objects first.
 func (s objects) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
 	if s.bound != nil {
-		if o, err := s.loose(hash); err != nil || o != nil && (kind == plumbing.AnyObject || kind == o.Type()) {
-			return o, err
-		}
-		if size, err := s.EncodedObjectSize(hash); err == nil && size > s.bound.bytes {
-			return nil, s.exceed(fmt.Sprintf("object %s has %d MB; up to %d MB are read", hash, size>>20, s.bound.bytes>>20))
-		}
+		return s.bounded(kind, hash)
 	}
 	if s.fresh != nil {
 		if o, err := s.fresh.EncodedObject(kind, hash); err == nil {
@@ -64,7 +62,7 @@ func openObjects(l layout) (objects, error) {
 	}
 	_, partial := l.config.get("extensions", "partialclone")
 	store := filesystem.NewStorageWithOptions(regularFiles{osfs.New(l.common)}, cache.NewObjectLRU(32*cache.MiByte), opts)
-	return objects{Storage: store, partial: partial}, nil
+	return objects{Storage: store, partial: partial, borrowed: opts.AlternatesFS}, nil
 }
 
 // checkAlternates reports whether the repository borrows objects from others.

@@ -104,6 +104,8 @@ type Kustomization struct {
 	allPatches, builtPatches patched
 	leads                    reached
 	meant                    meant
+	// carried are strings that functions of variables make of secrets.
+	carried []string
 	// read are the paths in Repo of the files that the build read, and origin is how to tell
 	// of one.
 	read   []string

@@ -27,9 +27,10 @@ func (c *Cluster) know() {
 	for _, k := range c.Kustomizations {
 		for _, name := range slices.Sorted(maps.Keys(k.Variables)) {
 			if v := k.Variables[name]; v.Known {
-				c.secrets = append(c.secrets, repository.Leading(name, v.Value, v.From != nil && v.From.Kind == "Secret")...)
+				c.secrets = append(c.secrets, v.leading()...)
 			}
 		}
+		c.secrets = append(c.secrets, k.carried...)
 		for _, o := range k.Objects {
 			if o.Group != "" || o.Kind != "Secret" {
 				continue

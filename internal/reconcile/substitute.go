@@ -117,6 +117,7 @@ func (vars Variables) substituteText(r builds.Result, o *Object, most int) (grow
 	if err != nil {
 		return growth, err
 	}
+	vars.carry(string(text), o.Kustomization)
 	if growth > 0 {
 		values, err := o.Kustomization.Repo.Expanded(result)
 		if err != nil {

@@ -8,7 +8,10 @@ import (
 
 // Lines returns the reader of the repository's source lines, which reads each file once.
 func (r *Repository) Lines() *Lines {
-	r.linesOnce.Do(func() { r.lines = &Lines{repo: r, files: map[string]*masked{}} })
+	r.linesOnce.Do(func() {
+		r.lines = &Lines{repo: r, files: map[string]*masked{}}
+		r.lines.Know(r.secretInputs())
+	})
 	return r.lines
 }
 

@@ -241,8 +241,12 @@ func (h *hider) walk(field string, n *yaml.Node) {
 			h.walk(name, item)
 		}
 	case yaml.ScalarNode:
-		if HoldsSecrets(n.Value) || credential.HideLine(field, n.Value) {
+		defaults := credential.Defaults(n.Value)
+		if len(defaults) > 0 || HoldsSecrets(n.Value) || credential.HideLine(field, n.Value) {
 			h.hide(n)
+		}
+		for _, value := range defaults {
+			h.note(value)
 		}
 	}
 }

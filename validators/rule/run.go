@@ -115,10 +115,10 @@ func Run(ctx context.Context, repo *repository.Repository, rules []Rule, o RunOp
 	for _, p := range passes {
 		out.gather(p, o.Severities)
 	}
-	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
-	if fleet := shared.fleets.fleet; fleet != nil {
-		fleet.Know(repo.Lines())
+	if len(passes) > 0 && len(out.Findings)+len(out.Unresolved) > 0 {
+		passes[0].Fleet().Know(repo.Lines()) // whichever rules run, the same is hidden
 	}
+	out.Findings = onceExceeded(slices.Concat(out.Findings, Measured(), unread(repo)))
 	out.scrub(repo.Lines())
 	if err := out.ignore(repo, rules, passes, o); err != nil {
 		return Outcome{}, err

@@ -137,6 +137,12 @@ func Without(text, hidden string) string {
 			text = strings.ReplaceAll(text, value, hidden)
 		}
 	}
+	for _, found := range defaultsIn(all) {
+		text = strings.ReplaceAll(text, found[0], strings.TrimSuffix(found[0], found[2]+"}")+hidden+"}")
+		if len(found[2]) >= leastReplaced && !words.MatchString(found[2]) {
+			text = strings.ReplaceAll(text, found[2], hidden)
+		}
+	}
 	for _, word := range strings.Fields(text) {
 		if known(word) {
 			text = strings.ReplaceAll(text, word, hidden)
@@ -144,6 +150,33 @@ func Without(text, hidden string) string {
 	}
 	return text
 }
+
+// defaults are those of variables of Flux: ${NAME:-VALUE}, with each of the marks that it takes.
+var defaults = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=?+]([^${}]+)\}`)
+
+// Defaults are those in a text of the variables that are named as secrets are.
+func Defaults(text string) []string {
+	var all []string
+	for _, found := range defaultsIn(text) {
+		all = append(all, found[2])
+	}
+	return all
+}
+
+func defaultsIn(text string) (found [][]string) {
+	if !strings.Contains(text, "${") || len(text) > mostHidden {
+		return nil
+	}
+	for _, one := range defaults.FindAllStringSubmatch(text, -1) {
+		if HideLine(one[1], one[2]) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// leastReplaced is how long a default is at least that is left out of a text wherever it is.
+const leastReplaced = 6
 
 // urlIn is the URL in a word that has "://" at an offset, without what stands around it.
 func urlIn(word string, at int) string {

@@ -1,0 +1,118 @@
+package repository
+
+import (
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/internal/secrets/credential"
+)
+
+// secretInputs are the strings that stand for inputs of ResourceSets which a Secret of theirs holds. What a
+// ResourceSet creates of an input may be anything: a message about it may show the input anywhere.
+func (r *Repository) secretInputs() []string {
+	var uses, providers []*yaml.Node
+	var all []string
+	for _, f := range r.files {
+		for _, d := range f.Documents {
+			for _, o := range d.Objects {
+				spec := Lookup(o.Node, "spec")
+				switch {
+				case !strings.HasPrefix(o.APIVersion, "fluxcd.controlplane.io/") || spec == nil:
+				case o.Kind == "ResourceSet":
+					uses = append(uses, spec)
+				case o.Kind == "ResourceSetInputProvider":
+					providers = append(providers, spec)
+				}
+			}
+		}
+	}
+	everywhere := secretUses{}
+	for _, spec := range uses {
+		of := secretUses{}
+		of.find(spec)
+		everywhere = append(everywhere, of...)
+		if inputs := Lookup(spec, "inputs"); inputs != nil && len(of) > 0 {
+			for _, set := range inputs.Content {
+				all = of.values(set, all)
+			}
+		}
+	}
+	for _, spec := range providers {
+		if values := Lookup(spec, "defaultValues"); values != nil && len(everywhere) > 0 {
+			all = everywhere.values(values, all)
+		}
+	}
+	return all
+}
+
+// secretUses are the templates of Secrets in a ResourceSet.
+type secretUses []string
+
+// find adds those below a node.
+func (s *secretUses) find(n *yaml.Node) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		if IsSecret(n) || Lookup(n, "stringData") != nil {
+			s.texts(n)
+			return
+		}
+	case yaml.ScalarNode:
+		if HoldsSecrets(n.Value) {
+			*s = append(*s, n.Value)
+		}
+	}
+	for _, c := range n.Content {
+		s.find(c)
+	}
+}
+
+// texts adds all strings below a node.
+func (s *secretUses) texts(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		*s = append(*s, n.Value)
+	}
+	for _, c := range n.Content {
+		s.texts(c)
+	}
+}
+
+// wholeInputs is how a template takes inputs whatever they are called.
+var wholeInputs = regexp.MustCompile(`\binputs(?:[^.A-Za-z0-9_]|\.?$)`)
+
+// use says whether a template takes the input of a name.
+func (s secretUses) use(name string) bool {
+	for _, text := range s {
+		if strings.Contains(text, "inputs."+name) || strings.Contains(text, `"`+name+`"`) || wholeInputs.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// values adds the strings that stand for the values of inputs that templates of Secrets take.
+func (s secretUses) values(inputs *yaml.Node, all []string) []string {
+	for i := 0; inputs.Kind == yaml.MappingNode && i+1 < len(inputs.Content); i += 2 {
+		if name := inputs.Content[i].Value; s.use(name) {
+			all = leadingBelow(name, inputs.Content[i+1], all)
+		}
+	}
+	return all
+}
+
+func leadingBelow(name string, n *yaml.Node, all []string) []string {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return append(all, Leading(name, n.Value, !credential.IsPublic(name, n.Value))...)
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			all = leadingBelow(n.Content[i].Value, n.Content[i+1], all)
+		}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			all = leadingBelow(name, item, all)
+		}
+	}
+	return all
+}
