@@ -12,10 +12,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"testing"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 )
 
 // gitBombs are repositories of git's whose objects are small, and large once they are inflated.
@@ -160,17 +158,12 @@ func (g gitFolder) pack(all ...packed) (names []string) {
 	g.t.Helper()
 	var file bytes.Buffer
 	file.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("PACK"), 2), uint32(len(all)))) //nolint:gosec // few
-	index := idxfile.Writer{}
-	if err := index.OnHeader(uint32(len(all))); err != nil { //nolint:gosec // few
-		g.t.Fatal(err)
-	}
-	name := func(i int) plumbing.Hash { return sha1.Sum([]byte{byte(i)}) }
+	name := func(i int) [sha1.Size]byte { return sha1.Sum([]byte{byte(i)}) }
 	chunk := bytes.Repeat([]byte{1}, 1<<20)
 	offsets := make([]int, len(all))
 	for i, o := range all {
 		offsets[i] = file.Len()
-		index.Add(name(i), uint64(offsets[i]), 0) //nolint:gosec // not negative
-		names = append(names, name(i).String())
+		names = append(names, fmt.Sprintf("%x", name(i)))
 		size := len(o.text) + o.padding
 		header := []byte{o.kind<<4 | byte(size&15)}
 		for size >>= 4; size > 0; size >>= 7 {
@@ -202,17 +195,39 @@ func (g gitFolder) pack(all ...packed) (names []string) {
 	}
 	sum := sha1.Sum(file.Bytes())
 	file.Write(sum[:])
-	var encoded bytes.Buffer
-	err := index.OnFooter(sum)
-	made, failed := index.Index()
-	if err = errors.Join(err, failed); err == nil {
-		_, err = idxfile.NewEncoder(&encoded).Encode(made)
-	}
-	if err != nil {
-		g.t.Fatal(err)
-	}
 	base := filepath.Join(g.dir, "objects/pack", "pack-"+hex.EncodeToString(sum[:]))
 	putFile(g.t, base+".pack", file.Bytes())
-	putFile(g.t, base+".idx", encoded.Bytes())
+	putFile(g.t, base+".idx", packIndex(names, offsets, sum))
 	return names
+}
+
+// packIndex is the index of a pack, in git's version 2.
+func packIndex(names []string, offsets []int, sum [sha1.Size]byte) []byte {
+	places := map[string]int{}
+	for i, name := range names {
+		places[name] = offsets[i]
+	}
+	sorted := slices.Sorted(slices.Values(names))
+	data := []byte("\xfftOc\x00\x00\x00\x02")
+	word := func(n int) { data = binary.BigEndian.AppendUint32(data, uint32(n)) } //nolint:gosec // small
+	for first := range 256 {
+		below := slices.IndexFunc(sorted, func(name string) bool { return name[:2] > fmt.Sprintf("%02x", first) })
+		if below < 0 {
+			below = len(sorted)
+		}
+		word(below)
+	}
+	for _, name := range sorted {
+		hash, _ := hex.DecodeString(name)
+		data = append(data, hash...)
+	}
+	for range sorted {
+		word(0) // a checksum that nobody looks at
+	}
+	for _, name := range sorted {
+		word(places[name])
+	}
+	data = append(data, sum[:]...)
+	all := sha1.Sum(data)
+	return append(data, all[:]...)
 }
