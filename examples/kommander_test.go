@@ -71,7 +71,7 @@ func TestFluxOfAttachedClusters(t *testing.T) {
 func TestKommanderIsDecided(t *testing.T) {
 	report := validated(t, render(t, load(t, "kommander"))[0])
 	for _, u := range report.Unresolved {
-		if u.Rule != "flux-helm-failed" && !strings.Contains(u.Reason, "Kommander makes of the definitions") {
+		if u.Rule != "flux-helm-failed" && !strings.Contains(u.Reason, "with which Kommander builds them") {
 			t.Errorf("unresolved: %+v", u)
 		}
 	}
