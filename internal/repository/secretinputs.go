@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 
@@ -28,29 +29,33 @@ func (r *Repository) secretInputs() []string {
 			}
 		}
 	}
-	everywhere := secretUses{}
+	everywhere := secretUses{names: map[string]bool{}}
 	for _, spec := range uses {
-		of := secretUses{}
+		of := secretUses{names: map[string]bool{}}
 		of.find(spec)
-		everywhere = append(everywhere, of...)
-		if inputs := Lookup(spec, "inputs"); inputs != nil && len(of) > 0 {
+		everywhere.whole = everywhere.whole || of.whole
+		maps.Copy(everywhere.names, of.names)
+		if inputs := Lookup(spec, "inputs"); inputs != nil {
 			for _, set := range inputs.Content {
 				all = of.values(set, all)
 			}
 		}
 	}
 	for _, spec := range providers {
-		if values := Lookup(spec, "defaultValues"); values != nil && len(everywhere) > 0 {
+		if values := Lookup(spec, "defaultValues"); values != nil {
 			all = everywhere.values(values, all)
 		}
 	}
 	return all
 }
 
-// secretUses are the templates of Secrets in a ResourceSet.
-type secretUses []string
+// secretUses are the inputs that the templates of Secrets in a ResourceSet take.
+type secretUses struct {
+	names map[string]bool
+	whole bool // some template takes inputs whatever they are called
+}
 
-// find adds those below a node.
+// find adds those of the templates below a node.
 func (s *secretUses) find(n *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -60,7 +65,7 @@ func (s *secretUses) find(n *yaml.Node) {
 		}
 	case yaml.ScalarNode:
 		if HoldsSecrets(n.Value) {
-			*s = append(*s, n.Value)
+			s.text(n.Value)
 		}
 	}
 	for _, c := range n.Content {
@@ -68,33 +73,34 @@ func (s *secretUses) find(n *yaml.Node) {
 	}
 }
 
-// texts adds all strings below a node.
+// texts adds those of all strings below a node.
 func (s *secretUses) texts(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
-		*s = append(*s, n.Value)
+		s.text(n.Value)
 	}
 	for _, c := range n.Content {
 		s.texts(c)
 	}
 }
 
-// wholeInputs is how a template takes inputs whatever they are called.
-var wholeInputs = regexp.MustCompile(`\binputs(?:[^.A-Za-z0-9_]|\.?$)`)
+var (
+	// namedInputs match how a template takes an input by its name.
+	namedInputs = regexp.MustCompile(`\binputs\.([\p{L}\p{N}_]+)`)
+	// wholeInputs match how a template takes inputs whatever they are called.
+	wholeInputs = regexp.MustCompile(`\binputs(?:[^.A-Za-z0-9_]|\.?$)`)
+)
 
-// use says whether a template takes the input of a name.
-func (s secretUses) use(name string) bool {
-	for _, text := range s {
-		if strings.Contains(text, "inputs."+name) || strings.Contains(text, `"`+name+`"`) || wholeInputs.MatchString(text) {
-			return true
-		}
+func (s *secretUses) text(template string) {
+	s.whole = s.whole || wholeInputs.MatchString(template)
+	for _, found := range namedInputs.FindAllStringSubmatch(template, -1) {
+		s.names[found[1]] = true
 	}
-	return false
 }
 
 // values adds the strings that stand for the values of inputs that templates of Secrets take.
 func (s secretUses) values(inputs *yaml.Node, all []string) []string {
 	for i := 0; inputs.Kind == yaml.MappingNode && i+1 < len(inputs.Content); i += 2 {
-		if name := inputs.Content[i].Value; s.use(name) {
+		if name := inputs.Content[i].Value; s.whole || s.names[name] {
 			all = leadingBelow(name, inputs.Content[i+1], all)
 		}
 	}
