@@ -32,7 +32,7 @@ func (r *Repository) secretInputs() []string {
 	everywhere := secretUses{names: map[string]bool{}}
 	for _, spec := range uses {
 		of := secretUses{names: map[string]bool{}}
-		of.find(spec)
+		of.find(spec, false)
 		everywhere.whole = everywhere.whole || of.whole
 		maps.Copy(everywhere.names, of.names)
 		if inputs := Lookup(spec, "inputs"); inputs != nil {
@@ -55,31 +55,14 @@ type secretUses struct {
 	whole bool // some template takes inputs whatever they are called
 }
 
-// find adds those of the templates below a node.
-func (s *secretUses) find(n *yaml.Node) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		if IsSecret(n) || Lookup(n, "stringData") != nil {
-			s.texts(n)
-			return
-		}
-	case yaml.ScalarNode:
-		if HoldsSecrets(n.Value) {
-			s.text(n.Value)
-		}
-	}
-	for _, c := range n.Content {
-		s.find(c)
-	}
-}
-
-// texts adds those of all strings below a node.
-func (s *secretUses) texts(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode {
+// find adds those of the templates below a node; secret says that it is part of a Secret.
+func (s *secretUses) find(n *yaml.Node, secret bool) {
+	secret = secret || n.Kind == yaml.MappingNode && (IsSecret(n) || Lookup(n, "stringData") != nil)
+	if n.Kind == yaml.ScalarNode && (secret || HoldsSecrets(n.Value)) {
 		s.text(n.Value)
 	}
 	for _, c := range n.Content {
-		s.texts(c)
+		s.find(c, secret)
 	}
 }
 

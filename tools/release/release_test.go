@@ -157,7 +157,7 @@ func TestWeigh(t *testing.T) {
 	if err := within("the executable", mostBinary+1<<19, mostBinary); err == nil || err.Error() != "the executable has 95.5 MB, more than 95" {
 		t.Error(err)
 	}
-	for script, good := range map[string]bool{"exit 0": true, "awk 'BEGIN {for (i = 0; i < 4000000; i++) x += i}'": false, "exit 1": false} {
+	for script, good := range map[string]bool{"exit 0": true, "awk 'BEGIN {for (i = 0; i < 12000000; i++) x += i}'": false, "exit 1": false} {
 		dir := t.TempDir()
 		archive, err := packFiles("a.tar.gz", time.Unix(1700000000, 0), []file{{"fleetwright", 0o755, []byte("#!/bin/sh\n" + script + "\n")}})
 		if err != nil {
