@@ -46,6 +46,7 @@ for asset in fleetwright_0.0.1_linux_amd64.tar.gz{,.spdx.json} checksums.txt{,.s
 done
 (cd "$work/published" && sha256sum --quiet --ignore-missing --check checksums.txt)
 kill "$registry"
+trap 'rm -rf "$work"' EXIT # a failing kill would be the exit status
 
 began=$(date +%s%N)
 mkdir -p "$work/root/tmp" "$work/root/bin"
